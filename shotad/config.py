@@ -1,0 +1,272 @@
+"""The settings, typed, with every default defined once, here.
+
+Files in ``configs/`` hold only what differs. Precedence: default < ``--config`` < ``--set`` < flags.
+Unknown keys are refused with the nearest valid name.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from shotad.errors import ConfigError
+from shotad.resources import config_path
+
+
+class Settings(BaseModel):
+    """Base of all groups of settings: frozen, and closed to unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+
+
+class FilmSettings(Settings):
+    """Which reader opens the film, and how deep its frames are kept."""
+
+    reader: Literal["pyav", "decord"] = "pyav"
+    audio_track: int | None = Field(None, ge=0)
+    """Number of the audio track, from 0; None takes the container's default."""
+
+
+class ShotSettings(Settings):
+    """PySceneDetect's AdaptiveDetector; the defaults are the library's own (method.md 2)."""
+
+    adaptive_threshold: float = Field(3.0, gt=0)
+    min_scene_len: int = Field(15, ge=1)
+    """Frames."""
+    window_width: int = Field(2, ge=1)
+    min_content_val: float = Field(15.0, ge=0)
+    path: Literal["fast", "exact"] = "fast"
+    """``fast`` shrinks the planes before colour conversion; ``exact`` scores as the library does."""
+
+
+class SpeechSettings(Settings):
+    """What counts as speech, and how far from it a voice must stay."""
+
+    source: Literal["auto", "subtitles", "sound", "none"] = "auto"
+    """``auto``: subtitles if given or embedded as text, else the sound."""
+    threshold: float = Field(0.5, gt=0, lt=1)
+    margin: float = Field(0.25, ge=0)
+    """Seconds kept free at each side of speech."""
+
+
+class SlotSettings(Settings):
+    """How free time becomes slots (audience.md: 2 s is unusable below, 4 s the usual minimum)."""
+
+    hard_minimum: float = Field(2.0, gt=0)
+    minimum: float = Field(4.0, gt=0)
+    """Seconds of free time that a slot needs by default."""
+    maximum: float = Field(9.0, gt=0)
+    """Seconds; a longer gap becomes several slots."""
+    breath: float = Field(0.5, ge=0)
+    """Seconds between two slots of one gap."""
+    detail: Literal["brief", "normal", "rich"] = "normal"
+    seconds_per_word: float = Field(0.375, gt=0)
+    """160 words a minute; the benchmarks bring their own speed factor."""
+
+
+class ContextSettings(Settings):
+    """Which shots around a slot are shown (method.md 3)."""
+
+    past: int = Field(2, ge=0)
+    future: int = Field(2, ge=0)
+    internal_range: float = Field(3.0, ge=0)
+    """Seconds by which current shots may reach beyond the slot."""
+    external_range: float = Field(8.0, ge=0)
+    """Seconds per neighbour: context reaches at most internal + 2 x external beyond the slot."""
+    shortest: float = Field(0.4, ge=0)
+    """Pieces of this many seconds or less are dropped."""
+    keep_current: bool = True
+    """False drops current pieces as short as ``shortest`` too, as the published code does."""
+    inclusive: bool = False
+    """True: touching is overlapping, as with the published shot lists and their 10 ms inset."""
+
+
+class FrameSettings(Settings):
+    """How many frames of a clip are shown, where, how large (method.md 3)."""
+
+    inside: int = Field(16, ge=1)
+    outside: int = Field(16, ge=0)
+    sampling: Literal["slot", "uniform", "reference"] = "slot"
+    """``slot``: inside and outside of the slot apart; ``uniform``: evenly over the clip;
+    ``reference``: the published code's, snapped to 32 positions a shot."""
+    max_pixels: int = Field(360 * 420, ge=28 * 28)
+    min_pixels: int = Field(128 * 28 * 28, ge=28 * 28)
+
+
+class OverlaySettings(Settings):
+    """What is painted on the frames."""
+
+    label: Literal["number", "box", "none"] = "number"
+    """``number``: the shot's number top left; ``box``: a red border on frames of current shots."""
+
+
+class PromptSettings(Settings):
+    """What the prompts say (method.md 6 and 7)."""
+
+    medium: Literal["movie", "TV series"] = "movie"
+    factor: Literal["auto", "none", "face", "object", "environment", "all"] = "auto"
+    factor_rule: Literal["paper", "code"] = "paper"
+    """Borders of the effective scale: the paper's, or those of the published code."""
+    thread_sentence_first: bool = False
+    """True puts the thread sentence before the note on circles, as the published code does."""
+    stress_steps: bool = False
+    """True adds the published code's words that stress steps 2 and 3 in Stage II."""
+    verbs: tuple[str, ...] = (
+        "look", "turn", "take", "hold", "pull", "walk", "run", "watch",
+        "stare", "grab", "fall", "get", "go", "open", "smile",
+    )  # fmt: skip
+    examples: tuple[str, ...] = ()
+    """Example ADs for Stage II; the built-in ones are used where this is empty."""
+
+
+class SamplingSettings(Settings):
+    """How an engine draws its tokens."""
+
+    temperature: float = Field(0.0, ge=0)
+    top_p: float = Field(1.0, gt=0, le=1)
+    max_tokens: int = Field(512, ge=1)
+
+
+class Stage1Settings(Settings):
+    """The engine that describes the clip. None: the preset's."""
+
+    engine: str | None = None
+    sampling: SamplingSettings = SamplingSettings()
+
+
+class Stage2Settings(Settings):
+    """The engine that writes the AD sentence. None: the preset's."""
+
+    engine: str | None = None
+    sampling: SamplingSettings = SamplingSettings(temperature=0.6, top_p=0.9, max_tokens=256)
+    candidates: Literal[1, 5] = 1
+    history: int = Field(5, ge=0)
+    """How many of the last lines the narrator knows."""
+
+
+class ObserverSettings(Settings):
+    """The embedded observer: when a thing seen is sure enough to be said."""
+
+    people_score: float = Field(0.6, gt=0, lt=1)
+    face_score: float = Field(0.8, gt=0, lt=1)
+    text_score: float = Field(0.9, gt=0, lt=1)
+
+
+class Config(Settings):
+    """Everything that can be set, in one record."""
+
+    engine: str = "auto"
+    """A preset: names the pair of engines."""
+    language: str = "en"
+    seed: int = Field(42, ge=0)
+    film: FilmSettings = FilmSettings()
+    shots: ShotSettings = ShotSettings()
+    speech: SpeechSettings = SpeechSettings()
+    slots: SlotSettings = SlotSettings()
+    context: ContextSettings = ContextSettings()
+    frames: FrameSettings = FrameSettings()
+    overlay: OverlaySettings = OverlaySettings()
+    prompt: PromptSettings = PromptSettings()
+    stage1: Stage1Settings = Stage1Settings()
+    stage2: Stage2Settings = Stage2Settings()
+    observer: ObserverSettings = ObserverSettings()
+
+
+def load_config(name_or_file: str | None = None, assignments: Iterable[str] = (), **flags: Any) -> Config:
+    """Settings from a named or given YAML file, ``KEY=VALUE`` assignments, and flags by dotted key.
+
+    >>> load_config(None, ["slots.minimum=3"]).slots.minimum
+    3.0
+
+    Raises ConfigError for unknown names, unknown keys and values out of range.
+    """
+    tree: dict[str, Any] = {}
+    for source in ("default", name_or_file):
+        if source is not None:
+            _merge(tree, _read(source))
+    for assignment in assignments:
+        key, sign, value = assignment.partition("=")
+        if not sign or not key.strip():
+            raise ConfigError(
+                f"--set {assignment!r} is not KEY=VALUE.", "Write, for example, slots.minimum=3."
+            )
+        _assign(tree, key.strip(), _parse(value))
+    for key, value in flags.items():
+        if value is not None:
+            _assign(tree, key.replace("__", "."), value)
+    return build_config(tree)
+
+
+def build_config(tree: Mapping[str, Any]) -> Config:
+    """A checked Config from a nested mapping. Raises ConfigError, naming key, value and remedy."""
+    try:
+        return Config.model_validate(tree)
+    except ValidationError as error:
+        raise ConfigError(*_explain(error.errors()[0])) from None
+
+
+def setting_names(model: type[BaseModel] = Config, prefix: str = "") -> list[str]:
+    """All dotted keys, such as ``slots.minimum``."""
+    names: list[str] = []
+    for key, info in model.model_fields.items():
+        group = _group(info.annotation)
+        names += setting_names(group, f"{prefix}{key}.") if group else [prefix + key]
+    return names
+
+
+def _group(annotation: Any) -> type[BaseModel] | None:
+    candidates = (annotation, *get_args(annotation))
+    return next((c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)), None)
+
+
+def _read(name_or_file: str) -> dict[str, Any]:
+    path = config_path(name_or_file)
+    try:
+        tree = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(f"The config {name_or_file} cannot be read: {error}.") from None
+    if tree is None:
+        return {}
+    if not isinstance(tree, dict):
+        raise ConfigError(f"The config {name_or_file} is not a mapping of keys to values.")
+    return tree
+
+
+def _parse(text: str) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        return text
+
+
+def _merge(base: dict[str, Any], extra: Mapping[str, Any]) -> None:
+    for key, value in extra.items():
+        if isinstance(value, Mapping) and isinstance(base.get(key), dict):
+            _merge(base[key], value)
+        else:
+            base[key] = dict(value) if isinstance(value, Mapping) else value
+
+
+def _assign(tree: dict[str, Any], dotted: str, value: Any) -> None:
+    *groups, last = dotted.split(".")
+    for group in groups:
+        inner = tree.setdefault(group, {})
+        if not isinstance(inner, dict):
+            raise ConfigError(f"{dotted} cannot be set: {group} is a single value.")
+        tree = inner
+    tree[last] = value
+
+
+def _explain(error: Mapping[str, Any]) -> tuple[str, str]:
+    dotted = ".".join(str(part) for part in error["loc"])
+    if error["type"] == "extra_forbidden":
+        names = setting_names()
+        near = difflib.get_close_matches(dotted, names, n=1, cutoff=0.4)
+        hint = f"Did you mean {near[0]}?" if near else f"Valid keys: {', '.join(names)}."
+        return f"There is no setting {dotted}.", hint
+    return f"{dotted} = {error['input']!r} cannot be used: {error['msg']}.", "Correct the value."

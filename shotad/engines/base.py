@@ -1,0 +1,97 @@
+"""What an engine is: one method, for Stage I and Stage II alike.
+
+A failure is a reply with ``error`` set, never an exception that takes the rest of the batch along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from shotad.config import SamplingSettings
+from shotad.types import Clip, ContextShot, Interval, Message
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What is known about a clip besides its pixels: the slot's time and the shots shown."""
+
+    slot: Interval
+    context: tuple[ContextShot, ...]
+    credits: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question to an engine.
+
+    ``budget`` is the number of words the answer may have (None: no limit), ``history`` the last AD
+    lines, oldest first, ``seed`` that of (run, slot), ``schema`` the JSON schema of the answer,
+    ``notes`` what Stage I measured (for Stage II), ``scene`` the shots of the clip.
+    """
+
+    slot_id: str
+    messages: tuple[Message, ...]
+    clip: Clip | None = None
+    scene: Scene | None = None
+    budget: int | None = None
+    history: tuple[str, ...] = ()
+    sampling: SamplingSettings = field(default_factory=SamplingSettings)
+    seed: int = 0
+    schema: Mapping[str, Any] | None = None
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a reply cost, in tokens; 0 where an engine has none."""
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An engine's answer. ``finish``: stop, length (cut off), silent (nothing worth saying), error.
+
+    ``notes`` is what the engine measured; it must be JSON.
+    """
+
+    text: str
+    finish: Literal["stop", "length", "silent", "error"] = "stop"
+    usage: Usage = Usage()
+    error: str | None = None
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who answered: engine name, model and revision. All that changes its answers belongs here."""
+
+    engine: str
+    model: str = ""
+    revision: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """What an engine can take. ``wants_overlay`` is False for one that must see the raw frames."""
+
+    accepts_images: bool = False
+    wants_overlay: bool = True
+    max_images: int | None = None
+    frame_height: int | None = None
+    """Lines of the frames it wants; None: the size that the frame settings give."""
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """The interface that every engine keeps."""
+
+    identity: Identity
+    abilities: Abilities
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        """One reply for each request, in order."""
+        ...

@@ -1,0 +1,67 @@
+"""Every error a user can meet. Each says what happened, with which value, and what to do.
+
+The command line turns them into one plain message and the exit code of the class; nothing else
+in the library catches them to print.
+"""
+
+from __future__ import annotations
+
+
+class ShotadError(Exception):
+    """Base of all errors that are the user's to read.
+
+    ``what`` says what happened, with the offending value; ``hint`` says what to do about it.
+    """
+
+    exit_code = 1
+
+    def __init__(self, what: str, hint: str = "") -> None:
+        super().__init__(what if not hint else f"{what} {hint}")
+        self.what = what
+        self.hint = hint
+
+
+class UsageError(ShotadError):
+    """An option or argument that cannot be meant."""
+
+    exit_code = 2
+
+
+class ConfigError(UsageError):
+    """A configuration with an unknown key or a value out of range."""
+
+
+class FilmError(ShotadError):
+    """A film that cannot be opened or decoded."""
+
+
+class SubtitleError(ShotadError):
+    """Subtitles or slots that cannot be read."""
+
+
+class ScriptError(ShotadError):
+    """An AD script that is malformed. ``clause`` names the rule of the standard that is broken."""
+
+    def __init__(self, what: str, hint: str = "", clause: str = "") -> None:
+        super().__init__(what, hint)
+        self.clause = clause
+
+
+class PromptError(ShotadError):
+    """A prompt template with a missing or an unknown variable."""
+
+
+class EngineError(ShotadError):
+    """An engine that is unknown, not installed, or unfit for what is asked of it."""
+
+
+class WeightsError(ShotadError):
+    """Model weights that are missing, cannot be fetched, or differ from their hash."""
+
+
+class WorkFolderError(ShotadError):
+    """A work folder that cannot be written, is damaged, or is in use."""
+
+
+class EditConflict(WorkFolderError):
+    """A person's edit that a later run would overwrite. Both texts are in the message."""

@@ -1,0 +1,113 @@
+"""What the embedded observer measures in a clip, and the narrator speaks from.
+
+Only what was measured stands here; each fact carries how sure it is (0 to 1). Facts travel as JSON
+in `Reply.notes`, so that a describer can read them and a second run can use them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Place = Literal["left", "centre", "right"]
+Movement = Literal["still", "left", "right", "closer", "away", "up", "down"]
+TextKind = Literal["title", "credit", "sign", "subtitle"]
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleFact:
+    """People seen in one shot. ``count`` is the number seen at once for sure.
+
+    ``first`` and ``last`` are the film seconds of the first and last sighting; ``size`` is the
+    largest height as a fraction of the picture's; ``movement`` is that of a single person, with the
+    camera's own movement taken out, None where it was not measured.
+    """
+
+    shot: int
+    first: float
+    last: float
+    count: int
+    place: Place
+    size: float
+    face: bool
+    movement: Movement | None
+    enters: bool
+    leaves: bool
+    sure: float
+
+
+@dataclass(frozen=True, slots=True)
+class ThingFact:
+    """An object or animal named with certainty: seen in several frames, by a wide margin."""
+
+    shot: int
+    name: str
+    count: int
+    place: Place
+    sure: float
+
+
+@dataclass(frozen=True, slots=True)
+class TextFact:
+    """Text on the screen. ``subtitle`` is a burnt-in subtitle, which AD must not repeat."""
+
+    shot: int
+    text: str
+    kind: TextKind
+    first: float
+    last: float
+    sure: float
+
+
+@dataclass(frozen=True, slots=True)
+class LightFact:
+    """How light a shot is, and how that changes within it.
+
+    ``level``: mean luma: black, dark, middling, bright, white. ``change``: fade-out, fade-in, flash or None.
+    """
+
+    shot: int
+    level: Literal["black", "dark", "middling", "bright", "white"]
+    change: Literal["fade-out", "fade-in", "flash"] | None
+    sure: float
+
+
+@dataclass(frozen=True, slots=True)
+class MotionFact:
+    """How much moves in a shot: the whole picture (camera) apart from what moves within it."""
+
+    shot: int
+    camera: Literal["still", "left", "right", "up", "down", "in", "out", "shaky"]
+    inside: Literal["none", "little", "much"]
+    sure: float
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All that was measured in the clip of one slot. ``current`` are the painted numbers of its shots."""
+
+    current: tuple[int, ...]
+    people: tuple[PeopleFact, ...] = ()
+    things: tuple[ThingFact, ...] = ()
+    texts: tuple[TextFact, ...] = ()
+    light: tuple[LightFact, ...] = ()
+    motion: tuple[MotionFact, ...] = ()
+    credits: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """The facts as JSON values."""
+        return asdict(self)
+
+    @staticmethod
+    def from_json(notes: Mapping[str, Any]) -> Facts:
+        """The facts that `to_json` wrote."""
+        return Facts(
+            current=tuple(notes["current"]),
+            people=tuple(PeopleFact(**fact) for fact in notes.get("people", ())),
+            things=tuple(ThingFact(**fact) for fact in notes.get("things", ())),
+            texts=tuple(TextFact(**fact) for fact in notes.get("texts", ())),
+            light=tuple(LightFact(**fact) for fact in notes.get("light", ())),
+            motion=tuple(MotionFact(**fact) for fact in notes.get("motion", ())),
+            credits=bool(notes.get("credits", False)),
+        )

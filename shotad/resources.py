@@ -1,0 +1,52 @@
+"""Where prompts, configs and the weights manifest are. Nothing else in the library knows.
+
+Looked for in this order: the folder named by ``SHOTAD_DATA``, the checkout this file belongs to,
+the installed wheel.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from shotad.errors import ConfigError, PromptError
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def data_root() -> Path:
+    """The folder that holds ``prompts/``, ``configs/`` and ``models/``."""
+    override = os.environ.get("SHOTAD_DATA")
+    if override:
+        return Path(override)
+    checkout = _PACKAGE.parent
+    if (checkout / "pyproject.toml").is_file() and (checkout / "prompts").is_dir():
+        return checkout
+    return _PACKAGE / "_data"
+
+
+def config_path(name_or_file: str) -> Path:
+    """Path of a config by name (``paper``) or by file (``./mine.yaml``)."""
+    named = data_root() / "configs" / f"{name_or_file}.yaml"
+    if "/" not in name_or_file and named.is_file():
+        return named
+    if Path(name_or_file).is_file():
+        return Path(name_or_file)
+    known = sorted(p.stem for p in (data_root() / "configs").glob("*.yaml"))
+    raise ConfigError(
+        f"There is no config {name_or_file!r}.", f"Name a YAML file or one of: {', '.join(known)}."
+    )
+
+
+def prompt_text(name: str) -> str:
+    """Text of a prompt template by its path below ``prompts/``, such as ``stage1/base``."""
+    path = data_root() / "prompts" / f"{name}.txt"
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise PromptError(f"The prompt {name} cannot be read: {error}.") from None
+
+
+def manifest_path() -> Path:
+    """The weights manifest, ``models/manifest.yaml``."""
+    return data_root() / "models" / "manifest.yaml"

@@ -1,0 +1,281 @@
+"""What flows between the rooms: small frozen records that check themselves when they are made.
+
+Times are float seconds counted from the container's start time; intervals are half-open
+``[start, end)``. Frame rates are `fractions.Fraction`. Images are RGB ``uint8[H, W, 3]``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Image = npt.NDArray[np.uint8]
+"""``uint8[H, W, 3]``, RGB."""
+
+Seconds = npt.NDArray[np.float64]
+"""``float64[n]``, seconds."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Interval:
+    """Half-open time ``[start, end)`` in seconds; ``start < end``, both finite."""
+
+    start: float
+    end: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.start) and math.isfinite(self.end)):
+            raise ValueError(f"interval bounds must be finite, got [{self.start}, {self.end})")
+        if not self.start < self.end:
+            raise ValueError(f"interval must start before it ends, got [{self.start}, {self.end})")
+
+    @property
+    def duration(self) -> float:
+        """Length in seconds, always above 0."""
+        return self.end - self.start
+
+    @property
+    def middle(self) -> float:
+        """The moment half-way, in seconds."""
+        return (self.start + self.end) / 2
+
+    def contains(self, second: float) -> bool:
+        """True where ``start <= second < end``."""
+        return self.start <= second < self.end
+
+    def overlaps(self, other: Interval) -> bool:
+        """True where the two share time; touching ends share none."""
+        return self.start < other.end and other.start < self.end
+
+    def clip(self, other: Interval) -> Interval | None:
+        """The shared part, or None: ``[0, 5)`` clipped by ``[3, 9)`` is ``[3, 5)``."""
+        start, end = max(self.start, other.start), min(self.end, other.end)
+        return Interval(start, end) if start < end else None
+
+    def __str__(self) -> str:
+        return f"[{self.start:.3f}, {self.end:.3f})"
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """Frames between two cuts. ``index`` counts from 0 over the whole film."""
+
+    index: int
+    interval: Interval
+
+    def __post_init__(self) -> None:
+        if self.index < 0:
+            raise ValueError(f"shot index must be 0 or more, got {self.index}")
+
+
+class SpeechKind(StrEnum):
+    """What fills an utterance: spoken words, or sung ones."""
+
+    SPEECH = "speech"
+    LYRICS = "lyrics"
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """A stretch in which somebody speaks or sings; ``text`` is empty where only sound was heard."""
+
+    interval: Interval
+    text: str = ""
+    kind: SpeechKind = SpeechKind.SPEECH
+
+
+def slot_id(start: float) -> str:
+    """Name of the slot that starts at ``start`` seconds: whole milliseconds, ``83.12 → s00083120``."""
+    return f"s{round(start * 1000):08d}"
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """The time in which one AD sentence is spoken, and how many words fit into it."""
+
+    id: str
+    interval: Interval
+    max_words: int
+    credits: bool = False
+
+    def __post_init__(self) -> None:
+        if self.max_words < 1:
+            raise ValueError(f"slot {self.id} must allow at least one word, got max_words = {self.max_words}")
+
+
+class Role(StrEnum):
+    """Where a context shot lies relative to the slot."""
+
+    PAST = "past"
+    CURRENT = "current"
+    FUTURE = "future"
+
+
+@dataclass(frozen=True, slots=True)
+class ContextShot:
+    """One shot of a slot's clip, cut to the part ``clipped`` that is shown."""
+
+    shot: Shot
+    role: Role
+    clipped: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class FramePlan:
+    """The moments of one shot that are shown. ``number`` is what is painted (``Shot 0`` is the oldest)."""
+
+    number: int
+    role: Role
+    seconds: Seconds
+
+    def __post_init__(self) -> None:
+        if self.seconds.ndim != 1 or len(self.seconds) == 0:
+            raise ValueError(f"frame plan seconds must be float64[n], n > 0, got {self.seconds.shape}")
+        if np.any(np.diff(self.seconds) < 0):
+            raise ValueError(f"frame plan seconds must ascend, got {self.seconds.tolist()}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clip:
+    """The frames of one slot, oldest first.
+
+    ``images`` is ``uint8[n, H, W, 3]`` RGB, ``seconds`` ``float64[n]`` (the moments at which the
+    frames really stand), ``shot_numbers`` ``int64[n]``, the number painted for each frame.
+    """
+
+    images: npt.NDArray[np.uint8]
+    seconds: Seconds
+    shot_numbers: npt.NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        if self.images.ndim != 4 or self.images.shape[-1] != 3:
+            raise ValueError(f"clip images must be uint8[n, H, W, 3], got shape {self.images.shape}")
+        n = len(self.images)
+        if n == 0:
+            raise ValueError("a clip needs at least one frame, got none")
+        if self.seconds.shape != (n,) or self.shot_numbers.shape != (n,):
+            raise ValueError(
+                f"clip has {n} images but seconds{self.seconds.shape}, shot_numbers{self.shot_numbers.shape}"
+            )
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+
+class ShotScale(StrEnum):
+    """How close the camera is; the order is that of the classifier's classes 0 to 4."""
+
+    EXTREME_CLOSE_UP = "extreme close-up"
+    CLOSE_UP = "close-up"
+    MEDIUM = "medium"
+    FULL = "full"
+    LONG = "long"
+
+    @property
+    def number(self) -> int:
+        """0 extreme close-up to 4 long."""
+        return list(ShotScale).index(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """Film grammar of one clip, by painted shot number.
+
+    ``scales`` maps a shot number to its scale (absent: unknown); ``threads`` are groups of two or
+    more shot numbers that share a camera set-up.
+    """
+
+    scales: Mapping[int, ShotScale] = field(default_factory=dict)
+    threads: tuple[tuple[int, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        for thread in self.threads:
+            if len(thread) < 2:
+                raise ValueError(f"a thread has two or more shots, got {thread}")
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle as fractions of the picture, 0 to 1, from the top left corner."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.left < self.right <= 1 and 0 <= self.top < self.bottom <= 1):
+            raise ValueError(f"box must lie inside 0 to 1 with positive size, got {self}")
+
+    @property
+    def width(self) -> float:
+        return self.right - self.left
+
+    @property
+    def height(self) -> float:
+        return self.bottom - self.top
+
+    @property
+    def area(self) -> float:
+        return self.width * self.height
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        return (self.left + self.right) / 2, (self.top + self.bottom) / 2
+
+    def iou(self, other: Box) -> float:
+        """Intersection over union, 0 to 1."""
+        w = min(self.right, other.right) - max(self.left, other.left)
+        h = min(self.bottom, other.bottom) - max(self.top, other.top)
+        shared = max(w, 0.0) * max(h, 0.0)
+        return shared / (self.area + other.area - shared)
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """Something seen at one moment: ``name`` of the class or person, where, when, how sure (0 to 1)."""
+
+    name: str
+    box: Box
+    seconds: float
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation. ``with_clip`` marks the turn that the request's clip belongs to."""
+
+    role: str
+    text: str
+    with_clip: bool = False
+
+    def __post_init__(self) -> None:
+        if self.role not in ("system", "user", "assistant"):
+            raise ValueError(f"message role must be system, user or assistant, got {self.role!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """Stage I's dense description of one slot, taken apart into its numbered steps.
+
+    ``steps`` maps a step's heading (``Actions``) to its text; ``explanation`` is the thread sentence,
+    which never reaches Stage II; ``notes`` is what an engine measured, for people and the narrator.
+    """
+
+    slot_id: str
+    steps: Mapping[str, str]
+    explanation: str
+    raw: str
+    engine: str
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The numbered steps as Stage II reads them."""
+        return "\n".join(f"{i}. {head}: {text}" for i, (head, text) in enumerate(self.steps.items(), 1))
