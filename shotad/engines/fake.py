@@ -1,0 +1,56 @@
+"""An engine that thinks nothing up: it answers from the request alone, the same every time.
+
+For tests, for trying out a pipeline, and as a pattern for an engine of your own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+
+from shotad.config import Config
+from shotad.engines.base import Abilities, Identity, Reply, Request, Usage
+
+Answer = Callable[[Request], str]
+
+
+class FakeEngine:
+    """Answers with ``answer(request)``; an exception it raises becomes a failed reply.
+
+    ``calls`` counts the requests that were answered.
+    """
+
+    def __init__(self, settings: Config | None = None, answer: Answer | None = None) -> None:
+        self.identity = Identity("fake", "fake", "1")
+        self.abilities = Abilities(accepts_images=True)
+        self.calls = 0
+        self._answer = answer or plain_answer
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        """One reply for each request, in order."""
+        return [self._reply(request) for request in requests]
+
+    def _reply(self, request: Request) -> Reply:
+        self.calls += 1
+        try:
+            text = self._answer(request)
+        except Exception as error:  # noqa: BLE001  one failed item must not take the batch along
+            return Reply("", "error", error=f"{type(error).__name__}: {error}")
+        words_in = sum(len(message.text.split()) for message in request.messages)
+        return Reply(text, usage=Usage(words_in, len(text.split())))
+
+
+def plain_answer(request: Request) -> str:
+    """A numbered description for a clip; JSON with one sentence (or five) where a schema asks for it."""
+    if request.schema is None:
+        shown = 0 if request.clip is None else len(request.clip)
+        steps = re.findall(r"^\s*(\d)\. ([^:\n]+):", request.messages[-1].text, re.MULTILINE)
+        heads = list(dict.fromkeys(head.strip() for _, head in steps)) or ["Actions"]
+        body = f"Somebody crosses a room in slot {request.slot_id}, seen in {shown} frames."
+        return "Description:\n" + "\n".join(f"{i}. {head}: {body}" for i, head in enumerate(heads, 1))
+    names = list(request.schema.get("properties", {}))
+    moment = int(request.slot_id.lstrip("s") or 0) // 1000 if request.slot_id.lstrip("s").isdigit() else 0
+    words = f"Somebody crosses a room after {moment} seconds.".split()
+    line = " ".join(words if request.budget is None else words[: max(request.budget, 1)]).rstrip(".")
+    return json.dumps(dict.fromkeys(names, f"{line}."))

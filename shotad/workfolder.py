@@ -1,0 +1,241 @@
+"""The work folder: what has been done for one film, readable by people, safe against being killed.
+
+Whole files are replaced by a temporary file and a rename; records that come one by one are lines of
+a ``.jsonl`` file, each written out before the next begins. Every record carries a key, the hash of
+all that changes it, so that a second run goes on where the first stopped and redoes only what a
+change makes stale. Records hold no clock times; ``log.txt`` does.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from filelock import FileLock, Timeout
+
+from shotad.errors import WorkFolderError
+
+Json = Mapping[str, Any]
+
+_LOCK = ".lock"
+
+
+def key_of(*parts: Any) -> str:
+    """Hash of JSON values: 16 hex digits, the same for the same values on every machine."""
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=_plain)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def work_folder_of(film: str | os.PathLike[str]) -> Path:
+    """The folder beside the film: ``movie.mp4 → movie.shotad``."""
+    path = Path(film)
+    return path.with_name((path.stem if path.suffix and not path.is_dir() else path.name) + ".shotad")
+
+
+class WorkFolder:
+    """An open work folder, held by one process at a time."""
+
+    def __init__(self, path: Path, *, force: bool = False) -> None:
+        self.path = path
+        self._force = force
+        self._fresh: set[str] = set()
+        self._lock = FileLock(path / _LOCK, timeout=0)
+
+    def __enter__(self) -> Self:
+        with _explained(self.path, "cannot be made"):
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._sweep()
+        try:
+            with _explained(self.path, "cannot be written"):
+                self._lock.acquire()
+        except Timeout:
+            raise WorkFolderError(
+                f"The work folder {self.path} is in use by another shotad.",
+                "Wait for it, or give this run a folder of its own with --out.",
+            ) from None
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._lock.release()
+
+    def step(self, name: str, key: str, make: Callable[[], Json]) -> dict[str, Any]:
+        """The record of a step, made by ``make`` unless one with the same key is there.
+
+        Kept in ``NAME.json``; returned as read back from JSON, so that a fresh and a resumed run see
+        the same values.
+        """
+        found = None if self._is_forced(name) else self.read_json(f"{name}.json")
+        if found is None or found.get("key") != key:
+            self.write_json(f"{name}.json", {"key": key, **make()})
+            found = self.read_json(f"{name}.json")
+        self._fresh.add(name)
+        if found is None:
+            raise WorkFolderError(f"{self.path / name}.json vanished while it was in use.", "Run again.")
+        return found
+
+    def log_of_records(self, name: str) -> RecordLog:
+        """The records of ``NAME.jsonl``; empty where the run was told to redo everything."""
+        return RecordLog(self.path / f"{name}.jsonl", discard=self._is_forced(name))
+
+    def read_json(self, name: str) -> dict[str, Any] | None:
+        """The content of a JSON file, or None where it is missing or not whole."""
+        try:
+            with _explained(self.path / name, "cannot be read"):
+                value = json.loads((self.path / name).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        except ValueError:
+            return None
+        return value if isinstance(value, dict) else None
+
+    def write_json(self, name: str, value: Json) -> None:
+        """Replace a JSON file whole; lists of records get one line each."""
+        self.write_text(name, readable_json(value))
+
+    def write_text(self, name: str, text: str) -> None:
+        """Replace a text file whole."""
+        write_text(self.path / name, text)
+
+    def note(self, text: str) -> None:
+        """Add one line with the time of day to ``log.txt``."""
+        stamp = datetime.now(UTC).isoformat(timespec="seconds")
+        with (
+            _explained(self.path, "cannot be written"),
+            (self.path / "log.txt").open("a", encoding="utf-8") as log,
+        ):
+            log.write(f"{stamp} {text}\n")
+
+    def _is_forced(self, name: str) -> bool:
+        return self._force and name not in self._fresh
+
+    def _sweep(self) -> None:
+        """Remove temporary files that a killed run has left."""
+        for leftover in self.path.glob(".tmp-*"):
+            leftover.unlink(missing_ok=True)
+
+
+class RecordLog:
+    """Records that come one by one, found again by key. A half-written last line is left out."""
+
+    def __init__(self, path: Path, *, discard: bool = False) -> None:
+        self._path = path
+        self._records: dict[str, dict[str, Any]] = {}
+        if discard:
+            path.unlink(missing_ok=True)
+        else:
+            self._load()
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """The record with this key, or None."""
+        return self._records.get(key)
+
+    def add(self, key: str, record: Json) -> dict[str, Any]:
+        """Write the record out, at once; it is returned as it reads back."""
+        line = _line({"key": key, **record})
+        with _explained(self._path, "cannot be written"), self._path.open("ab") as out:
+            out.write(line.encode())
+            out.flush()
+            os.fsync(out.fileno())
+        self._records[key] = json.loads(line)
+        return self._records[key]
+
+    def keep(self, keys: Iterable[str]) -> None:
+        """Rewrite the file with just these records, in this order; stale ones go."""
+        lines = [_line(self._records[key]) for key in dict.fromkeys(keys) if key in self._records]
+        write_text(self._path, "".join(lines))
+
+    def _load(self) -> None:
+        try:
+            with _explained(self._path, "cannot be read"):
+                raw = self._path.read_bytes()
+        except FileNotFoundError:
+            return
+        whole, newline, rest = raw.rpartition(b"\n")
+        for line in whole.splitlines():
+            try:
+                record = json.loads(line)
+                self._records[record["key"]] = record
+            except (ValueError, KeyError, TypeError):
+                continue
+        if rest or (raw and not newline):
+            write_text(self._path, (whole + newline).decode("utf-8", "replace"))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace a file by a temporary one beside it and a rename, so that it is never half written."""
+    with _explained(path, "cannot be written"):
+        handle, name = tempfile.mkstemp(prefix=".tmp-", dir=path.parent)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="") as out:
+                out.write(text)
+                out.flush()
+                os.fsync(out.fileno())
+            os.chmod(name, 0o666 & ~_umask())
+            os.replace(name, path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+
+def readable_json(value: Json) -> str:
+    """JSON for people: one line for each top-level value, and one for each record of a list."""
+    parts = []
+    for key, inner in value.items():
+        if isinstance(inner, list) and inner and isinstance(inner[0], (dict, list)):
+            rows = ",\n".join("    " + json.dumps(row, ensure_ascii=False) for row in inner)
+            parts.append(f"  {json.dumps(key)}: [\n{rows}\n  ]")
+        else:
+            parts.append(f"  {json.dumps(key)}: {json.dumps(inner, ensure_ascii=False)}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _line(record: Json) -> str:
+    return json.dumps(record, ensure_ascii=False, default=_plain) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} is no JSON value")
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+_REMEDIES = {
+    errno.ENOSPC: "The disk is full: free some space and run again; what is done is kept.",
+    errno.EDQUOT: "Your disk quota is used up: free some space and run again; what is done is kept.",
+    errno.EACCES: "You have no permission there: name another folder with --out.",
+    errno.EPERM: "You have no permission there: name another folder with --out.",
+    errno.EROFS: "That place is read-only: name another folder with --out.",
+    errno.ENOTDIR: "There is a file where the folder should be: name another folder with --out.",
+    errno.EEXIST: "There is a file where the folder should be: name another folder with --out.",
+}
+
+
+@contextmanager
+def _explained(path: Path, trouble: str) -> Iterator[None]:
+    """Turn the system's errors into ours; a missing file stays FileNotFoundError."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        hint = _REMEDIES.get(error.errno or 0, "Name another folder with --out.")
+        raise WorkFolderError(f"{path} {trouble}: {error.strerror}.", hint) from None
