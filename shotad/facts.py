@@ -13,6 +13,12 @@ from typing import Any, Literal
 Place = Literal["left", "centre", "right"]
 Movement = Literal["still", "left", "right", "closer", "away", "up", "down"]
 TextKind = Literal["title", "credit", "sign", "subtitle"]
+Framing = Literal["face", "head and shoulders", "upper body", "full figure", "distant"]
+"""How much of a person is seen: from a face that fills the picture to a figure far off."""
+Look = Literal["left", "right", "ahead"]
+Colour = Literal[
+    "black", "white", "grey", "red", "orange", "yellow", "green", "blue", "purple", "pink", "brown"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +28,12 @@ class PeopleFact:
     ``first`` and ``last`` are the film seconds of the first and last sighting; ``size`` is the
     largest height as a fraction of the picture's; ``movement`` is that of a single person, with the
     camera's own movement taken out, None where it was not measured.
+
+    Of a single person: ``framing``; ``looks``, where the face points to, in the picture's own left and
+    right; ``turns``, where the head turns to; ``quick``, a movement of more than a body height a second
+    (None: not measured); ``hair`` and ``clothes``, colours that are beyond doubt. ``facing``: two
+    people face each other. ``again``: the number of the earlier shot of this clip in which the same
+    face was seen. ``frames`` is the number of frames with a sighting.
     """
 
     shot: int
@@ -35,6 +47,15 @@ class PeopleFact:
     enters: bool
     leaves: bool
     sure: float
+    framing: Framing | None = None
+    looks: Look | None = None
+    turns: Look | None = None
+    quick: bool | None = None
+    facing: bool = False
+    again: int | None = None
+    hair: Colour | None = None
+    clothes: Colour | None = None
+    frames: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +105,24 @@ class MotionFact:
 
 
 @dataclass(frozen=True, slots=True)
+class FigureFact:
+    """Something alone and moving whose kind is not known: an animal, a machine, a person in disguise.
+
+    ``movement``, ``enters`` and ``leaves`` as with people.
+    """
+
+    shot: int
+    first: float
+    last: float
+    place: Place
+    size: float
+    movement: Movement
+    enters: bool
+    leaves: bool
+    sure: float
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """All that was measured in the clip of one slot. ``current`` are the painted numbers of its shots."""
 
@@ -93,6 +132,7 @@ class Facts:
     texts: tuple[TextFact, ...] = ()
     light: tuple[LightFact, ...] = ()
     motion: tuple[MotionFact, ...] = ()
+    figures: tuple[FigureFact, ...] = ()
     credits: bool = False
 
     def to_json(self) -> dict[str, Any]:
@@ -109,5 +149,6 @@ class Facts:
             texts=tuple(TextFact(**fact) for fact in notes.get("texts", ())),
             light=tuple(LightFact(**fact) for fact in notes.get("light", ())),
             motion=tuple(MotionFact(**fact) for fact in notes.get("motion", ())),
+            figures=tuple(FigureFact(**fact) for fact in notes.get("figures", ())),
             credits=bool(notes.get("credits", False)),
         )
