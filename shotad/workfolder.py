@@ -234,7 +234,7 @@ def _explained(path: Path, trouble: str) -> Iterator[None]:
     """Turn the system's errors into ours; a missing file stays FileNotFoundError."""
     try:
         yield
-    except FileNotFoundError:
+    except (FileNotFoundError, Timeout):
         raise
     except OSError as error:
         hint = _REMEDIES.get(error.errno or 0, "Name another folder with --out.")

@@ -1,0 +1,163 @@
+"""What the user sees while work goes on and when it is done.
+
+A terminal gets bars; where output is no terminal, or with ``--plain``, plain lines that a screen
+reader can follow. Results go to standard output, everything else to standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TextIO
+
+import click
+from tqdm import tqdm
+
+from shotad.errors import UsageError
+from shotad.progress import NoProgress, Task
+
+Mode = Literal["bars", "plain", "quiet", "json"]
+
+_STEP = 0.1
+"""A plain task says a line for each tenth of its way."""
+_PAUSE = 10.0
+"""Seconds between two lines of a plain task of unknown length."""
+
+
+def mode_of(*, plain: bool, as_json: bool, quiet: bool) -> Mode:
+    """How to speak, from the flags and from whether a person's terminal listens."""
+    if sum((plain, as_json, quiet)) > 1:
+        raise UsageError("--plain, --json and --quiet exclude each other.", "Give one of them.")
+    if as_json:
+        return "json"
+    if quiet:
+        return "quiet"
+    return "bars" if sys.stderr.isatty() and not plain else "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Console:
+    """A front end for progress and results."""
+
+    mode: Mode
+
+    def task(self, name: str, total: float | None, unit: str) -> Task:
+        """Announce a task; see `shotad.progress.Progress`."""
+        if self.mode == "bars":
+            return _Bar(name, total, unit)
+        if self.mode == "plain":
+            return _Lines(name, total, unit)
+        return NoProgress().task(name, total, unit)
+
+    def note(self, text: str) -> None:
+        """Say one line on standard error, unless told to be quiet."""
+        if self.mode == "bars":
+            tqdm.write(text, file=sys.stderr)
+        elif self.mode == "plain":
+            click.echo(text, err=True)
+
+    def result(self, text: str, value: Any) -> None:
+        """The command's result: text for people, or JSON; with ``--quiet`` nothing."""
+        if self.mode == "json":
+            click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+        elif self.mode != "quiet":
+            click.echo(text)
+
+
+class _Bar:
+    def __init__(self, name: str, total: float | None, unit: str, stream: TextIO | None = None) -> None:
+        self._bar = tqdm(
+            desc=name,
+            total=total,
+            unit=unit,
+            unit_scale=unit == "B",
+            leave=False,
+            file=stream or sys.stderr,
+            dynamic_ncols=True,
+            bar_format=None if total is None or unit == "B" else _BAR,
+        )
+
+    def advance(self, amount: float = 1) -> None:
+        self._bar.update(amount)
+
+    def done(self) -> None:
+        self._bar.close()
+
+
+_BAR = "{desc}: {percentage:3.0f}% |{bar}| {n:.0f}/{total:.0f} {unit}, {rate_fmt}, {remaining} left"
+
+
+class _Lines:
+    def __init__(
+        self, name: str, total: float | None, unit: str, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._name, self._total, self._unit, self._clock = name, total, unit, clock
+        self._done = 0.0
+        self._start = self._last = clock()
+        self._next = _STEP
+        self._said = 0
+        self._say(f"{name}.")
+
+    def advance(self, amount: float = 1) -> None:
+        self._done += amount
+        if self._total is None:
+            if self._clock() - self._last >= _PAUSE:
+                self._say(f"{self._name}: {self._amount(self._done)}.")
+        elif self._done >= self._total * self._next and self._done < self._total:
+            self._next = int(self._done / self._total / _STEP + 1) * _STEP
+            self._say(self._state(self._total))
+
+    def done(self) -> None:
+        seconds = self._clock() - self._start
+        if seconds >= 1:
+            self._say(f"{self._name}: done in {duration(seconds)}.")
+
+    def _state(self, total: float) -> str:
+        elapsed = self._clock() - self._start
+        left = elapsed / self._done * (total - self._done)
+        return (
+            f"{self._name}: {self._amount(self._done)} of {self._amount(total)}, "
+            f"{self._done / total:.0%}, about {duration(left)} left."
+        )
+
+    def _amount(self, number: float) -> str:
+        if self._unit == "B":
+            return f"{number / 1e6:.1f} MB"
+        return f"{number:.0f} {self._unit}"
+
+    def _say(self, text: str) -> None:
+        self._last = self._clock()
+        click.echo(text, err=True)
+
+
+def duration(seconds: float) -> str:
+    """A length of time in words: ``74 → 1 min 14 s``."""
+    whole = max(round(seconds), 0)
+    hours, minutes, rest = whole // 3600, whole % 3600 // 60, whole % 60
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def clock(seconds: float) -> str:
+    """A place in the film: ``83.12 → 0:01:23.120``."""
+    total = round(seconds * 1000)
+    sign, total = ("-", -total) if total < 0 else ("", total)
+    return f"{sign}{total // 3600000}:{total // 60000 % 60:02d}:{total // 1000 % 60:02d}.{total % 1000:03d}"
+
+
+def parse_time(text: str) -> float:
+    """Seconds from ``83.5``, ``1:23.5`` or ``0:01:23,5``. Raises UsageError."""
+    try:
+        parts = [float(part) for part in text.strip().replace(",", ".").split(":")]
+    except ValueError:
+        parts = []
+    if not 1 <= len(parts) <= 3 or any(part < 0 for part in parts) or any(part >= 60 for part in parts[1:]):
+        raise UsageError(f"{text!r} is no time.", "Write seconds (83.5), 1:23.5 or 0:01:23.5.")
+    total = 0.0
+    for part in parts:
+        total = total * 60 + part
+    return total

