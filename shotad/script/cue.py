@@ -1,0 +1,193 @@
+"""One line of audio description: what is said, when, why so, who made it, and what a person changed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from shotad.types import Interval
+
+EARLIEST = 0.1
+"""Seconds. No cue starts before: players fire a cue at 0.000 before they play (audience.md, T6)."""
+
+_ID = re.compile(r"[sh]\d{8,}")
+_LINE_END = re.compile(r"\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_NOT_XML = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufeff\ufffe\uffff]"
+)
+_AROUND_LINE_END = re.compile(r"\s*\n\s*")
+
+
+class CueKind(StrEnum):
+    """What a line describes: what is seen to happen, or text that is read out."""
+
+    ACTION = "action"
+    TEXT = "text"
+
+
+class CueStatus(StrEnum):
+    """What became of a slot's line. Only placed and shortened lines are heard."""
+
+    PLACED = "placed"
+    SHORTENED = "shortened"
+    DROPPED = "dropped"
+    FAILED = "failed"
+    SILENT = "silent"
+
+    @property
+    def heard(self) -> bool:
+        """True for lines that scripts and voices carry."""
+        return self in (CueStatus.PLACED, CueStatus.SHORTENED)
+
+
+class EditField(StrEnum):
+    """What a person did to a line."""
+
+    TEXT = "text"
+    TIME = "time"
+    STATUS = "status"
+    ADDED = "added"
+    REMOVED = "removed"
+
+
+def milliseconds(seconds: float) -> int:
+    """The resolution in which tracks are written and compared: ``83.1204 → 83120``."""
+    return round(seconds * 1000)
+
+
+def clean_text(text: str) -> str:
+    """Text that every script format can carry and give back: no control characters, no blank lines.
+
+    Lines and the whole are stripped of surrounding space; other characters stay as they are.
+    """
+    lines = _LINE_END.sub("\n", text).replace("\t", " ")
+    return _AROUND_LINE_END.sub("\n", _NOT_XML.sub("", lines)).strip()
+
+
+def count_words(text: str) -> int:
+    """Words as they are budgeted, each with a letter or digit in it: ``- yes, well-known`` has 2."""
+    return sum(any(c.isalnum() for c in word) for word in text.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """An engine that took part: at which stage, its name, model and revision."""
+
+    stage: str
+    engine: str
+    model: str = ""
+    revision: str = ""
+
+    def __str__(self) -> str:
+        model = " ".join(part for part in (self.model, self.revision) if part)
+        return f"{self.stage}: {self.engine}" + (f" ({model})" if model else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """How a machine came to a line: its makers, the hash of its prompts, the seed."""
+
+    makers: tuple[Maker, ...]
+    prompt_hash: str = ""
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """What the machine itself wrote for a line; a person's edit stands beside it."""
+
+    interval: Interval
+    text: str
+    status: CueStatus
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A person's hold on a line: what was changed, through which file, and the machine's own version.
+
+    ``machine`` is None where no machine wrote the line.
+    """
+
+    fields: tuple[EditField, ...]
+    source: str
+    machine: Derived | None
+
+    def __post_init__(self) -> None:
+        if not self.fields:
+            raise ValueError(f"an edit must say what was changed, got fields = () from {self.source!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """A line with all that is known of it.
+
+    ``interval`` reaches from the start to the spoken end. ``slot_id`` is None for a line that a person
+    added. ``chosen`` counts ``candidates`` from 0. ``edited`` is None while the line is the machine's.
+    ``spoken_length`` is in seconds, estimated or measured. ``fit_steps`` say how it was made to fit.
+    """
+
+    id: str
+    slot_id: str | None
+    interval: Interval
+    text: str
+    kind: CueKind = CueKind.ACTION
+    language: str = "en"
+    status: CueStatus = CueStatus.PLACED
+    reason: str = ""
+    candidates: tuple[str, ...] = ()
+    chosen: int | None = None
+    edited: Edit | None = None
+    spoken_length: float | None = None
+    fit_steps: tuple[str, ...] = ()
+    provenance: Provenance | None = None
+
+    def __post_init__(self) -> None:
+        if not _ID.fullmatch(self.id):
+            raise ValueError(f"cue id must be s or h and 8 or more digits, got {self.id!r}")
+        if not 0 <= milliseconds(self.interval.start) < milliseconds(self.interval.end):
+            raise ValueError(
+                f"cue {self.id} must last 1 ms or more and not start before 0, got {self.interval}"
+            )
+        if self.text != clean_text(self.text):
+            raise ValueError(f"cue {self.id} text has control characters or blank lines: {self.text!r}")
+        if self.status.heard and not self.text:
+            raise ValueError(f"cue {self.id} is {self.status} but has no text")
+        if self.chosen is not None and not 0 <= self.chosen < len(self.candidates):
+            raise ValueError(f"cue {self.id} chose {self.chosen} of {len(self.candidates)} candidates")
+
+    @property
+    def machine(self) -> Derived | None:
+        """The machine's own version: this line itself until a person changes it."""
+        if self.edited is not None:
+            return self.edited.machine
+        return Derived(self.interval, self.text, self.status, self.reason)
+
+    @property
+    def heard(self) -> bool:
+        """True where the line is spoken."""
+        return self.status.heard
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptCue:
+    """A line as a script file carries it. ``id`` is None where the file names none."""
+
+    id: str | None
+    interval: Interval
+    text: str
+
+
+def spoken_interval(slot: Interval, words: int, seconds_per_word: float) -> Interval:
+    """From the slot's start to the spoken end, within the slot: 8 words at 0.375 s in [10, 20) → [10, 13)."""
+    start = slot.start if slot.start >= EARLIEST or slot.end <= 2 * EARLIEST else EARLIEST
+    return Interval(start, min(slot.end, start + max(1, words) * seconds_per_word))
+
+
+def mark_edit(cue: Cue, before: Cue | None, fields: tuple[EditField, ...], source: str) -> Cue:
+    """``cue`` as a person's, through ``source``; the machine's version is taken over from ``before``."""
+    machine = before.machine if before is not None else None
+    held = before.edited.fields if before is not None and before.edited is not None else ()
+    together = tuple(field for field in EditField if field in (*held, *fields))
+    return replace(cue, edited=Edit(together, source, machine))

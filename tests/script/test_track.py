@@ -1,0 +1,250 @@
+"""The track file: what it holds, what it refuses, and how a person's changes are found in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shotad.errors import ScriptError
+from shotad.script.track import (
+    Cue,
+    CueKind,
+    CueStatus,
+    Derived,
+    Edit,
+    EditField,
+    FilmId,
+    Maker,
+    Provenance,
+    Track,
+    clean_text,
+    count_words,
+    from_json,
+    hand_id,
+    load_track,
+    mark_edit,
+    spoken_interval,
+    to_json,
+)
+from shotad.types import Interval
+
+MAKERS = (Maker("stage1", "observer", "shotad", "0.1"), Maker("stage2", "narrator"))
+
+
+def cue(start: float = 10.0, text: str = "A dog runs.", **more: Any) -> Cue:
+    name = f"s{round(start * 1000):08d}"
+    return Cue(name, name, Interval(start, start + 2.5), text, **more)
+
+
+def track(*cues: Cue, **more: Any) -> Track:
+    return Track(FilmId("film.mp4", "abc123", 70.5), "en", MAKERS, "0.1.0", cues, **more)
+
+
+def edited_by_hand(before: Track, change: Callable[[dict[str, Any]], None]) -> Track:
+    tree = json.loads(to_json(before))
+    change(tree)
+    return from_json(json.dumps(tree))
+
+
+def test_round_trip_keeps_everything() -> None:
+    full = cue(
+        12.345,
+        "Words appear:\n“SINTEL” & <more>",
+        kind=CueKind.TEXT,
+        language="en-GB",
+        status=CueStatus.SHORTENED,
+        reason="too long",
+        candidates=("a", "b"),
+        chosen=1,
+        edited=Edit((EditField.TEXT,), "my.vtt", Derived(Interval(12.0, 14.0), "b", CueStatus.PLACED)),
+        spoken_length=2.25,
+        fit_steps=("faster", "clauses"),
+        provenance=Provenance(MAKERS, "9f8e", 42),
+    )
+    before = track(cue(), full, cue(20.0, "", status=CueStatus.SILENT), reviewed_by=("Ada",))
+    assert from_json(to_json(before)) == before
+    assert to_json(from_json(to_json(before))) == to_json(before)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: cue(text=""), "placed but has no text"),
+        (lambda: cue(text=" a"), "' a'"),
+        (lambda: cue(text="a\n\nb"), "blank lines"),
+        (lambda: cue(chosen=0), "chose 0 of 0"),
+        (lambda: Cue("x1", None, Interval(0, 1), "a"), "'x1'"),
+        (lambda: Cue("h00000001", None, Interval(1.0, 1.0002), "a"), "1.000"),
+        (lambda: Edit((), "x", None), r"\(\)"),
+        (lambda: track(cue(20.0), cue(10.0)), "ascend"),
+        (lambda: track(cue(), cue(text="B")), "'A dog runs.' and 'B'"),
+        (lambda: FilmId("a", "b", float("inf")), "inf"),
+    ],
+)
+def test_records_refuse_wrong_values_and_name_them(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_an_untouched_file_has_no_edits() -> None:
+    assert all(c.edited is None for c in from_json(to_json(track(cue(), cue(20.0)))).cues)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "field"),
+    [
+        ("text", "A cat runs.", EditField.TEXT),
+        ("start", 10.001, EditField.TIME),
+        ("end", 12.0, EditField.TIME),
+        ("status", "dropped", EditField.STATUS),
+    ],
+)
+def test_a_changed_field_is_found(key: str, value: object, field: EditField) -> None:
+    after = edited_by_hand(track(cue()), lambda tree: tree["cues"][0].update({key: value}))
+    assert after.cues[0].edited == Edit((field,), "track.json", cue().machine)
+
+
+def test_search_and_replace_over_the_whole_file_is_still_an_edit() -> None:
+    before = track(cue(candidates=("A dog runs.",), chosen=0))
+    after = from_json(to_json(before).replace("dog", "cat"))
+    assert after.cues[0].text == "A cat runs."
+    assert after.cues[0].edited is not None
+
+
+def test_edits_stay_marked_through_further_reading_and_writing() -> None:
+    once = edited_by_hand(track(cue()), lambda tree: tree["cues"][0].update(text="A cat runs."))
+    twice = from_json(to_json(once))
+    assert twice == once
+    thrice = edited_by_hand(twice, lambda tree: tree["cues"][0].update(end=13.0))
+    assert thrice.cues[0].edited == Edit((EditField.TEXT, EditField.TIME), "track.json", cue().machine)
+
+
+def test_setting_edited_to_null_gives_the_line_back_to_the_machine() -> None:
+    once = edited_by_hand(track(cue()), lambda tree: tree["cues"][0].update(text="A cat runs."))
+    after = edited_by_hand(once, lambda tree: tree["cues"][0].update(edited=None))
+    assert after.cues[0].edited is None
+
+
+def test_another_choice_brings_its_text() -> None:
+    before = track(cue(candidates=("A dog runs.", "A hound races."), chosen=0))
+    after = edited_by_hand(before, lambda tree: tree["cues"][0].update(chosen=1)).cues[0]
+    assert after.text == "A hound races."
+    assert after.edited == Edit((EditField.TEXT,), "track.json", cue().machine)
+
+
+def test_a_deleted_line_comes_back_as_removed() -> None:
+    after = edited_by_hand(track(cue(), cue(20.0)), lambda tree: tree["cues"].pop(0))
+    gone = after.cues[0]
+    assert (gone.id, gone.status, gone.interval) == ("s00010000", CueStatus.DROPPED, Interval(10.0, 12.5))
+    assert gone.edited == Edit((EditField.REMOVED,), "track.json", None)
+    assert from_json(to_json(after)) == after
+
+
+def test_an_added_line_needs_no_more_than_times_and_text() -> None:
+    line = {"start": 10.0, "end": 11, "text": " A bell. "}
+    after = edited_by_hand(track(cue()), lambda tree: tree["cues"].append(line))
+    assert [c.id for c in after.cues] == ["h00010000", "s00010000"]
+    assert after.cues[0].edited == Edit((EditField.ADDED,), "track.json", None)
+    assert after.cues[0].text == "A bell."
+
+
+def test_a_copied_line_is_refused_with_both_texts() -> None:
+    def copy(tree: dict[str, Any]) -> None:
+        tree["cues"].append({**tree["cues"][0], "text": "A cat runs."})
+
+    with pytest.raises(ScriptError, match="'A dog runs.' and 'A cat runs.'"):
+        edited_by_hand(track(cue()), copy)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.update(schema_version=2), "schema_version 2; this shotad reads up to 1"),
+        (lambda t: t.update(schema_version="1"), "'1'"),
+        (lambda t: t.update(cuse=[]), "unknown key 'cuse'. Did you mean cues"),
+        (lambda t: t["cues"][0].update(txt="A"), "cue s00010000 has an unknown key 'txt'. Did you mean text"),
+        (lambda t: t["cues"][0].update(start="10"), "start must be a number of seconds, got '10'"),
+        (lambda t: t["cues"][0].update(end=3), "start before it ends"),
+        (lambda t: t["cues"][0].update(status="gone"), "'gone'"),
+        (lambda t: t["cues"][0].update(text=None), "text must be a text in quotes, got None"),
+        (lambda t: t["cues"][0].update(edited={"what": ["txt"], "source": "x"}), "'txt'"),
+        (lambda t: t["film"].update(duration=-1), "duration must be positive"),
+        (lambda t: t.update(written=["s1"]), "'s1'"),
+        (lambda t: t.update(reviewed_by="Ada"), "reviewed_by must be a list, got 'Ada'"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_place_and_value(
+    change: Callable[[dict[str, Any]], None], message: str
+) -> None:
+    with pytest.raises(ScriptError, match=message):
+        edited_by_hand(track(cue()), change)
+
+
+def test_broken_json_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "track.json"
+    path.write_text(to_json(track(cue())).replace('"kind": "action",', '"kind": "action"'), encoding="utf-8")
+    line = 1 + next(i for i, s in enumerate(path.read_text().splitlines(), 1) if '"kind"' in s)
+    with pytest.raises(ScriptError, match=f"track.json, line {line},"):
+        load_track(path)
+
+
+def test_a_missing_file_is_a_script_error(tmp_path: Path) -> None:
+    with pytest.raises(ScriptError, match="cannot be read"):
+        load_track(tmp_path / "none.json")
+
+
+def test_statement_says_machine_engines_edits_and_review() -> None:
+    plain = track(cue())
+    assert plain.statement == (
+        "Audio description made by machine: shotad 0.1.0 (stage1: observer (shotad 0.1); stage2: narrator)."
+        " Not reviewed by a person."
+    )
+    touched = mark_edit(cue(text="B"), cue(), (EditField.TEXT,), "x")
+    assert track(touched, reviewed_by=("Ada",)).statement.endswith(
+        " 1 line edited by a person. Reviewed by Ada."
+    )
+
+
+def test_stamp_tells_what_is_heard_apart() -> None:
+    one = track(cue())
+    assert one.stamp == track(cue(), cue(20.0, "", status=CueStatus.FAILED)).stamp
+    assert one.stamp != track(cue(text="A cat runs.")).stamp
+    assert one.stamp != track(replace(cue(), interval=Interval(10.0, 12.0))).stamp
+
+
+def test_hand_ids_avoid_those_taken() -> None:
+    assert hand_id(83.12) == "h00083120"
+    assert hand_id(83.12, ["h00083120", "h00083121"]) == "h00083122"
+
+
+@pytest.mark.parametrize(
+    ("slot", "words", "expected"),
+    [
+        (Interval(10, 20), 8, Interval(10, 13)),
+        (Interval(10, 12), 8, Interval(10, 12)),
+        (Interval(0, 5), 4, Interval(0.1, 1.6)),
+        (Interval(10, 20), 0, Interval(10, 10.375)),
+    ],
+)
+def test_spoken_interval(slot: Interval, words: int, expected: Interval) -> None:
+    assert spoken_interval(slot, words, 0.375) == expected
+
+
+def test_count_words() -> None:
+    assert count_words("- yes, well-known “Ü” … 7") == 4
+
+
+@given(st.text(alphabet=st.characters(), max_size=40))
+def test_clean_text_is_stable_and_good_for_a_cue(text: str) -> None:
+    clean = clean_text(text)
+    assert clean_text(clean) == clean
+    assert "\n\n" not in clean
+    if clean:
+        assert from_json(to_json(track(cue(text=clean)))).cues[0] == cue(text=clean)
