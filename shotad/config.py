@@ -52,21 +52,40 @@ class SpeechSettings(Settings):
     threshold: float = Field(0.5, gt=0, lt=1)
     margin: float = Field(0.25, ge=0)
     """Seconds kept free at each side of speech."""
+    over_lyrics: bool = False
+    """True lets a voice speak over sung words; over a song's instrumental part it always may."""
 
 
 class SlotSettings(Settings):
     """How free time becomes slots (audience.md: 2 s is unusable below, 4 s the usual minimum)."""
 
     hard_minimum: float = Field(2.0, gt=0)
+    """Seconds below which no slot is planned whatever ``minimum`` says."""
     minimum: float = Field(4.0, gt=0)
     """Seconds of free time that a slot needs by default."""
+    rich_minimum: float = Field(3.0, gt=0)
+    """The same for ``rich``, which uses shorter gaps than the others."""
+    preferred: float = Field(5.5, gt=0)
+    """Seconds; in a long gap slots come near this. Two people's lines: median 4 and 6 (benchmarks/human_ad)."""
     maximum: float = Field(9.0, gt=0)
     """Seconds; a longer gap becomes several slots."""
     breath: float = Field(0.5, ge=0)
     """Seconds between two slots of one gap."""
+    snap: float = Field(1.0, ge=0)
+    """Seconds by which a slot may start later than its gap so as to start with a shot."""
+    earliest: float = Field(0.2, gt=0)
+    """Seconds of film before the first slot: players fire a cue at 0.000 before they play."""
+    credits: float = Field(5.0, gt=0)
+    """Seconds; the length of the one slot that a roll of end credits gets."""
     detail: Literal["brief", "normal", "rich"] = "normal"
+    brief_share: float = Field(0.4, gt=0, le=1)
+    """Share of the slots of a long gap that ``brief`` keeps."""
+    normal_share: float = Field(0.7, gt=0, le=1)
+    """The same for ``normal``; ``rich`` keeps all."""
     seconds_per_word: float = Field(0.375, gt=0)
     """160 words a minute; the benchmarks bring their own speed factor."""
+    budget: Literal["fit", "paper"] = "fit"
+    """``fit``: the words that can be spoken in the slot; ``paper``: one more (method.md 7)."""
 
 
 class ContextSettings(Settings):
@@ -94,8 +113,15 @@ class FrameSettings(Settings):
     sampling: Literal["slot", "uniform", "reference"] = "slot"
     """``slot``: inside and outside of the slot apart; ``uniform``: evenly over the clip;
     ``reference``: the published code's, snapped to 32 positions a shot."""
+    margin_weight: float = Field(2.0, ge=0)
+    """How much denser than context the current shots are shown beyond the slot."""
+    lend: bool = False
+    """A slot with fewer frames than ``inside``: True shows more of the rest of the clip, False shows
+    the slot's frames more than once."""
     max_pixels: int = Field(360 * 420, ge=28 * 28)
     min_pixels: int = Field(128 * 28 * 28, ge=28 * 28)
+    short_side: int | None = Field(None, ge=56)
+    """Lines of the shorter side, as for GPT-4o; None: the bounds on pixels above give the size."""
 
 
 class OverlaySettings(Settings):
@@ -149,6 +175,26 @@ class Stage2Settings(Settings):
     """How many of the last lines the narrator knows."""
 
 
+class TextSettings(Settings):
+    """How text on the screen is found and read; the thresholds of detection are RapidOCR's own."""
+
+    pixels: int = Field(854 * 480, ge=32 * 32)
+    """About how many pixels the detector sees of each picture; its cost grows with them."""
+    threads: int = Field(1, ge=1)
+    pixel_threshold: float = Field(0.3, gt=0, lt=1)
+    box_threshold: float = Field(0.5, gt=0, lt=1)
+    unclip: float = Field(1.6, gt=0)
+    """How far a line reaches beyond the core that is detected: area x this / perimeter."""
+    min_height: float = Field(0.02, ge=0, lt=1)
+    """Height of the smallest line that is read, as a fraction of the picture's."""
+    min_score: float = Field(0.6, ge=0, lt=1)
+    """Lines read with less are nothing; what is said aloud needs more (``observer.text_score``)."""
+    same_picture: float = Field(6.0, ge=0)
+    """Luma levels (of 255) by which no 8 x 8 block has changed in a picture that is not looked at again."""
+    same_line: float = Field(12.0, ge=0)
+    """The same for one line."""
+
+
 class ObserverSettings(Settings):
     """The embedded observer: when a thing seen is sure enough to be said."""
 
@@ -174,6 +220,7 @@ class Config(Settings):
     prompt: PromptSettings = PromptSettings()
     stage1: Stage1Settings = Stage1Settings()
     stage2: Stage2Settings = Stage2Settings()
+    text: TextSettings = TextSettings()
     observer: ObserverSettings = ObserverSettings()
 
 

@@ -1,0 +1,74 @@
+"""Which shots around a slot are shown: the shots it overlaps, and their neighbours, cut to reach.
+
+The rule is that of Shot-by-Shot (method.md 3); what the published code does otherwise is a setting.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+
+from shotad.config import ContextSettings
+from shotad.types import ContextShot, Interval, Role, Shot
+
+
+def context_shots(
+    slot: Interval, shots: Sequence[Shot], settings: ContextSettings
+) -> tuple[ContextShot, ...]:
+    """The shots shown for ``slot``, oldest first, each cut to the part that is shown.
+
+    ``shots`` are those of the whole film, ascending, not overlapping. The first current shot is cut
+    to start at most ``internal_range`` seconds before the slot, the last to end as much after it;
+    past and future shots are cut to ``internal_range + 2 x external_range``. Neighbours are chosen
+    before short pieces are dropped, and not replaced.
+
+    A slot outside all shots gives one pseudo-shot, the slot itself, numbered after the film's last
+    shot; two such slots share that number, so what is known of a shot belongs to the whole `Shot`.
+    """
+    first, end = _overlapping(slot, shots, settings.inclusive)
+    if first >= end:
+        index = shots[-1].index + 1 if shots else 0
+        return (ContextShot(Shot(index, slot), Role.CURRENT, slot),)
+    reach = settings.internal_range + 2 * settings.external_range
+    wide = (slot.start - reach, slot.end + reach)
+    near = (slot.start - settings.internal_range, slot.end + settings.internal_range)
+    past = [
+        _piece(s, Role.PAST, wide[0], s.interval.end) for s in shots[max(first - settings.past, 0) : first]
+    ]
+    current = [
+        _piece(
+            shots[i],
+            Role.CURRENT,
+            near[0] if i == first else shots[i].interval.start,
+            near[1] if i == end - 1 else shots[i].interval.end,
+        )
+        for i in range(first, end)
+    ]
+    future = [_piece(s, Role.FUTURE, s.interval.start, wide[1]) for s in shots[end : end + settings.future]]
+    kept = [p for p in (*past, *current, *future) if p is not None and _long_enough(p, settings)]
+    return tuple(kept)
+
+
+def _overlapping(slot: Interval, shots: Sequence[Shot], inclusive: bool) -> tuple[int, int]:
+    """Positions ``[first, end)`` of the shots that overlap the slot; touching counts if ``inclusive``."""
+    if inclusive:
+        return (
+            bisect_left(shots, slot.start, key=lambda s: s.interval.end),
+            bisect_right(shots, slot.end, key=lambda s: s.interval.start),
+        )
+    return (
+        bisect_right(shots, slot.start, key=lambda s: s.interval.end),
+        bisect_left(shots, slot.end, key=lambda s: s.interval.start),
+    )
+
+
+def _piece(shot: Shot, role: Role, earliest: float, latest: float) -> ContextShot | None:
+    """The shot cut to ``[earliest, latest)``, or None where nothing is left of it."""
+    start, end = max(shot.interval.start, earliest), min(shot.interval.end, latest)
+    return ContextShot(shot, role, Interval(start, end)) if start < end else None
+
+
+def _long_enough(piece: ContextShot, settings: ContextSettings) -> bool:
+    if piece.role is Role.CURRENT and settings.keep_current:
+        return True
+    return piece.clipped.duration > settings.shortest
