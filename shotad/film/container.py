@@ -1,0 +1,203 @@
+"""The one way by which a film file is opened with ffmpeg's libraries: shut to everything but itself.
+
+A playlist, whatever it is named, could make ffmpeg fetch other files or addresses. So only the
+``file`` protocol is allowed, only containers that carry their own media are (`CONTAINERS`), a path is
+always taken literally, and a container that asks for another file is refused.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from shotad.errors import FilmError
+from shotad.film.info import fingerprint
+
+if TYPE_CHECKING:
+    from av.container import InputContainer
+
+CONTAINERS = (
+    "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mpegts,mpegtsraw,mpeg,avi,asf,flv,live_flv,ogg,nut,mxf,gxf,"
+    "wtv,rm,dv,ivf,obu,h264,hevc,vvc,av1,m4v,mpegvideo,h263,vc1,cavsvideo,dirac,yuv4mpegpipe,swf,nsv,ivr,"
+    "bink,smk,roq,film_cpk,gif,apng,mp3,wav,w64,flac,aac,ac3,eac3,dts,dtshd,truehd,aiff,caf,"
+    "amr,au,ape,wv,tta,aa,aax,loas,ac4,tak,mpc,mpc8"
+)
+"""Demuxers that read one file and nothing else. Those of sound alone are here so that a film without
+picture can be named as such."""
+
+_PLAYLISTS = (
+    (b"#EXTM3U", "an HLS playlist"),
+    (b"ffconcat", "a list of files"),
+    (b"<MPD", "a DASH playlist"),
+    (b"<SmoothStreamingMedia", "a playlist"),
+    (b"[playlist]", "a playlist"),
+    (b"RTSPtext", "a link"),
+    (b"v=0", "a session description"),
+)
+
+
+@dataclass(frozen=True)
+class Media:
+    """A film file, by path or as a caller's file object, that can be opened any number of times."""
+
+    name: str
+    path: Path | None
+    file: BinaryIO | None
+    size: int
+    lock: threading.Lock
+
+    def open(self) -> InputContainer:
+        """A fresh container at the start of the film. Raises FilmError."""
+        import av
+
+        options = {
+            "protocol_whitelist": "file",
+            "format_whitelist": CONTAINERS,
+            # An index that is missing is no reason to guess: times come from packets.
+            "fflags": "+genpts",
+        }
+        source: Any = f"file:{os.path.abspath(self.path)}" if self.path else _View(self)
+        try:
+            container: InputContainer = av.open(
+                source, "r", container_options=options, metadata_errors="replace"
+            )
+            return container
+        except (av.error.FFmpegError, UnicodeError, ValueError) as error:
+            raise self._refusal(error) from None
+
+    def read_at(self, offset: int, count: int) -> bytes:
+        """Up to ``count`` bytes from ``offset``."""
+        if self.path is not None:
+            with self.path.open("rb") as file:
+                file.seek(offset)
+                return file.read(count)
+        assert self.file is not None
+        with self.lock:
+            self.file.seek(offset)
+            return bytes(self.file.read(count))
+
+    def fingerprint(self) -> str:
+        """What names this content; see `shotad.film.info.fingerprint`."""
+        return fingerprint(self.size, self.read_at)
+
+    def _refusal(self, error: Exception) -> FilmError:
+        head = self.read_at(0, 4096).lstrip(b"\xef\xbb\xbf \t\r\n")
+        for mark, kind in _PLAYLISTS:
+            if head.startswith(mark) or (mark.startswith(b"<") and mark in head):
+                return FilmError(
+                    f"{self.name} is {kind}, not a film.",
+                    "A playlist can point to other files and addresses, so it is not opened; give the film.",
+                )
+        if _is_text(head):
+            return FilmError(f"{self.name} is a text file, not a film.", "Give the film itself.")
+        return FilmError(
+            f"{self.name} cannot be read as a film ({_plain(error)}).",
+            "It may be damaged, incomplete, or of a kind that is not supported.",
+        )
+
+
+class _View:
+    """A reading position of its own on a file object that several containers share."""
+
+    def __init__(self, media: Media) -> None:
+        self._media, self._at = media, 0
+        self.name = media.name
+
+    def read(self, count: int) -> bytes:
+        data = self._media.read_at(self._at, count)
+        self._at += len(data)
+        return data
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._media.size}[whence]
+        self._at = max(0, base + offset)
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def seekable(self) -> bool:
+        return True
+
+
+def find_media(source: str | os.PathLike[str] | BinaryIO) -> Media:
+    """A film file that exists, can be read and is not empty. Raises FilmError."""
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        try:
+            with path.open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
+        except OSError as error:
+            raise _unreadable(path, error) from None
+        media = Media(path.name, path, None, size, threading.Lock())
+    else:
+        media = _media_of(source)
+    if media.size == 0:
+        raise FilmError(f"{media.name} is empty.", "Give a film with at least one frame.")
+    return media
+
+
+def _media_of(file: BinaryIO) -> Media:
+    named = getattr(file, "name", None)
+    name = Path(named).name if isinstance(named, str) else "the film"
+    try:
+        size = file.seek(0, os.SEEK_END)
+    except (OSError, AttributeError, ValueError):
+        raise FilmError(
+            f"{name} cannot be searched back and forth.", "Give a file, or copy the stream to one."
+        ) from None
+    return Media(name, None, file, size, threading.Lock())
+
+
+def _unreadable(path: Path, error: OSError) -> FilmError:
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return FilmError(f"There is no film {path}.", "Check the path.")
+    if isinstance(error, PermissionError):
+        return FilmError(f"The film {path} may not be read: no permission.", "Change its permissions.")
+    return FilmError(f"The film {path} cannot be read: {error.strerror or error}.", "Check the path.")
+
+
+def exact_start(container: InputContainer) -> Fraction:
+    """The container's start time in seconds, exact: the stream's own where one agrees to the µs.
+
+    ffmpeg gives it in whole µs, which puts the first frame of a 1001-based rate just before zero.
+    """
+    starts = [
+        stream.start_time * stream.time_base
+        for stream in container.streams
+        if stream.start_time is not None
+        and stream.time_base is not None
+        and stream.type in ("video", "audio")
+        and not (stream.type == "video" and is_cover(stream))
+    ]
+    if container.start_time is None:
+        return min(starts, default=Fraction(0))
+    rounded = Fraction(container.start_time, 1_000_000)
+    return min((start for start in starts if abs(start - rounded) <= Fraction(2, 1_000_000)), default=rounded)
+
+
+def is_cover(stream: Any) -> bool:
+    """True for a picture that is packed as a video stream: a cover, a thumbnail."""
+    from av.stream import Disposition
+
+    return bool(stream.disposition & (Disposition.attached_pic | Disposition.timed_thumbnails))
+
+
+def _is_text(head: bytes) -> bool:
+    if not head:
+        return False
+    try:
+        text = head.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.start < len(head) - 4:
+            return False
+        text = head[: error.start].decode("utf-8")
+    return all(letter.isprintable() or letter in "\t\r\n\f" for letter in text)
+
+
+def _plain(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or error).split(";")[0].strip()

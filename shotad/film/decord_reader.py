@@ -1,0 +1,127 @@
+"""Reading film with decord: the optional second reader, under the same contract.
+
+decord (0.6, unmaintained since 2022) decodes; what the container says, the start time and the tracks
+still come from PyAV. It knows neither HDR nor fields nor open GOP, and hangs on MPEG-TS, which is
+therefore refused here (docs: dependencies). Its pictures may differ by a level or two.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import partial
+from types import TracebackType
+from typing import Any, BinaryIO, Self, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from shotad.errors import FilmError, UsageError
+from shotad.film.colour import Turn
+from shotad.film.container import Media, find_media
+from shotad.film.info import FilmInfo
+from shotad.film.probe import probe
+from shotad.film.reader import TOLERANCE, Frame, Picture, ascending
+from shotad.types import Image
+
+_BATCH = 16
+
+
+def open_decord(source: str | os.PathLike[str] | BinaryIO) -> DecordFilm:
+    """Open a film file. Raises FilmError, and UsageError where decord is not installed."""
+    try:
+        import decord
+    except ImportError:
+        raise UsageError(
+            "The reader decord is not installed.", "Install shotad[decord], or use the reader pyav."
+        ) from None
+    return DecordFilm(find_media(source), decord)
+
+
+class DecordFilm:
+    """A film through decord; keeps the contract of `shotad.film.reader.Film`."""
+
+    def __init__(self, media: Media, decord: Any) -> None:
+        self.media = media
+        self._probed = probe(media)
+        if self._probed.container == "mpegts":
+            raise FilmError(f"decord hangs on MPEG-TS such as {media.name}.", "Use the reader pyav.")
+        if self._probed.light != "sdr" or self._probed.info.interlaced:
+            raise FilmError(f"decord cannot read HDR or interlaced film such as {media.name}.", "Use pyav.")
+        self._decord = decord
+        self.damage: str | None = None
+        self.end: float | None = None
+        self._times = self._all_times()
+
+    @property
+    def info(self) -> FilmInfo:
+        """What is known about it."""
+        return self._probed.info
+
+    def _open(self, width: int = -1, height: int = -1) -> Any:
+        source = str(self.media.path) if self.media.path else self.media.file
+        if self.media.file is not None:
+            self.media.file.seek(0)
+        try:
+            return self._decord.VideoReader(source, width=width, height=height, num_threads=1)
+        except self._decord.DECORDError as error:
+            text = str(error).strip().splitlines()
+            raise FilmError(
+                f"decord cannot read {self.info.name}: {text[-1] if text else error}", "Use pyav."
+            ) from None
+
+    def _all_times(self) -> npt.NDArray[np.float64]:
+        """``float64[n, 2]``: when each frame comes up and goes, seconds from time zero."""
+        reader = self._open()
+        times = np.asarray(reader.get_frame_timestamp(np.arange(len(reader))), np.float64)
+        if len(times) == 0:
+            raise FilmError(f"No frame of {self.info.name} can be decoded.", "The file is damaged.")
+        return times - float(self._probed.info.start)
+
+    def frames(self) -> Iterator[Frame]:
+        """The whole film, see `Film.frames`; `Frame.raw` is None."""
+        reader = self._open()
+        for index in range(len(self._times)):
+            image = reader[index].asnumpy()
+            yield Frame(float(self._times[index, 0]), index, None, partial(self._fit, image))
+        self.end = float(self._times[-1, 1])
+
+    def pictures(
+        self, seconds: Sequence[float], height: int | None = None, max_pixels: int | None = None
+    ) -> Iterator[Picture]:
+        """One picture for each moment, see `Film.pictures`."""
+        return self._pictures(ascending(seconds), self.info.size_within(height, max_pixels))
+
+    def _pictures(self, moments: list[float], size: tuple[int, int]) -> Iterator[Picture]:
+        places = np.searchsorted(self._times[:, 0], np.array(moments) + TOLERANCE, "right") - 1
+        places = np.maximum(places, 0)
+        reader = self._open()
+        for first in range(0, len(moments), _BATCH):
+            batch = places[first : first + _BATCH]
+            images = reader.get_batch(batch).asnumpy()
+            for wanted, place, image in zip(moments[first:], batch, images, strict=False):
+                yield Picture(float(self._times[place, 0]), wanted, self._fit(image, size))
+
+    def _fit(self, image: Image, size: tuple[int, int] | None) -> Image:
+        import cv2
+
+        width, height = size or (self.info.width, self.info.height)
+        turn = self._probed.turn
+        # decord turns by itself where it knows how: then the sides are exchanged already.
+        lying = (image.shape[1] > image.shape[0]) != (self.info.width > self.info.height)
+        image = turn.apply(image) if turn != Turn() and (lying or not turn.transpose) else image
+        if image.shape[:2] == (height, width):
+            return image
+        method = cv2.INTER_AREA if width < image.shape[1] else cv2.INTER_CUBIC
+        return cast(Image, cv2.resize(image, (width, height), interpolation=method))
+
+    def close(self) -> None:
+        """Nothing is held between passes."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

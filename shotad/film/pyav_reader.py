@@ -1,0 +1,105 @@
+"""Reading film with PyAV: the default reader."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import partial
+from types import TracebackType
+from typing import BinaryIO, Self
+
+from shotad.errors import FilmError
+from shotad.film.colour import Painter
+from shotad.film.container import Media, find_media
+from shotad.film.info import FilmInfo
+from shotad.film.probe import last_second, probe
+from shotad.film.reader import Frame, Picture, ascending
+from shotad.film.reel import Reel, showing
+
+SHORT = 1.0
+"""Seconds by which the picture may end before the container says so, and still be whole."""
+
+
+def open_pyav(source: str | os.PathLike[str] | BinaryIO) -> PyavFilm:
+    """Open a film file or a seekable file object. Raises FilmError."""
+    return PyavFilm(find_media(source))
+
+
+class PyavFilm:
+    """A film through PyAV; keeps the contract of `shotad.film.reader.Film`.
+
+    Each pass opens the source anew, so that passes are independent of each other.
+    """
+
+    def __init__(self, media: Media) -> None:
+        self.media = media
+        self._probed = probe(media)
+        self.damage: str | None = None
+        self.end: float | None = None
+
+    @property
+    def info(self) -> FilmInfo:
+        """What is known about it."""
+        return self._probed.info
+
+    def frames(self) -> Iterator[Frame]:
+        """The whole film, see `Film.frames`."""
+        reel, painter = self._reel(), self._painter()
+        end = None
+        try:
+            for index, (seconds, raw) in enumerate(reel):
+                yield Frame(seconds, index, raw, partial(painter, raw))
+                end = seconds + reel.length(raw)
+        finally:
+            reel.close()
+        if end is None:
+            raise FilmError(f"No frame of {self.info.name} can be decoded.", "The file is damaged.")
+        self.end = end
+        self.damage = self._damage(reel, end)
+
+    def pictures(
+        self, seconds: Sequence[float], height: int | None = None, max_pixels: int | None = None
+    ) -> Iterator[Picture]:
+        """One picture for each moment, see `Film.pictures`."""
+        return self._pictures(ascending(seconds), self.info.size_within(height, max_pixels))
+
+    def _pictures(self, moments: list[float], size: tuple[int, int]) -> Iterator[Picture]:
+        painter = self._painter()
+        last: Picture | None = None
+        for wanted, shown, raw in showing(self._reel(), moments):
+            same = last is not None and last.seconds == shown
+            image = last.image if last is not None and same else painter(raw, size)
+            last = Picture(shown, wanted, image)
+            yield last
+
+    def close(self) -> None:
+        """Nothing is held between passes."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _painter(self) -> Painter:
+        return Painter((self.info.width, self.info.height), self._probed.turn, self._probed.light)
+
+    def _reel(self) -> Reel:
+        return Reel(self.media, self._probed.stream, self.info.start, self.info.frame_rate)
+
+    def _damage(self, reel: Reel, end: float) -> str | None:
+        promised = self._probed.picture_end
+        if promised is None and self.info.duration - end > SHORT:
+            # Sound may outlast the picture: then the file is whole.
+            read = last_second(self.media, self.info.start)
+            promised = self.info.duration if self.info.duration - read > SHORT else None
+        if promised is not None and promised - end > SHORT:
+            return f"The picture ends at {end:.1f} s of {promised:.1f} s: the file is cut off or damaged."
+        if reel.stopped:
+            return f"The film can be read up to {end:.1f} s: {reel.stopped}."
+        if reel.errors:
+            first = max(0.0, reel.errors[0])
+            return f"{len(reel.errors)} places cannot be decoded, the first at {first:.1f} s."
+        return None

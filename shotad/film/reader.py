@@ -1,0 +1,176 @@
+"""Opening a film, and the interface that every reader keeps.
+
+Time zero is the container's start time; a frame's second comes from its own timestamp, never from
+``index / rate`` (numbered stills excepted, which have nothing else).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import tarfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, BinaryIO, Protocol, Self
+
+from shotad.errors import FilmError, UsageError
+from shotad.film.info import FilmInfo
+from shotad.types import Image
+
+if TYPE_CHECKING:
+    from av import VideoFrame
+
+Size = tuple[int, int]
+"""``(width, height)`` in pixels."""
+
+TOLERANCE = 1e-6
+"""Seconds by which a wanted moment may lie before a frame and still mean it: records round."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """One frame as it comes out of the film, not yet converted to a picture.
+
+    ``seconds`` is when it begins to be shown, ``index`` counts the frames of the pass from 0, ``raw``
+    is the decoder's own frame (None where there is none, as with stills).
+    """
+
+    seconds: float
+    index: int
+    raw: VideoFrame | None
+    paint: Callable[[Size | None], Image]
+
+    def rgb(self, size: Size | None = None) -> Image:
+        """The picture as it is meant to be seen, ``uint8[H, W, 3]``, at ``(width, height)``.
+
+        Upright, square pixels, progressive, SDR BT.709, 8 bit. ``None`` is the film's displayed size.
+        """
+        return self.paint(size)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Picture:
+    """The picture that is on the screen at second ``wanted``; it came up at ``seconds``.
+
+    ``seconds <= wanted``, except before the film's first frame.
+    """
+
+    seconds: float
+    wanted: float
+    image: Image
+
+
+class Film(Protocol):
+    """A film that is open for reading; a context manager."""
+
+    @property
+    def info(self) -> FilmInfo:
+        """What is known about it."""
+        ...
+
+    @property
+    def damage(self) -> str | None:
+        """What was found broken by the last whole pass of `frames`, in one sentence; None: nothing."""
+        ...
+
+    @property
+    def end(self) -> float | None:
+        """Second at which the last frame stops being shown, once a pass of `frames` has reached it."""
+        ...
+
+    def frames(self) -> Iterator[Frame]:
+        """The whole film once, in display order, seconds strictly ascending.
+
+        What cannot be decoded is left out and noted in `damage`.
+        """
+        ...
+
+    def pictures(
+        self, seconds: Sequence[float], height: int | None = None, max_pixels: int | None = None
+    ) -> Iterator[Picture]:
+        """For each of the ascending ``seconds`` one picture, in order, by one decode.
+
+        It is that of the last frame which begins at that moment or before (within 1 µs), and of the
+        first frame where none does. Size: `FilmInfo.size_within`. Raises ValueError for seconds that
+        do not ascend or are not finite.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of the source. What is a caller's own file object stays open."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+def open_film(
+    source: str | os.PathLike[str] | BinaryIO,
+    *,
+    reader: str = "pyav",
+    frame_rate: Fraction | None = None,
+) -> Film:
+    """Open a film file, a seekable binary file object, or numbered frames in a folder or tar.
+
+    ``frame_rate`` is needed for numbered frames, and means nothing elsewhere. Raises FilmError for
+    what cannot be read as a film, UsageError for an unknown reader.
+    """
+    if reader not in ("pyav", "decord"):
+        raise UsageError(f"There is no film reader {reader!r}.", "Use pyav or decord.")
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        if path.is_dir() or _is_tar(path):
+            from shotad.film.stills import open_stills
+
+            return open_stills(path, frame_rate)
+    if reader == "decord":
+        from shotad.film.decord_reader import open_decord
+
+        return open_decord(source)
+    from shotad.film.pyav_reader import open_pyav
+
+    return open_pyav(source)
+
+
+def ascending(seconds: Sequence[float]) -> list[float]:
+    """``seconds`` as a list of floats. Raises ValueError unless they are finite and ascend."""
+    moments = [float(second) for second in seconds]
+    for before, after in zip([-math.inf, *moments], [*moments, None], strict=True):
+        if not math.isfinite(before) and before > -math.inf:
+            raise ValueError(f"seconds must be finite, got {before}")
+        if after is not None and not before <= after < math.inf:
+            raise ValueError(f"seconds must be finite and ascend, got {before} before {after}")
+    return moments
+
+
+_TAR_NAMES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+
+
+def _is_tar(path: Path) -> bool:
+    """True for a tar archive by name, or by the mark that modern tar writes at byte 257."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(512)
+    except OSError:
+        return False
+    named = path.name.lower().endswith(_TAR_NAMES)
+    if not named and head[257:262] != b"ustar":
+        return False
+    try:
+        return tarfile.is_tarfile(path)
+    except (OSError, EOFError):
+        return False
+
+
+def refuse_no_frames(name: str) -> FilmError:
+    """The error for a source in which no numbered frame was found."""
+    return FilmError(
+        f"{name} holds no numbered frames.",
+        "Frames are images named by their number, such as 00001.jpg.",
+    )

@@ -1,0 +1,192 @@
+"""One decode of a film's picture: frames with their seconds, seeking, and what went wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Iterator, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from shotad.film.container import Media
+from shotad.film.reader import TOLERANCE
+
+if TYPE_CHECKING:
+    from av import VideoFrame
+
+SEEK_GAIN = 1.0
+"""Seconds of decoding that a seek must spare where the container's index tells what it would spare."""
+
+SEEK_BLIND = 2.0
+"""Without an index: a gap must be this many times the longest distance of key frames seen so far."""
+
+SEEK_BLIND_LEAST = 4.0
+"""… and at least this many seconds."""
+
+
+class Reel:
+    """An open container and where its picture stands; iterating gives ``(seconds, frame)``.
+
+    Seconds ascend strictly. ``errors`` are the seconds of the last good frame before something that
+    could not be decoded; ``stopped`` says why the film could not be read to its end, if so.
+    """
+
+    def __init__(self, media: Media, stream: int, start: Fraction, rate: Fraction | None) -> None:
+        self._media, self._number, self._start, self._rate = media, stream, start, rate
+        self.errors: list[float] = []
+        self.stopped: str | None = None
+        self.key_distance = 0.0
+        self._last_key: float | None = None
+        self._open()
+
+    def _open(self) -> None:
+        self._container = self._media.open()
+        self._stream = self._container.streams.video[self._number]
+        self._stream.thread_type = "AUTO"
+        base = self._stream.time_base or Fraction(1, 1_000_000)
+        # seconds = (pts * up - zero) / down, in whole numbers until the last step
+        self._down = base.denominator * self._start.denominator
+        self._up = base.numerator * self._start.denominator
+        self._zero = self._start.numerator * base.denominator
+        self._timeless = False
+        self._frames = self._decode()
+
+    def __iter__(self) -> Iterator[tuple[float, VideoFrame]]:
+        return self._frames
+
+    def __next__(self) -> tuple[float, VideoFrame]:
+        return next(self._frames)
+
+    def close(self) -> None:
+        """Let go of the container."""
+        self._frames.close()
+        self._container.close()
+
+    def restart(self) -> None:
+        """Stand before the first frame again."""
+        self.close()
+        self._open()
+
+    def length(self, frame: VideoFrame) -> float:
+        """Seconds that a frame is shown by its own account, else by the film's rate, else 1/25."""
+        duration = getattr(frame, "duration", None)
+        if duration:
+            return float(duration * self._up / self._down)
+        return float(1 / self._rate) if self._rate else 0.04
+
+    def _decode(self) -> Generator[tuple[float, VideoFrame], None, None]:
+        last = self._last = -math.inf
+        for frame in self._raw_frames():
+            seconds = self._seconds(frame, last)
+            if seconds <= last:
+                # Frames twice in the stream, or clocks that step back for a moment.
+                if last - seconds > 1.0:
+                    self.stopped = "its clock jumps back"
+                    return
+                continue
+            self._learn(frame, seconds)
+            last = self._last = seconds
+            yield seconds, frame
+
+    def _raw_frames(self) -> Iterator[VideoFrame]:
+        import av
+
+        packets = self._container.demux(self._stream)
+        while True:
+            try:
+                packet = next(packets, None)
+            except (av.error.FFmpegError, OSError) as error:
+                self.stopped = str(getattr(error, "strerror", None) or error)
+                # What is inside the decoder can still be shown.
+                packet = None
+            try:
+                yield from self._stream.decode(packet)
+            except av.error.EOFError:
+                return
+            except av.error.FFmpegError:
+                self.errors.append(self._last)
+            if packet is None or packet.size == 0:
+                return
+
+    def _seconds(self, frame: VideoFrame, last: float) -> float:
+        pts = frame.pts
+        if pts is not None:
+            return (pts * self._up - self._zero) / self._down
+        self._timeless = True
+        step = float(1 / self._rate) if self._rate else 0.04
+        return last + step if math.isfinite(last) else 0.0
+
+    def _learn(self, frame: VideoFrame, seconds: float) -> None:
+        if frame.key_frame:
+            if self._last_key is not None and seconds > self._last_key:
+                self.key_distance = max(self.key_distance, seconds - self._last_key)
+            self._last_key = seconds
+
+    def worth_seeking(self, now: float, wanted: float) -> bool:
+        """Whether seeking from ``now`` to ``wanted`` costs less than decoding what lies between.
+
+        Yes if the index has a key frame at or before ``wanted`` that lies more than `SEEK_GAIN`
+        seconds after ``now``. Where the index does not reach that far: if the gap is longer than
+        `SEEK_BLIND` times the longest distance of key frames seen, and `SEEK_BLIND_LEAST` seconds.
+        """
+        if self._timeless or wanted - now <= SEEK_GAIN:
+            return False
+        entries = self._stream.index_entries
+        stamp = self._stamp(wanted)
+        if len(entries) and entries[-1].timestamp >= stamp:
+            found = entries.search_timestamp(stamp, backward=True)
+            if found < 0:
+                return False
+            key = (entries[found].timestamp * self._up - self._zero) / self._down
+            return key - now > SEEK_GAIN
+        return wanted - now > max(SEEK_BLIND_LEAST, SEEK_BLIND * self.key_distance)
+
+    def land(self, wanted: float) -> tuple[float, VideoFrame]:
+        """Stand on a frame at or before ``wanted`` from which decoding is right, and give it.
+
+        After a seek, frames before the first key frame may lack what they refer to (open GOP) and are
+        passed over; where the first good frame comes too late, the seek is made again from further
+        back, at last from the film's start.
+        """
+        import av
+
+        back = 0.0
+        while not self._timeless and wanted - back > 0:
+            try:
+                self._container.seek(self._stamp(wanted - back), stream=self._stream)
+            except (av.error.FFmpegError, OSError):
+                break
+            self._frames = self._decode()
+            self._last_key = None
+            found = next((shown for shown in self._frames if shown[1].key_frame), None)
+            if found is not None and found[0] <= wanted + TOLERANCE:
+                return found
+            back = max(1.0, self.key_distance, 2 * back)
+        self.restart()
+        return next(self._frames)
+
+    def _stamp(self, seconds: float) -> int:
+        return math.floor((seconds * self._down + self._zero) / self._up)
+
+
+def showing(reel: Reel, moments: Sequence[float]) -> Iterator[tuple[float, float, VideoFrame]]:
+    """For each of the ascending moments ``(moment, seconds, frame)`` of the frame shown then.
+
+    Closes the reel at the end. Gives nothing where no frame can be decoded.
+    """
+    try:
+        shown: tuple[float, VideoFrame] | None = None
+        ahead: tuple[float, VideoFrame] | None = None
+        begun = False
+        for moment in moments:
+            if reel.worth_seeking(shown[0] if shown else 0.0, moment) and not (begun and ahead is None):
+                shown = reel.land(moment)
+                ahead, begun = next(reel, None), True
+            elif not begun:
+                shown, ahead, begun = next(reel, None), next(reel, None), True
+            while ahead is not None and ahead[0] <= moment + TOLERANCE:
+                shown, ahead = ahead, next(reel, None)
+            if shown is None:
+                return
+            yield moment, *shown
+    finally:
+        reel.close()

@@ -1,0 +1,211 @@
+"""Numbered frames, in a folder or a tar archive, as a film of constant rate without sound."""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import partial
+from pathlib import Path, PurePosixPath
+from types import TracebackType
+from typing import Self, cast
+
+import numpy as np
+
+from shotad.errors import FilmError, UsageError
+from shotad.film.info import FilmInfo, fingerprint
+from shotad.film.reader import TOLERANCE, Frame, Picture, ascending, refuse_no_frames
+from shotad.types import Image
+
+SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"})
+"""Endings of files that are frames."""
+
+Reader = Callable[[], bytes]
+
+
+def open_stills(path: Path, frame_rate: Fraction | None) -> StillsFilm:
+    """Open a folder or tar of numbered frames. Raises FilmError, UsageError without a frame rate."""
+    if frame_rate is None:
+        raise UsageError(
+            f"{path.name} is a row of frames, which have no time of their own.",
+            "Say how many there are to a second (the frame rate), for example 3.",
+        )
+    if frame_rate <= 0:
+        raise UsageError(f"A frame rate must be above 0, got {frame_rate}.", "Give frames per second.")
+    try:
+        if path.is_dir():
+            return StillsFilm(path, frame_rate, _folder(path))
+        archive = tarfile.open(path, "r:*")  # noqa: SIM115 - closed with the film
+        try:
+            return StillsFilm(path, frame_rate, _archive(archive, path.name), archive)
+        except BaseException:
+            archive.close()
+            raise
+    except PermissionError:
+        raise FilmError(f"{path} may not be read: no permission.", "Change its permissions.") from None
+    except (OSError, EOFError, tarfile.TarError) as error:
+        raise FilmError(f"{path} cannot be read: {error}.", "The archive is cut off or damaged.") from None
+
+
+class StillsFilm:
+    """Frames named by number; keeps the contract of `shotad.film.reader.Film`.
+
+    The lowest number is second 0, number ``n`` is ``(n - lowest) / rate``. Where a number is missing
+    the frame before it stays on the screen. ``frames`` maps a number to what reads its file.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        frame_rate: Fraction,
+        frames: Mapping[int, Reader],
+        archive: tarfile.TarFile | None = None,
+    ) -> None:
+        if not frames:
+            raise refuse_no_frames(path.name)
+        self._rate, self._archive = frame_rate, archive
+        self._read = dict(sorted(frames.items()))
+        self._numbers = list(self._read)
+        self._first = self._numbers[0]
+        self.damage: str | None = None
+        self.end: float | None = None
+        self.info = self._look(path)
+
+    def _look(self, path: Path) -> FilmInfo:
+        image = self._image(self._first)
+        if image is None:
+            raise FilmError(f"Frame {self._first} of {path.name} is no picture.", "Replace the file.")
+        height, width = image.shape[:2]
+        return FilmInfo(
+            name=path.name,
+            path=path,
+            fingerprint=self._fingerprint(),
+            duration=float((self._numbers[-1] + 1 - self._first) / self._rate),
+            width=width,
+            height=height,
+            frame_rate=self._rate,
+            frame_count_hint=len(self._numbers),
+            video_codec="stills",
+            start=Fraction(0),
+        )
+
+    def _fingerprint(self) -> str:
+        """By rate, numbers, and up to 18 whole frames evenly over the film."""
+        extra = f"{self._rate} {self._numbers}".encode()
+        picked = sorted({round(i) for i in np.linspace(0, len(self._numbers) - 1, 18)})
+        content = b"".join(self._read[self._numbers[i]]() for i in picked)
+        return fingerprint(len(content), lambda at, n: content[at : at + n], extra)
+
+    def _second(self, number: int) -> float:
+        return float((number - self._first) / self._rate)
+
+    def _image(self, number: int) -> Image | None:
+        import cv2
+
+        try:
+            data = np.frombuffer(self._read[number](), np.uint8)
+        except (OSError, EOFError, tarfile.TarError):
+            return None
+        if len(data) == 0:
+            return None
+        return cast(Image | None, cv2.imdecode(data, cv2.IMREAD_COLOR_RGB))
+
+    def frames(self) -> Iterator[Frame]:
+        """The whole film, see `Film.frames`; a file that is no picture is left out and noted."""
+        broken: list[int] = []
+        for index, number in enumerate(self._numbers):
+            image = self._image(number)
+            if image is None:
+                broken.append(number)
+                continue
+            yield Frame(self._second(number), index, None, partial(self._fit, image))
+        self.end = self.info.duration
+        if broken:
+            self.damage = f"{len(broken)} frames are no pictures, the first is number {broken[0]}."
+
+    def pictures(
+        self, seconds: Sequence[float], height: int | None = None, max_pixels: int | None = None
+    ) -> Iterator[Picture]:
+        """One picture for each moment, see `Film.pictures`."""
+        return self._pictures(ascending(seconds), self.info.size_within(height, max_pixels))
+
+    def _pictures(self, moments: list[float], size: tuple[int, int]) -> Iterator[Picture]:
+        starts = np.array([self._second(number) for number in self._numbers])
+        last: Picture | None = None
+        for wanted in moments:
+            at = max(0, int(np.searchsorted(starts, wanted + TOLERANCE, "right")) - 1)
+            if last is None or last.seconds != starts[at]:
+                last = self._shown(at, size, wanted)
+            else:
+                last = Picture(last.seconds, wanted, last.image)
+            yield last
+
+    def _shown(self, at: int, size: tuple[int, int], wanted: float) -> Picture:
+        """The frame at place ``at``, or the nearest whole one before it, or after."""
+        for place in (*range(at, -1, -1), *range(at + 1, len(self._numbers))):
+            image = self._image(self._numbers[place])
+            if image is not None:
+                return Picture(self._second(self._numbers[place]), wanted, self._fit(image, size))
+        raise FilmError(f"No frame of {self.info.name} is a picture.", "Replace the files.")
+
+    def _fit(self, image: Image, size: tuple[int, int] | None) -> Image:
+        import cv2
+
+        wanted = size or (self.info.width, self.info.height)
+        height, width = image.shape[:2]
+        if (width, height) == wanted:
+            return image
+        smaller = wanted[0] < width or wanted[1] < height
+        method = cv2.INTER_AREA if smaller else cv2.INTER_CUBIC
+        return cast(Image, cv2.resize(image, wanted, interpolation=method))
+
+    def close(self) -> None:
+        """Close the archive."""
+        if self._archive is not None:
+            self._archive.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _folder(path: Path) -> dict[int, Reader]:
+    found: dict[int, Reader] = {}
+    for file in sorted(path.iterdir()):
+        number = frame_number(file.name)
+        if number is not None and file.is_file():
+            _add(found, number, file.read_bytes, path.name)
+    return found
+
+
+def _archive(archive: tarfile.TarFile, name: str) -> dict[int, Reader]:
+    found: dict[int, Reader] = {}
+    for member in archive:
+        number = frame_number(PurePosixPath(member.name).name)
+        if number is not None and member.isfile():
+            _add(found, number, partial(_member, archive, member), name)
+    return found
+
+
+def _member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    file = archive.extractfile(member)
+    return file.read() if file else b""
+
+
+def _add(found: dict[int, Reader], number: int, read: Reader, name: str) -> None:
+    if number in found:
+        raise FilmError(f"{name} has two frames numbered {number}.", "Keep the frames of one film only.")
+    found[number] = read
+
+
+def frame_number(name: str) -> int | None:
+    """The number at the end of a frame's name: ``00012.jpg → 12``, ``shot_7.png → 7``, else None."""
+    stem, dot, suffix = name.rpartition(".")
+    if f".{suffix.lower()}" not in SUFFIXES or not dot or name.startswith("."):
+        return None
+    digits = stem[len(stem.rstrip("0123456789")) :]
+    return int(digits) if digits and digits.isascii() else None
