@@ -138,6 +138,8 @@ class PromptSettings(Settings):
     factor: Literal["auto", "none", "face", "object", "environment", "all"] = "auto"
     factor_rule: Literal["paper", "code"] = "paper"
     """Borders of the effective scale: the paper's, or those of the published code."""
+    circle_note: Literal["auto", "always"] = "auto"
+    """``auto``: coloured circles are spoken of only where characters are marked with them."""
     thread_sentence_first: bool = False
     """True puts the thread sentence before the note on circles, as the published code does."""
     stress_steps: bool = False
@@ -148,6 +150,10 @@ class PromptSettings(Settings):
     )  # fmt: skip
     examples: tuple[str, ...] = ()
     """Example ADs for Stage II; the built-in ones are used where this is empty."""
+    example_count: int = Field(10, ge=0)
+    example_choice: Literal["random", "length"] = "random"
+    """``random``: any, each once; ``length``: within one word of the expected length, drawn with
+    replacement, as in the published code."""
 
 
 class SamplingSettings(Settings):
@@ -203,6 +209,17 @@ class ObserverSettings(Settings):
     text_score: float = Field(0.9, gt=0, lt=1)
 
 
+class NarratorSettings(Settings):
+    """The embedded narrator: what it says, and how much of it in one sentence."""
+
+    sure: float = Field(0.5, ge=0, le=1)
+    """Facts less sure than this are not said."""
+    worth: float = Field(20.0, ge=0)
+    """Silence below this (title 100, someone enters 60, someone is there 34; less when just said)."""
+    statements: int = Field(3, ge=1, le=4)
+    """Statements that one sentence may join."""
+
+
 class Config(Settings):
     """Everything that can be set, in one record."""
 
@@ -222,6 +239,7 @@ class Config(Settings):
     stage2: Stage2Settings = Stage2Settings()
     text: TextSettings = TextSettings()
     observer: ObserverSettings = ObserverSettings()
+    narrator: NarratorSettings = NarratorSettings()
 
 
 def load_config(name_or_file: str | None = None, assignments: Iterable[str] = (), **flags: Any) -> Config:
