@@ -1,0 +1,52 @@
+"""ONNX models on the processor: quiet, a fixed number of threads, the same answer every time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shotad.errors import WeightsError
+
+Floats = npt.NDArray[np.float32]
+
+
+class OnnxModel:
+    """One ONNX file with one input. Made anew in each process; not to be shared between threads.
+
+    ``threads`` is fixed by the caller rather than taken from the machine, so that a film costs the
+    cores that were asked for. Waiting threads sleep instead of spinning: film decoding wants the core.
+    Raises WeightsError if the file is no model that onnxruntime can load.
+    """
+
+    def __init__(self, path: Path, threads: int = 1) -> None:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 4
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        try:
+            self._session: Any = onnxruntime.InferenceSession(
+                str(path), sess_options=options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # noqa: BLE001 - onnxruntime's own errors have no public base class
+            raise WeightsError(
+                f"The model {path} cannot be loaded: {error}.", "Fetch it again with `shotad models pull`."
+            ) from None
+        self._input = self._session.get_inputs()[0].name
+
+    def __call__(self, batch: Floats) -> Floats:
+        """The model's first output for ``batch``."""
+        output: Floats = self._session.run(None, {self._input: batch})[0]
+        return output
+
+    def metadata(self, key: str) -> str:
+        """A text kept inside the file. Raises WeightsError if it has none of that name."""
+        texts: dict[str, str] = self._session.get_modelmeta().custom_metadata_map
+        if key not in texts:
+            raise WeightsError(f"The model lacks its {key!r} text; it has {sorted(texts)}.")
+        return texts[key]
