@@ -19,6 +19,7 @@ from shotad.film.info import fingerprint
 
 if TYPE_CHECKING:
     from av.container import InputContainer
+    from av.stream import Stream
 
 CONTAINERS = (
     "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mpegts,mpegtsraw,mpeg,avi,asf,flv,live_flv,ogg,nut,mxf,gxf,"
@@ -178,6 +179,15 @@ def exact_start(container: InputContainer) -> Fraction:
         return min(starts, default=Fraction(0))
     rounded = Fraction(container.start_time, 1_000_000)
     return min((start for start in starts if abs(start - rounded) <= Fraction(2, 1_000_000)), default=rounded)
+
+
+def only(container: InputContainer, stream: Stream) -> None:
+    """Let the demuxer pass over all other streams."""
+    from av.stream import Discard
+
+    for other in container.streams:
+        if other is not stream:
+            other.discard = Discard.all
 
 
 def is_cover(stream: Any) -> bool:

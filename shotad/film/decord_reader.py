@@ -42,7 +42,8 @@ class DecordFilm:
     """A film through decord; keeps the contract of `shotad.film.reader.Film`."""
 
     def __init__(self, media: Media, decord: Any) -> None:
-        self.media = media
+        self.media: Media | None = media
+        self._media = media
         self._probed = probe(media)
         if self._probed.container == "mpegts":
             raise FilmError(f"decord hangs on MPEG-TS such as {media.name}.", "Use the reader pyav.")
@@ -59,9 +60,9 @@ class DecordFilm:
         return self._probed.info
 
     def _open(self, width: int = -1, height: int = -1) -> Any:
-        source = str(self.media.path) if self.media.path else self.media.file
-        if self.media.file is not None:
-            self.media.file.seek(0)
+        source = str(self._media.path) if self._media.path else self._media.file
+        if self._media.file is not None:
+            self._media.file.seek(0)
         try:
             return self._decord.VideoReader(source, width=width, height=height, num_threads=1)
         except self._decord.DECORDError as error:

@@ -32,7 +32,8 @@ class PyavFilm:
     """
 
     def __init__(self, media: Media) -> None:
-        self.media = media
+        self.media: Media | None = media
+        self._media = media
         self._probed = probe(media)
         self.damage: str | None = None
         self.end: float | None = None
@@ -87,13 +88,13 @@ class PyavFilm:
         return Painter((self.info.width, self.info.height), self._probed.turn, self._probed.light)
 
     def _reel(self) -> Reel:
-        return Reel(self.media, self._probed.stream, self.info.start, self.info.frame_rate)
+        return Reel(self._media, self._probed.stream, self.info.start, self.info.frame_rate)
 
     def _damage(self, reel: Reel, end: float) -> str | None:
         promised = self._probed.picture_end
         if promised is None and self.info.duration - end > SHORT:
             # Sound may outlast the picture: then the file is whole.
-            read = last_second(self.media, self.info.start)
+            read = last_second(self._media, self.info.start)
             promised = self.info.duration if self.info.duration - read > SHORT else None
         if promised is not None and promised - end > SHORT:
             return f"The picture ends at {end:.1f} s of {promised:.1f} s: the file is cut off or damaged."

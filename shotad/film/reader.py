@@ -23,6 +23,8 @@ from shotad.types import Image
 if TYPE_CHECKING:
     from av import VideoFrame
 
+    from shotad.film.container import Media
+
 Size = tuple[int, int]
 """``(width, height)`` in pixels."""
 
@@ -69,6 +71,11 @@ class Film(Protocol):
     @property
     def info(self) -> FilmInfo:
         """What is known about it."""
+        ...
+
+    @property
+    def media(self) -> Media | None:
+        """The file behind it, for readers of its sound and subtitles; None for numbered frames."""
         ...
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from shotad.film.container import Media
+from shotad.film.container import Media, only
 from shotad.film.reader import TOLERANCE
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class Reel:
         self._container = self._media.open()
         self._stream = self._container.streams.video[self._number]
         self._stream.thread_type = "AUTO"
+        only(self._container, self._stream)
         base = self._stream.time_base or Fraction(1, 1_000_000)
         # seconds = (pts * up - zero) / down, in whole numbers until the last step
         self._down = base.denominator * self._start.denominator

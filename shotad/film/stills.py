@@ -13,6 +13,7 @@ from typing import Self, cast
 import numpy as np
 
 from shotad.errors import FilmError, UsageError
+from shotad.film.container import Media
 from shotad.film.info import FilmInfo, fingerprint
 from shotad.film.reader import TOLERANCE, Frame, Picture, ascending, refuse_no_frames
 from shotad.types import Image
@@ -67,6 +68,7 @@ class StillsFilm:
         self._read = dict(sorted(frames.items()))
         self._numbers = list(self._read)
         self._first = self._numbers[0]
+        self.media: Media | None = None
         self.damage: str | None = None
         self.end: float | None = None
         self.info = self._look(path)

@@ -1,0 +1,239 @@
+"""The sound of a film on film time, mono for listening to speech, or with its channels for mixing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from shotad.errors import FilmError
+from shotad.film.container import Media, only
+from shotad.film.info import AudioTrack, FilmInfo
+from shotad.film.reader import Film
+
+if TYPE_CHECKING:
+    from av import AudioFrame
+    from av.audio.stream import AudioStream
+
+Samples = npt.NDArray[np.float32]
+"""``float32[n]`` mono or ``float32[n, channels]``, full scale at -1 and 1."""
+
+Layout = Literal["mono", "stereo", "native"]
+
+SLACK = 0.020
+"""Seconds by which a timestamp may differ from the count of samples. Matroska rounds to the ms; a
+greater difference is a gap, filled with silence, or an overlap, of which the later part is left out."""
+
+RUNAWAY = 60.0
+"""Seconds beyond the film's duration after which a timestamp is not believed any more."""
+
+_SIDE, _REAR = 0.3, 0.1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SoundBlock:
+    """A stretch of sound: ``samples[i]`` is heard at ``seconds + i / rate``.
+
+    Blocks follow each other without gap from second 0: block k begins where block k-1 ends.
+    """
+
+    seconds: float
+    samples: Samples
+
+
+def sound_blocks(
+    film: Film, track: int | None = None, rate: int = 16000, layout: Layout = "mono"
+) -> Iterator[SoundBlock]:
+    """The sound of ``film`` from second 0, in blocks of one second (the last is shorter).
+
+    Sample number i of the whole stands at ``i / rate`` film seconds: where a track begins late or has
+    gaps there is silence. ``track`` None is `FilmInfo.default_audio`; a film without sound gives
+    nothing. ``mono`` is `mono_weights`, ``stereo`` ffmpeg's own downmix, ``native`` as it is.
+    What cannot be decoded is silence. Raises FilmError for a track that is not there.
+    """
+    chosen = choose_track(film.info, track)
+    if chosen is None or film.media is None:
+        return iter(())
+    return _blocks(_pieces(film.media, film.info, chosen, rate, layout), rate, film.info.duration)
+
+
+def choose_track(info: FilmInfo, track: int | None) -> AudioTrack | None:
+    """The track of that number; for None the default one, or None where there is no sound."""
+    if track is None:
+        return info.default_audio
+    found = next((t for t in info.audio if t.number == track), None)
+    if found is None:
+        there = "; ".join(str(t) for t in info.audio) or "none: it has no sound"
+        raise FilmError(f"{info.name} has no audio track {track}.", f"Audio tracks: {there}.")
+    return found
+
+
+def mono_weights(channels: Sequence[str]) -> Samples:
+    """How much each channel counts in mono, by ffmpeg's channel names (``FL``, ``FC`` …).
+
+    With a centre, where film dialogue is: centre 1, left and right 0.3 (−10 dB), other channels
+    0.1 (−20 dB), bass effects (LFE) 0. Without a centre: the mean of all but LFE.
+    """
+    bass = np.array([name.startswith("LFE") for name in channels])
+    if "FC" not in channels or len(channels) == 1:
+        heard = ~bass if not bass.all() else bass
+        return np.asarray(heard / heard.sum(), np.float32)
+    front = {"FC": 1.0, "FL": _SIDE, "FR": _SIDE}
+    weights = [front.get(name, _REAR) for name in channels]
+    return np.asarray(np.where(bass, 0, weights), np.float32)
+
+
+_UNNAMED = {
+    3: ["FL", "FR", "FC"],
+    5: ["FL", "FR", "FC", "BL", "BR"],
+    6: ["FL", "FR", "FC", "LFE", "BL", "BR"],
+    7: ["FL", "FR", "FC", "LFE", "BC", "SL", "SR"],
+    8: ["FL", "FR", "FC", "LFE", "BL", "BR", "SL", "SR"],
+}
+"""Names where the file gives only a number of channels: the order of WAVE and of ffmpeg's defaults."""
+
+
+def _channel_names(frame: AudioFrame) -> list[str]:
+    names = [channel.name for channel in frame.layout.channels]
+    known = all(name.isalnum() and not name.isdigit() for name in names) and len(set(names)) == len(names)
+    if known and not frame.layout.name.endswith("channels"):
+        return names
+    return _UNNAMED.get(len(names), [f"C{i}" for i in range(len(names))])
+
+
+Piece = tuple[int, Samples]
+"""Samples, and the number on film time of the first of them; it may be negative."""
+
+
+def _pieces(media: Media, info: FilmInfo, track: AudioTrack, rate: int, layout: Layout) -> Iterator[Piece]:
+    container = media.open()
+    try:
+        stream = container.streams.audio[track.number]
+        only(container, stream)
+        runs = _Runs(rate, layout)
+        for seconds, frame in _timed(stream, info.start):
+            yield from runs.take(seconds, frame)
+        yield from runs.flush()
+    finally:
+        container.close()
+
+
+def _timed(stream: AudioStream, start: Fraction) -> Iterator[tuple[float | None, AudioFrame]]:
+    import av
+
+    packets = stream.container.demux(stream)  # type: ignore[attr-defined]
+    while True:
+        try:
+            packet = next(packets, None)
+        except (av.error.FFmpegError, OSError):
+            packet = None
+        try:
+            for frame in stream.decode(packet):
+                base = frame.time_base or stream.time_base
+                if frame.pts is None or base is None:
+                    yield None, frame
+                else:
+                    yield float(frame.pts * base - start), frame
+        except av.error.EOFError:
+            return
+        except av.error.FFmpegError:
+            pass
+        if packet is None or packet.size == 0:
+            return
+
+
+class _Runs:
+    """Resamples frames in runs without a gap, each run with a resampler of its own."""
+
+    def __init__(self, rate: int, layout: Layout) -> None:
+        self._rate, self._layout = rate, layout
+        self._kind: tuple[int, str, str] | None = None
+        self._begin, self._given, self._position = 0.0, 0, 0
+
+    def take(self, seconds: float | None, frame: AudioFrame) -> Iterator[Piece]:
+        """What can be given after one more frame."""
+        kind = (frame.sample_rate, frame.layout.name, frame.format.name)
+        expected = self._begin + self._given / frame.sample_rate
+        jumps = seconds is not None and abs(seconds - expected) > SLACK
+        if self._kind != kind or jumps:
+            yield from self.flush()
+            self._start(expected if seconds is None else seconds, frame, kind)
+        self._given += frame.samples
+        frame.pts = None
+        yield from self._resample(frame)
+
+    def flush(self) -> Iterator[Piece]:
+        """What the resampler still holds."""
+        if self._kind is not None:
+            yield from self._resample(None)
+        self._kind = None
+
+    def _start(self, seconds: float, frame: AudioFrame, kind: tuple[int, str, str]) -> None:
+        from av import AudioResampler
+
+        self._kind, self._begin, self._given = kind, seconds, 0
+        self._position = round(seconds * self._rate)
+        layout = "stereo" if self._layout == "stereo" else frame.layout
+        self._resampler = AudioResampler(format="fltp", layout=layout, rate=self._rate)
+        self._weights = mono_weights(_channel_names(frame)) if self._layout == "mono" else None
+
+    def _resample(self, frame: AudioFrame | None) -> Iterator[Piece]:
+        for out in self._resampler.resample(frame):
+            if out is None or out.samples == 0:
+                continue
+            planes = out.to_ndarray().astype(np.float32, copy=False)
+            samples = planes.T if self._weights is None else self._weights @ planes
+            yield self._position, samples
+            self._position += out.samples
+
+
+def _blocks(pieces: Iterator[Piece], rate: int, duration: float) -> Iterator[SoundBlock]:
+    """One-second blocks without gap from sample 0; what comes twice is left out the second time."""
+    done, held = 0, _Block(rate)
+    for position, samples in pieces:
+        if position > (duration + RUNAWAY) * rate:
+            break
+        fresh = samples[max(0, done - position) :]
+        if len(fresh) == 0:
+            continue
+        begin = max(done, position)
+        while done < begin + len(fresh):
+            filled = held.put(begin - done, fresh, max(0, done - begin))
+            done += filled
+            if held.full:
+                yield held.take(done)
+    if held.used:
+        yield held.take(done)
+
+
+class _Block:
+    """A block being filled."""
+
+    def __init__(self, rate: int) -> None:
+        self._rate, self._data, self.used = rate, np.zeros((0,), np.float32), 0
+
+    @property
+    def full(self) -> bool:
+        """True where not one sample more fits."""
+        return self.used == self._rate
+
+    def put(self, silence: int, samples: Samples, skip: int) -> int:
+        """Add ``silence`` zeros (where above 0), else ``samples[skip:]``, as much as fits: how many."""
+        if self.used == 0:
+            self._data = np.zeros((self._rate, *samples.shape[1:]), np.float32)
+        room = self._rate - self.used
+        count = min(room, silence) if silence > 0 else min(room, len(samples) - skip)
+        if silence <= 0:
+            self._data[self.used : self.used + count] = samples[skip : skip + count]
+        self.used += count
+        return count
+
+    def take(self, done: int) -> SoundBlock:
+        """The block, which ends before sample number ``done``; a new one is begun."""
+        block = SoundBlock((done - self.used) / self._rate, self._data[: self.used])
+        self.used = 0
+        return block
