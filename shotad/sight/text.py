@@ -19,10 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.config import TextSettings
-from shotad.sight.lettering import TextLine as TextLine
+from shotad.sight.lettering import TextLine
 from shotad.sight.onnx import Floats, OnnxModel
 from shotad.types import Box, Image
 from shotad.weights import weights_file
+
+__all__ = ["TextLine", "TextReader"]
 
 Corners = npt.NDArray[np.float32]
 """``float32[4, 2]``, x and y in pixels: top left, top right, bottom right, bottom left."""
@@ -84,7 +86,7 @@ class TextReader:
         return self._loaded
 
     def _find(self, image: Image) -> list[Corners]:
-        """The corners of the lines in ``image``, in reading order, without those too small, large or steep."""
+        """The corners of the lines in ``image``, in reading order, less those too small, large or steep."""
         height, width = image.shape[:2]
         size = working_size(width, height, self._settings.pixels)
         shrinks = size[0] < width

@@ -1,0 +1,224 @@
+"""Lines of text followed from frame to frame: an inscription, often read, in its best spelling.
+
+Pure: works on what was read, not on pictures.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import fmean, median
+
+import numpy as np
+
+from shotad.sight.lettering import TextLine, is_readable, letters, tidy
+from shotad.types import Box
+
+_GAP = 2
+"""Frames in a row in which a line may be missed without becoming another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrameText:
+    """What was read in the frame at ``seconds``, in shot ``shot``; ``lines`` is empty where nothing was."""
+
+    shot: int
+    seconds: float
+    lines: tuple[TextLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One line in one frame. ``frame`` is the number of the frame in its sequence."""
+
+    frame: int
+    shot: int
+    seconds: float
+    line: TextLine
+
+
+@dataclass(frozen=True, slots=True)
+class Inscription:
+    """One line of text as read in one or more frames, in order of time; ``text`` is its best spelling."""
+
+    text: str
+    readings: tuple[Reading, ...]
+
+    @property
+    def first(self) -> float:
+        return self.readings[0].seconds
+
+    @property
+    def last(self) -> float:
+        return self.readings[-1].seconds
+
+    @property
+    def frames(self) -> frozenset[int]:
+        return frozenset(reading.frame for reading in self.readings)
+
+    @property
+    def score(self) -> float:
+        """How surely it was read, 0 to 1: the best score, less where that reading is spelt otherwise."""
+        return max(reading.line.score * likeness(reading.line.text, self.text) for reading in self.readings)
+
+    @property
+    def height(self) -> float:
+        return median(reading.line.box.height for reading in self.readings)
+
+    @property
+    def centre(self) -> tuple[float, float]:
+        """The middle of where it stood, as fractions of the picture."""
+        x, y = zip(*(reading.line.box.centre for reading in self.readings), strict=True)
+        return median(x), median(y)
+
+    @property
+    def width(self) -> float:
+        return median(reading.line.box.width for reading in self.readings)
+
+    @property
+    def tilt(self) -> float:
+        return median(abs(reading.line.tilt) for reading in self.readings)
+
+    @property
+    def ground(self) -> float:
+        """How uneven the picture around it was: median of the readings' standard deviations of luma."""
+        return median(reading.line.ground for reading in self.readings)
+
+    @property
+    def unrest(self) -> float:
+        """How much the picture around it changed: standard deviation of the readings' ``ground``."""
+        return float(np.std([reading.line.ground for reading in self.readings]))
+
+    @property
+    def drift(self) -> tuple[float, float]:
+        """How far its middle went from first to last reading, x and y, in fractions of the picture."""
+        (x0, y0), (x1, y1) = self.readings[0].line.box.centre, self.readings[-1].line.box.centre
+        return x1 - x0, y1 - y0
+
+
+def joined_rows(lines: Iterable[TextLine]) -> tuple[TextLine, ...]:
+    """Lines that the detector cut at a wide space, put together: ``THE`` + ``BLENDER FOUNDATION``.
+
+    Two neighbours on one level and of like height are one line if less than one and a half heights lie
+    between them. What cannot be text is left out before.
+    """
+    tidied = (TextLine(tidy(a.text), a.box, a.score, a.tilt, a.ground) for a in lines)
+    rows: list[TextLine] = []
+    for line in sorted((a for a in tidied if letters(a.text)), key=lambda a: a.box.left):
+        place = next((i for i, row in enumerate(rows) if _continues(row, line)), None)
+        if place is None:
+            rows.append(line)
+        else:
+            rows[place] = _join(rows[place], line)
+    return tuple(row for row in rows if is_readable(row.text))
+
+
+def _continues(row: TextLine, line: TextLine) -> bool:
+    low, high = sorted((row.box.height, line.box.height))
+    level = abs(row.box.centre[1] - line.box.centre[1]) < 0.4 * low
+    gap = line.box.left - row.box.right
+    return level and high < 1.6 * low and -0.5 * low < gap < 0.8 * low
+
+
+def _join(row: TextLine, line: TextLine) -> TextLine:
+    a, b = row.box, line.box
+    box = Box(a.left, min(a.top, b.top), max(a.right, b.right), max(a.bottom, b.bottom))
+    share = letters(row.text) / (letters(row.text) + letters(line.text))
+    score = row.score * share + line.score * (1 - share)
+    return TextLine(f"{row.text} {line.text}", box, score, row.tilt, max(row.ground, line.ground))
+
+
+def follow(observations: Sequence[FrameText]) -> list[Inscription]:
+    """The inscriptions in ``observations`` (ascending seconds), by first reading, then from the top."""
+    done: list[list[Reading]] = []
+    open_: list[list[Reading]] = []
+    for frame, seen in enumerate(observations):
+        open_ = [track for track in open_ if frame - track[-1].frame <= _GAP + 1]
+        rows = [Reading(frame, seen.shot, seen.seconds, row) for row in joined_rows(seen.lines)]
+        for reading, track in _pairs(rows, open_):
+            if track is None:
+                done.append([reading])
+                open_.append(done[-1])
+            else:
+                track.append(reading)
+    found = [Inscription(best_spelling([r.line for r in track]), tuple(track)) for track in done]
+    return sorted(found, key=lambda a: (a.first, a.readings[0].line.box.top, a.readings[0].line.box.left))
+
+
+def _pairs(
+    rows: Sequence[Reading], tracks: Sequence[list[Reading]]
+) -> list[tuple[Reading, list[Reading] | None]]:
+    """Each row with the track that it goes on, at most one row to a track, the most alike first."""
+    likely = [
+        (match, i, k)
+        for i, row in enumerate(rows)
+        for k, track in enumerate(tracks)
+        if (match := _match(track[-1].line, row.line)) > 0
+    ]
+    row_of: dict[int, int] = {}
+    for _, i, k in sorted(likely, key=lambda item: (-item[0], item[1], item[2])):
+        if i not in row_of and k not in row_of.values():
+            row_of[i] = k
+    return [(row, tracks[row_of[i]] if i in row_of else None) for i, row in enumerate(rows)]
+
+
+def _match(before: TextLine, now: TextLine) -> float:
+    """How surely the two are one line, 0 to 2: alike in place and spelling, or in spelling alone."""
+    alike = likeness(before.text, now.text)
+    overlap = before.box.iou(now.box)
+    part = before.text in now.text or now.text in before.text
+    if overlap > 0.2 and (alike >= 0.65 or part):
+        return alike + overlap
+    column = abs(before.box.centre[0] - now.box.centre[0]) < 0.25
+    return alike if column and alike >= 0.8 and letters(now.text) >= 4 else 0.0
+
+
+@lru_cache(maxsize=8192)
+def likeness(one: str, other: str) -> float:
+    """1 for equal texts, 0 for entirely different ones: 1 - edits / length, case and spaces aside at half."""
+    if one == other:
+        return 1.0
+    longest = max(len(one), len(other))
+    if not longest:
+        return 1.0
+    exact = 1 - _edits(one, other) / longest
+    a, b = one.casefold().replace(" ", ""), other.casefold().replace(" ", "")
+    loose = 1 - _edits(a, b) / max(len(a), len(b), 1)
+    return (exact + loose) / 2
+
+
+def _edits(one: str, other: str) -> int:
+    """Levenshtein's distance."""
+    above = list(range(len(other) + 1))
+    for i, a in enumerate(one, 1):
+        row = [i]
+        for j, b in enumerate(other, 1):
+            row.append(min(above[j] + 1, row[-1] + 1, above[j - 1] + (a != b)))
+        above = row
+    return above[-1]
+
+
+def best_spelling(lines: Sequence[TextLine]) -> str:
+    """The spelling that all readings speak for most, each with the eighth power of its score.
+
+    A reading speaks for a spelling as far as it is like it, and by nine tenths if it is part of it: a title
+    that fades in or is written letter by letter ends up whole.
+    """
+    weight: dict[str, float] = defaultdict(float)
+    for line in lines:
+        weight[line.text] += line.score**8
+    return max(weight, key=lambda text: sum(w * _support(r, text) for r, w in weight.items()))
+
+
+def _support(reading: str, spelling: str) -> float:
+    if reading == spelling:
+        return 1.0
+    alike = likeness(reading, spelling) ** 2
+    return max(alike, 0.9) if reading in spelling else alike
+
+
+def mean_score(inscriptions: Iterable[Inscription]) -> float:
+    """Mean score, each inscription weighted by its letters."""
+    return fmean(*zip(*((a.score, letters(a.text)) for a in inscriptions), strict=True))
