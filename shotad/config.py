@@ -66,7 +66,7 @@ class SlotSettings(Settings):
     rich_minimum: float = Field(3.0, gt=0)
     """The same for ``rich``, which uses shorter gaps than the others."""
     preferred: float = Field(5.5, gt=0)
-    """Seconds; in a long gap slots come near this. Two people's lines: median 4 and 6 (benchmarks/human_ad)."""
+    """Seconds; in a long gap slots come near this (two describers: median 4 and 6, benchmarks/human_ad)."""
     maximum: float = Field(9.0, gt=0)
     """Seconds; a longer gap becomes several slots."""
     breath: float = Field(0.5, ge=0)
@@ -179,6 +179,8 @@ class Stage2Settings(Settings):
     candidates: Literal[1, 5] = 1
     history: int = Field(5, ge=0)
     """How many of the last lines the narrator knows."""
+    fit: Literal["words", "none"] = "words"
+    """``words``: a line above its budget loses sentences, then clauses, else it is dropped; ``none``: as it is."""
 
 
 class TextSettings(Settings):
@@ -193,6 +195,8 @@ class TextSettings(Settings):
     """How far a line reaches beyond the core that is detected: area x this / perimeter."""
     min_height: float = Field(0.02, ge=0, lt=1)
     """Height of the smallest line that is read, as a fraction of the picture's."""
+    max_height: float = Field(0.5, gt=0, le=1)
+    """Height of the largest; beyond it the detector takes figures and trees for single letters."""
     min_score: float = Field(0.6, ge=0, lt=1)
     """Lines read with less are nothing; what is said aloud needs more (``observer.text_score``)."""
     same_picture: float = Field(6.0, ge=0)

@@ -1,0 +1,154 @@
+"""What a subtitle cue says: spoken words, sung words, or only a sound.
+
+Captions for deaf people name sounds in brackets and mark songs with notes (the BBC's and Netflix's
+subtitle guides; older British files use ``#`` for a note). Only words keep a describer silent.
+Where a cue can be read either way it counts as speech: a line over dialogue is worse than a gap missed.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass
+
+from shotad.types import SpeechKind
+
+_TAGS = re.compile(r"</?\s*[A-Za-z.][^<>]*>|<\d[\d:.]*>|<\s*/?\s*>|\{\\[^{}]*\}")
+_BRACKETED = re.compile(r"\[[^\[\]]*\]|\([^()]*\)|（[^（）]*）|【[^【】]*】|［[^［］]*］|\*[^*\n]+\*")
+_UNCLOSED = re.compile(r"^\s*[\[(（【［](?:[^\s\])）】］]+\s*){1,8}$|^[^\[【［]*[\]】］]\s*$")
+_NOTES = "♪♫♬♩"
+_NOTE = re.compile(rf"[{_NOTES}]")
+_SUNG = re.compile(rf"[{_NOTES}][^{_NOTES}]*(?:[{_NOTES}]|$)", re.DOTALL)
+_HASH_SONG = re.compile(r"^\s*#\s.*#\s*$", re.DOTALL)
+_LABEL = re.compile(
+    r"^\s*(?:>>+\s*)?(?:[^\W\d_a-zß-öø-ÿ][^\Wa-zß-öø-ÿ]*(?:[ .'#&-]+[^\Wa-zß-öø-ÿ]+){0,3}\s*:(?=\s|$))"
+)
+_MIXED_LABEL = re.compile(r"^\s*>>+\s*[^:\n]{1,30}:\s")
+_LEAD = re.compile(r"^\s*(?:>>+|[-‐–—―•]+)\s*")
+_WORD = re.compile(r"\w")
+_TUNE = re.compile(
+    r"^(?-i:[a-z])[^.!?]*\b(?:music|musical|tune|melody|theme|song|instrumental|orchestra\w*|piano|guitar|drum\w*|"
+    r"fanfare|score|jingle)\b|\b(?:music|tune|melody|theme|song)\s+(?:\w+\s+){0,2}(?:play\w*|continu\w*|fad\w*|"
+    r"swell\w*|stop\w*|end\w*|start\w*|begin\w*|intensif\w*|resum\w*)\b",
+    re.IGNORECASE,
+)
+_SINGING = re.compile(
+    r"\b(?:sing|sings|singing|sung|chant\w*|rap|raps|rapping|vocali[sz]\w*)\b", re.IGNORECASE
+)
+_SPEAKING = re.compile(
+    r"\b(?i:speak|speaks|speaking|spoken|talk|talks|talking|says|saying|whisper\w*|narrat\w*|announc\w*|recit\w*|"
+    r"pray|prays|praying|reads aloud|reading aloud|continues in)\b|\bin [A-Z][a-z]+(?:ese|ish|ian|an|ic|ch)\b"
+)  # fmt: skip
+_BACKGROUND = re.compile(
+    r"\b(?:indistinct\w*|inaudibl\w*|background|distant|muffled|crowd|chatter\w*)\b", re.IGNORECASE
+)
+_PERSONAL = re.compile(r"\b(?:I|I'm|I'll|I've|you|you're|we|we're|let's|don't|can't)\b")
+_MAKER = re.compile(
+    r"^\W*(?:subtitle[sd]?|caption(?:s|ed|ing)?|sync(?:ed|hroni[sz]ed)?|transcript|ripped|corrected|translated|"
+    r"encoded)\b[^\n]{0,40}\bby\b|\bopensubtitles\b",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(r"https?://|\bwww\.|\b[\w-]+\.(?:com|org|net)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The words of one cue, free of marks and labels, and whether they are spoken or sung."""
+
+    text: str
+    kind: SpeechKind
+
+
+def read_caption(raw: str) -> Said | None:
+    """The words in a cue's text, or None where the cue names a sound, a tune or the subtitles' maker.
+
+    ``raw`` has its lines split by newlines; formatting tags, sound captions, notes, speaker labels
+    and dialogue dashes are taken off.
+
+    >>> read_caption("[door slams]\\n- JOHN: Who's <i>there</i>?")
+    Said(text="Who's there?", kind=<SpeechKind.SPEECH: 'speech'>)
+    >>> read_caption("♪ Hello darkness ♪").kind
+    <SpeechKind.LYRICS: 'lyrics'>
+    """
+    text = strip_tags(raw)
+    if not text or _is_advert(text):
+        return None
+    sung = bool(_NOTE.search(text) or _HASH_SONG.match(text))
+    bare, captions = _split_captions(text)
+    if sung:
+        return _sung(bare, captions)
+    words = _clean_lines(bare)
+    if words:
+        return Said(words, SpeechKind.SPEECH)
+    return _voiced_caption(captions)
+
+
+def _is_advert(text: str) -> bool:
+    """True for the subtitlers' own credit; an address inside a longer sentence may be spoken."""
+    return bool(_MAKER.search(text) or (_ADDRESS.search(text) and len(text.split()) <= 4))
+
+
+def strip_tags(raw: str) -> str:
+    """``raw`` without HTML, WebVTT and ASS formatting, entities resolved."""
+    text = raw.replace(r"\N", "\n").replace(r"\n", "\n").replace(r"\h", " ")
+    text = html.unescape(_TAGS.sub("", text))
+    return re.sub("[\u200b-\u200f\u202a-\u202e\u2060\ufeff]", "", text).replace("\xa0", " ").strip()
+
+
+def _split_captions(text: str) -> tuple[str, list[str]]:
+    if _UNCLOSED.match(text):
+        # A caption that goes on in the next cue, or has lost one of its brackets.
+        return "", [text.strip(" \n[]()（）【】［］")]
+    captions: list[str] = []
+
+    def take(match: re.Match[str]) -> str:
+        inner = match.group()[1:-1].strip()
+        if _is_sentence(inner):
+            return inner
+        captions.append(inner)
+        return " "
+
+    previous = ""
+    while previous != text:
+        previous, text = text, _BRACKETED.sub(take, text)
+    return text, captions
+
+
+def _is_sentence(inner: str) -> bool:
+    """True for words in brackets that are spoken, such as an aside: ``(I told you so.)``."""
+    return len(inner.split()) >= 3 and inner[-1:] in ".!?" and bool(_PERSONAL.search(inner))
+
+
+def _sung(bare: str, captions: list[str]) -> Said | None:
+    spoken = _clean_lines(_SUNG.sub("\n", bare)) if not _HASH_SONG.match(bare) else ""
+    if spoken:
+        return Said(_clean_lines(bare), SpeechKind.SPEECH)
+    words = _clean_lines(bare)
+    if words and (_PERSONAL.search(words) or _SINGING.search(words) or not _TUNE.search(words)):
+        return Said(words, SpeechKind.LYRICS)
+    return _voiced_caption(captions)
+
+
+def _voiced_caption(captions: list[str]) -> Said | None:
+    """``[speaking French]`` has a voice to be heard, though no words; ``[indistinct chatter]`` has none."""
+    for caption in captions:
+        if _BACKGROUND.search(caption):
+            continue
+        if _SINGING.search(caption):
+            return Said("", SpeechKind.LYRICS)
+        if _SPEAKING.search(caption):
+            return Said("", SpeechKind.SPEECH)
+    return None
+
+
+def _clean_lines(text: str) -> str:
+    lines = (_clean_line(line) for line in text.split("\n"))
+    return " ".join(line for line in lines if _WORD.search(line))
+
+
+def _clean_line(line: str) -> str:
+    line = re.sub(rf"[{_NOTES}]+", " ", line)
+    line = re.sub(r"^\s*#\s|\s#\s*$", " ", line)
+    line = _LEAD.sub("", _MIXED_LABEL.sub("", line))
+    unlabelled = _LEAD.sub("", _LABEL.sub("", line))
+    return " ".join((unlabelled if _WORD.search(unlabelled) else line).split())

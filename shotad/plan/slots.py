@@ -1,0 +1,262 @@
+"""Slots: the times in which AD lines are spoken, from free time, shots and settings. Pure.
+
+The densest layout of each gap is laid first; ``--detail`` then keeps all of it or a part. So a
+sparser track is a subset of a richer one: its slots have the same ids, and what was written for them
+stays valid when the detail changes.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from shotad.config import SlotSettings
+from shotad.plan.gaps import subtract, union
+from shotad.types import Interval, Shot, Slot, slot_id
+
+GRID = 500
+"""Milliseconds between the moments at which a slot may start where no shot does."""
+_NO_CUT_COST = 0.5
+_WASTE_COST = 0.5
+_CUT_WEIGHT = 1.5
+"""Slots that start with a shot are kept before others that lie as far from those already kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailedSlot:
+    """A given slot that cannot be described, and why."""
+
+    id: str
+    interval: Interval
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class FixedSlots:
+    """Slots that were given, sorted by start; sentences on those changed; those that failed."""
+
+    slots: tuple[Slot, ...]
+    warnings: tuple[str, ...]
+    failed: tuple[FailedSlot, ...]
+
+
+def plan_slots(
+    gaps: Sequence[Interval],
+    shots: Sequence[Shot],
+    settings: SlotSettings,
+    *,
+    credits: Interval | None = None,  # noqa: A002 - the film's word for it
+    film: Interval,
+) -> tuple[Slot, ...]:
+    """Slots inside ``gaps`` and ``film``, sorted and apart, in whole milliseconds.
+
+    A gap shorter than ``settings.minimum`` (never below ``hard_minimum``) has none. A longer one is
+    cut into slots of about ``preferred`` seconds that start with a shot where one is near, with
+    ``breath`` between them. The roll of end ``credits`` gets one slot at its beginning.
+    """
+    open_time = Interval(film.start + settings.earliest, max(film.end, film.start + 2 * settings.earliest))
+    free = [piece for gap in union(gaps) if (piece := gap.clip(open_time)) and (piece := piece.clip(film))]
+    cuts = sorted({_ceil_ms(shot.interval.start) for shot in shots if shot.interval.start > film.start})
+    before = free
+    if credits is not None:
+        shut = Interval(credits.start - settings.breath, max(credits.end, film.end))
+        before = [piece for gap in free for piece in subtract(gap, [shut])]
+    planned = [span for piece in before for span in _keep(_lay_out(piece, cuts, settings), cuts, settings)]
+    slots = [_slot(start, end, settings) for start, end in planned]
+    if credits is not None:
+        slots += _credit_slot(free, credits, settings)
+    return tuple(sorted(slots, key=lambda slot: slot.interval))
+
+
+def word_budget(duration: float, settings: SlotSettings) -> int:
+    """How many words a line of ``duration`` seconds may have, at least 1: 6 s at 0.375 s a word is 16."""
+    words = int(duration / settings.seconds_per_word + (1 if settings.budget == "paper" else 1e-9))
+    return max(1, words)
+
+
+def fixed_slots(
+    cues: Sequence[tuple[str | None, Interval]], film: Interval, settings: SlotSettings
+) -> FixedSlots:
+    """Slots exactly where ``cues`` (id or None, interval) say; no minimum applies, and they may overlap.
+
+    A cue partly outside ``film`` is clipped, with a warning; one wholly outside fails. A cue without
+    an id gets the slot id of its (clipped) start; an id that is taken gets a number behind it.
+    """
+    slots: list[Slot] = []
+    warnings: list[str] = []
+    failed: list[FailedSlot] = []
+    taken: set[str] = set()
+    for given, interval in sorted(cues, key=lambda cue: cue[1]):
+        inside = interval.clip(film)
+        name = _unused(given or slot_id((inside or interval).start), taken)
+        if given and name != given:
+            warnings.append(f"Slot id {given} is given twice; the one at {interval} is called {name}.")
+        if inside is None:
+            failed.append(FailedSlot(name, interval, f"{interval} lies outside the film {film}"))
+            continue
+        if inside != interval:
+            warnings.append(f"Slot {name} {interval} reaches outside the film and is cut to {inside}.")
+        slots.append(Slot(name, inside, word_budget(inside.duration, settings)))
+    return FixedSlots(tuple(slots), tuple(warnings), tuple(failed))
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name}-{number}"
+    taken.add(free)
+    return free
+
+
+def _ceil_ms(second: float) -> int:
+    ms = round(second * 1000)
+    return ms + 1 if ms / 1000 < second else ms
+
+
+def _floor_ms(second: float) -> int:
+    ms = round(second * 1000)
+    return ms - 1 if ms / 1000 > second else ms
+
+
+def _slot(start: int, end: int, settings: SlotSettings, *, credit: bool = False) -> Slot:
+    interval = Interval(start / 1000, end / 1000)
+    return Slot(
+        slot_id(interval.start), interval, word_budget((end - start) / 1000, settings), credits=credit
+    )
+
+
+def _shortest(settings: SlotSettings) -> float:
+    minimum = settings.minimum
+    if settings.detail == "rich":
+        minimum = min(minimum, settings.rich_minimum)
+    return max(minimum, settings.hard_minimum)
+
+
+def _credit_slot(free: Iterable[Interval], roll: Interval, settings: SlotSettings) -> list[Slot]:
+    for gap in free:
+        piece = gap.clip(roll)
+        if piece is None or piece.duration < max(settings.minimum, settings.hard_minimum):
+            continue
+        start, end = _ceil_ms(piece.start), _floor_ms(piece.end)
+        end = min(end, start + _floor_ms(max(settings.credits, settings.hard_minimum)))
+        return [_slot(start, end, settings, credit=True)]
+    return []
+
+
+@dataclass(frozen=True, slots=True)
+class _Lengths:
+    """The settings in whole milliseconds. ``minimum`` is that of a slot inside a longer gap."""
+
+    minimum: int
+    preferred: int
+    maximum: int
+    breath: int
+    snap: int
+
+    @classmethod
+    def of(cls, settings: SlotSettings) -> _Lengths:
+        minimum = _ceil_ms(max(settings.minimum, settings.hard_minimum))
+        maximum = max(_floor_ms(settings.maximum), minimum)
+        preferred = min(max(round(settings.preferred * 1000), minimum), maximum)
+        return cls(minimum, preferred, maximum, _ceil_ms(settings.breath), _ceil_ms(settings.snap))
+
+    def cost(self, length: int) -> float:
+        return ((length - self.preferred) / self.preferred) ** 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Course:
+    """One gap: the moments at which a slot may start, whether a shot starts there, and the gap's end."""
+
+    starts: list[int]
+    at_cut: list[bool]
+    end: int
+
+
+def _lay_out(gap: Interval, cuts: Sequence[int], settings: SlotSettings) -> list[tuple[int, int]]:
+    """The densest layout of one gap as (start, end) in milliseconds: the cheapest way through it.
+
+    A slot costs the square of its relative distance from the preferred length, and more if no shot
+    starts with it; unused time costs too. Found by dynamic programming from the gap's end.
+    """
+    first, end = _ceil_ms(gap.start), _floor_ms(gap.end)
+    if end - first < _ceil_ms(_shortest(settings)):
+        return []
+    lengths = _Lengths.of(settings)
+    if end - first < lengths.minimum:
+        return [(first, end)]
+    starts = _moments(first, end - lengths.minimum, cuts)
+    course = _Course(starts, _starts_with_shot(starts, cuts), end)
+    best: list[tuple[float, int]] = [(0.0, -1)] * len(starts)
+    for i in range(len(starts) - 1, -1, -1):
+        best[i] = _cheapest(i, course, best, lengths)
+    opening = [k for k in range(bisect_right(starts, first + lengths.snap)) if k == 0 or course.at_cut[k]]
+    late = {k: _WASTE_COST * (starts[k] - first) / lengths.preferred for k in opening}
+    return _walk(min(opening, key=lambda k: best[k][0] + late[k]), course, best, lengths)
+
+
+def _moments(first: int, last: int, cuts: Sequence[int]) -> list[int]:
+    """All moments at which a slot may start: the gap's start, the cuts, and a grid between."""
+    inside = cuts[bisect_left(cuts, first) : bisect_right(cuts, last)]
+    return sorted({*range(first, last + 1, GRID), *inside, last})
+
+
+def _starts_with_shot(starts: Sequence[int], cuts: Sequence[int]) -> list[bool]:
+    """True for each start at a cut, and for the first, which speech may bind, soon after one."""
+    latest = bisect_right(cuts, starts[0])
+    exact = set(cuts)
+    flags = [start in exact for start in starts]
+    flags[0] = latest > 0 and starts[0] - cuts[latest - 1] < GRID
+    return flags
+
+
+def _cheapest(
+    i: int, course: _Course, best: Sequence[tuple[float, int]], lengths: _Lengths
+) -> tuple[float, int]:
+    """(cost, next) for a slot at start ``i``; next is -1 where it is the gap's last."""
+    starts, start = course.starts, course.starts[i]
+    final = min(course.end, start + lengths.maximum)
+    choice = lengths.cost(final - start) + _WASTE_COST * (course.end - final) / lengths.preferred, -1
+    low = bisect_left(starts, start + lengths.minimum + lengths.breath)
+    high = bisect_right(starts, start + lengths.maximum + lengths.breath)
+    for j in range(low, high):
+        cost = lengths.cost(starts[j] - lengths.breath - start) + best[j][0]
+        if cost < choice[0]:
+            choice = cost, j
+    return choice[0] + (0.0 if course.at_cut[i] else _NO_CUT_COST), choice[1]
+
+
+def _walk(
+    i: int, course: _Course, best: Sequence[tuple[float, int]], lengths: _Lengths
+) -> list[tuple[int, int]]:
+    spans = []
+    while i >= 0:
+        start, j = course.starts[i], best[i][1]
+        stop = course.starts[j] - lengths.breath if j >= 0 else min(course.end, start + lengths.maximum)
+        spans.append((start, stop))
+        i = j
+    return spans
+
+
+def _keep(spans: list[tuple[int, int]], cuts: Sequence[int], settings: SlotSettings) -> list[tuple[int, int]]:
+    """The part of one gap's layout that the detail asks for, spread over the gap.
+
+    Slots are taken in one fixed order, first the gap's first and then always the one farthest from
+    those taken, so a smaller share is a subset of a larger one.
+    """
+    share = {"brief": settings.brief_share, "normal": settings.normal_share, "rich": 1.0}[settings.detail]
+    count = math.ceil(share * len(spans) - 1e-9)
+    if count >= len(spans):
+        return spans
+    starts = [start for start, _ in spans]
+    weights = [_CUT_WEIGHT if flag else 1.0 for flag in _starts_with_shot(starts, cuts)]
+    kept = [0]
+    distance = [float(start - starts[0]) for start in starts]
+    while len(kept) < count:
+        farthest = max(range(len(spans)), key=lambda k: (distance[k] * weights[k], -k))
+        kept.append(farthest)
+        distance = [min(d, abs(s - starts[farthest])) for d, s in zip(distance, starts, strict=True)]
+    return [spans[k] for k in sorted(kept)]

@@ -1,0 +1,34 @@
+"""End credits are told from titles, signs and subtitles."""
+
+from __future__ import annotations
+
+from shotad.plan.credits import credits_interval
+from shotad.types import Box, Interval, Sighting
+
+
+def text(second: float, lines: int) -> list[Sighting]:
+    boxes = [Box(0.2, 0.1 + 0.1 * k, 0.8, 0.15 + 0.1 * k) for k in range(lines)]
+    return [Sighting("name", box, second, 0.95) for box in boxes]
+
+
+def test_credits_are_the_text_at_the_end() -> None:
+    moments = [2.0 * k for k in range(150)]
+    seen = [s for m in moments if m >= 250 and m not in (262, 280) for s in text(m, 4)] + text(30, 3)
+    roll = credits_interval(seen, moments, Interval(0, 300))
+    assert roll == Interval(250, 300)
+
+
+def test_titles_and_subtitles_are_no_credits() -> None:
+    moments = [2.0 * k for k in range(150)]
+    subtitles = [Sighting("said", Box(0.2, y, 0.8, y + 0.05), m, 0.95) for m in moments for y in (0.85, 0.92)]
+    assert credits_interval(subtitles, moments, Interval(0, 300)) is None
+    title = [s for m in moments if 10 <= m < 40 for s in text(m, 4)]
+    assert credits_interval(title, moments, Interval(0, 300)) is None
+    assert credits_interval([], moments, Interval(0, 300)) is None
+    assert credits_interval([], [], Interval(0, 300)) is None
+
+
+def test_a_scene_after_the_credits_is_none_of_them() -> None:
+    moments = [2.0 * k for k in range(150)]
+    seen = [s for m in moments if 220 <= m < 280 for s in text(m, 2)]
+    assert credits_interval(seen, moments, Interval(0, 300)) == Interval(220, 280)

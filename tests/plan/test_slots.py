@@ -1,0 +1,248 @@
+"""Slots lie in the gaps, are long enough to be used and short enough to be heard, and start with shots."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shotad.config import SlotSettings
+from shotad.plan.slots import fixed_slots, plan_slots, word_budget
+from shotad.types import Interval, Shot, Slot
+
+DETAILS = ("brief", "normal", "rich")
+
+
+def shots_at(*cuts: float, end: float = 1e5) -> list[Shot]:
+    return [Shot(i, Interval(a, b)) for i, (a, b) in enumerate(itertools.pairwise([0.0, *cuts, end]))]
+
+
+def plan(
+    *gaps: tuple[float, float], cuts: tuple[float, ...] = (), film: float = 1e4, **changes: object
+) -> list[Slot]:
+    intervals = [Interval(start, end) for start, end in gaps]
+    chosen = SlotSettings.model_validate({"detail": "rich", **changes})
+    return list(plan_slots(intervals, shots_at(*cuts), chosen, film=Interval(0, film)))
+
+
+def spans(slots: list[Slot]) -> list[tuple[float, float]]:
+    return [(slot.interval.start, slot.interval.end) for slot in slots]
+
+
+def test_a_gap_of_listenable_length_is_one_slot() -> None:
+    assert spans(plan((10, 15.5))) == [(10, 15.5)]
+
+
+def test_slots_are_named_by_their_start_in_milliseconds() -> None:
+    assert [slot.id for slot in plan((83.12, 88))] == ["s00083120"]
+
+
+def test_nothing_to_plan() -> None:
+    assert plan() == []
+    assert plan((1, 2), (3, 4.5)) == []
+    assert plan((20, 30), film=15) == []
+
+
+def test_a_gap_below_the_minimum_has_no_slot_and_rich_uses_shorter_ones() -> None:
+    assert plan((10, 13.9), detail="normal") == []
+    assert spans(plan((10, 13.9), detail="rich")) == [(10, 13.9)]
+    assert plan((10, 12.9), detail="rich") == []
+    assert spans(plan((10, 12.9), minimum=2)) == [(10, 12.9)]
+
+
+def test_two_seconds_are_the_floor_whatever_the_minimum_says() -> None:
+    assert plan((10, 11.9), minimum=1, rich_minimum=1) == []
+    assert spans(plan((10, 12), minimum=1, rich_minimum=1)) == [(10, 12)]
+
+
+def test_a_slot_waits_for_a_shot_that_starts_soon() -> None:
+    assert spans(plan((10, 16), cuts=(10.6,))) == [(10.6, 16)]
+
+
+def test_a_slot_does_not_wait_for_a_shot_at_the_price_of_its_minimum() -> None:
+    assert spans(plan((10, 14.4), cuts=(10.6,))) == [(10, 14.4)]
+
+
+def test_later_slots_of_a_gap_start_with_shots() -> None:
+    slots = plan((10, 40), cuts=(16.2, 21.9, 28.1, 34.4))
+    assert [start for start, _ in spans(slots)] == [10, 16.2, 21.9, 28.1, 34.4]
+
+
+def test_a_gap_that_one_slot_cannot_fill_is_not_overfilled() -> None:
+    slots = plan((10, 19.4), minimum=6, maximum=7)
+    assert spans(slots) == [(10, 17)]
+
+
+def test_no_slot_starts_at_zero() -> None:
+    assert spans(plan((0, 6), earliest=0.2)) == [(0.2, 6)]
+    assert plan((0, 4.1), detail="normal") == []
+
+
+def test_gaps_that_touch_or_overlap_are_one() -> None:
+    assert spans(plan((10, 12), (12, 15), (14, 16))) == [(10, 16)]
+
+
+def test_slots_end_with_the_film() -> None:
+    assert spans(plan((10, 30), film=16)) == [(10, 16)]
+
+
+@pytest.mark.parametrize(
+    ("duration", "rate", "rule", "words"),
+    [
+        (6, 0.375, "fit", 16),
+        (5.9, 0.375, "fit", 15),
+        (0.2, 0.375, "fit", 1),
+        (2.0, 0.275, "paper", 8),
+        (0.12, 0.5102, "paper", 1),
+        (1.8, 0.3, "fit", 6),
+    ],
+)
+def test_the_word_budget(duration: float, rate: float, rule: str, words: int) -> None:
+    chosen = SlotSettings.model_validate({"seconds_per_word": rate, "budget": rule})
+    assert word_budget(duration, chosen) == words
+
+
+def test_credits_get_one_short_slot_at_any_detail() -> None:
+    film = Interval(0, 300)
+    for detail in DETAILS:
+        slots = plan_slots(
+            [Interval(200, 300)], [], SlotSettings(detail=detail), credits=Interval(240, 290), film=film
+        )
+        rolls = [slot for slot in slots if slot.credits]
+        assert [slot.interval for slot in rolls] == [Interval(240, 245)]
+        assert slots[-1] is rolls[0]
+        assert all(slot.interval.end <= 239.5 for slot in slots[:-1])
+        assert len(slots) > 2
+
+
+def test_credits_under_a_song_wait_for_it_to_end() -> None:
+    slots = plan_slots(
+        [Interval(260, 262), Interval(270, 300)],
+        [],
+        SlotSettings(),
+        credits=Interval(240, 300),
+        film=Interval(0, 300),
+    )
+    assert [(slot.interval.start, slot.credits) for slot in slots] == [(270, True)]
+
+
+def test_credits_without_free_time_have_no_slot() -> None:
+    gaps = [Interval(10, 20)]
+    assert not any(
+        slot.credits
+        for slot in plan_slots(gaps, [], SlotSettings(), credits=Interval(240, 300), film=Interval(0, 300))
+    )
+
+
+def test_two_hours_in_one_shot_are_cut_evenly() -> None:
+    slots = plan((0, 7200), film=7200)
+    assert 800 < len(slots) < 1500
+    assert slots[0].interval.start == 0.2
+    assert slots[-1].interval.end == 7200
+    assert all(4 <= slot.interval.duration <= 9 for slot in slots)
+
+
+def test_five_thousand_shots_of_a_third_of_a_second() -> None:
+    cuts = tuple(0.3 * k for k in range(1, 5000))
+    slots = plan((0, 1500), cuts=cuts, film=1500)
+    assert 150 < len(slots) < 320
+    on_cut = {round(cut, 3) for cut in cuts}
+    assert all(slot.interval.start in on_cut for slot in slots[1:])
+
+
+def test_shots_shorter_than_a_frame_do_no_harm() -> None:
+    cuts = (12.0, 12.0005, 12.001, 12.0011)
+    assert spans(plan((10, 30), cuts=cuts))[0][0] == 10
+
+
+GAPS = st.lists(st.tuples(st.floats(0, 290), st.floats(0.01, 60)), max_size=8).map(
+    lambda pairs: [Interval(start, start + length) for start, length in pairs]
+)
+CUTS = st.lists(st.floats(0.01, 299, allow_subnormal=False), max_size=40)
+
+
+@settings(max_examples=150, deadline=None)
+@given(GAPS, CUTS, st.sampled_from(DETAILS), st.sampled_from([1.0, 2.0, 4.0, 6.5]), st.floats(0, 2))
+def test_slots_keep_all_their_promises(
+    gaps: list[Interval], cuts: list[float], detail: str, minimum: float, breath: float
+) -> None:
+    film = Interval(0, 300)
+    chosen = SlotSettings.model_validate({"detail": detail, "minimum": minimum, "breath": breath})
+    shots = shots_at(*sorted(set(cuts)))
+    slots = plan_slots(gaps, shots, chosen, film=film)
+    assert slots == plan_slots(gaps[::-1], shots[::-1], chosen, film=film)
+    shortest = max(2.0, min(minimum, 3.0) if detail == "rich" else minimum)
+    for slot in slots:
+        assert any(gap.start <= slot.interval.start and slot.interval.end <= gap.end for gap in join(gaps))
+        assert slot.interval.start >= chosen.earliest
+        assert slot.interval.end <= film.end
+        assert slot.interval.duration >= shortest - 1e-9
+        assert slot.interval.duration <= max(chosen.maximum, minimum) + 1e-9
+        assert slot.max_words >= 1
+    for before, after in itertools.pairwise(slots):
+        together = any(
+            gap.start <= before.interval.start and after.interval.end <= gap.end for gap in join(gaps)
+        )
+        rest = after.interval.start - before.interval.end
+        assert rest > -1e-9
+        assert not together or rest >= breath - 1e-9
+
+
+@settings(max_examples=80, deadline=None)
+@given(GAPS, CUTS)
+def test_more_detail_keeps_every_slot_of_less(gaps: list[Interval], cuts: list[float]) -> None:
+    film, shots = Interval(0, 300), shots_at(*sorted(set(cuts)))
+    brief, normal, rich = (
+        set(plan_slots(gaps, shots, SlotSettings(detail=detail), film=film)) for detail in DETAILS
+    )
+    assert brief <= normal <= rich
+
+
+def join(gaps: list[Interval]) -> list[Interval]:
+    joined: list[Interval] = []
+    for gap in sorted(gaps):
+        if joined and gap.start <= joined[-1].end:
+            joined[-1] = Interval(joined[-1].start, max(joined[-1].end, gap.end))
+        else:
+            joined.append(gap)
+    return joined
+
+
+FILM = Interval(0, 100)
+
+
+def test_fixed_slots_are_taken_as_they_are() -> None:
+    cues = [("b", Interval(50, 50.12)), (None, Interval(10.5, 12)), ("a", Interval(11, 13))]
+    found = fixed_slots(cues, FILM, SlotSettings(seconds_per_word=0.275, budget="paper"))
+    assert [(slot.id, slot.interval) for slot in found.slots] == [
+        ("s00010500", Interval(10.5, 12)),
+        ("a", Interval(11, 13)),
+        ("b", Interval(50, 50.12)),
+    ]
+    assert [slot.max_words for slot in found.slots] == [6, 8, 1]
+    assert found.warnings == ()
+    assert found.failed == ()
+
+
+def test_fixed_slots_partly_outside_are_clipped_and_said() -> None:
+    found = fixed_slots([("a", Interval(-2, 3)), ("b", Interval(98, 104))], FILM, SlotSettings())
+    assert [slot.interval for slot in found.slots] == [Interval(0, 3), Interval(98, 100)]
+    assert len(found.warnings) == 2
+    assert "a" in found.warnings[0]
+    assert "[98.000, 104.000)" in found.warnings[1]
+
+
+def test_fixed_slots_wholly_outside_fail_and_are_not_lost() -> None:
+    found = fixed_slots([("late", Interval(100, 104)), ("x", Interval(5, 9))], FILM, SlotSettings())
+    assert [slot.id for slot in found.slots] == ["x"]
+    assert [(slot.id, slot.interval) for slot in found.failed] == [("late", Interval(100, 104))]
+    assert "outside" in found.failed[0].reason
+
+
+def test_fixed_slots_never_share_an_id() -> None:
+    cues = [("a", Interval(1, 2)), ("a", Interval(3, 4)), (None, Interval(5, 6)), (None, Interval(5, 7))]
+    found = fixed_slots(cues, FILM, SlotSettings())
+    assert [slot.id for slot in found.slots] == ["a", "a-2", "s00005000", "s00005000-2"]
+    assert len(found.warnings) == 1
