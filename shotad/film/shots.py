@@ -1,0 +1,118 @@
+"""Shots: the frames between two cuts, found by PySceneDetect's AdaptiveDetector in one pass.
+
+The cut frame numbers are those of the library's own ``detect()``; the seconds are always those of the
+frames' timestamps (the library derives them from a frame rate, which is wrong on film that starts
+late or has a variable rate). Where there is no cut the film is one shot.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shotad.config import ShotSettings
+from shotad.errors import FilmError
+from shotad.types import Interval, Shot
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from shotad.film.reader import Frame
+
+
+@dataclass(frozen=True, slots=True)
+class ShotList:
+    """All shots of a film, half-open and touching: the first starts at 0.0, the last ends at the film's end.
+
+    ``cuts`` are the numbers of the frames that begin a new shot, counted from 0, so there is one shot
+    more than there are cuts. ``last_frame`` is the moment of the last frame, in seconds.
+    """
+
+    shots: tuple[Shot, ...]
+    cuts: tuple[int, ...]
+    frame_count: int
+    last_frame: float
+
+    def __post_init__(self) -> None:
+        if len(self.shots) != len(self.cuts) + 1:
+            raise ValueError(f"{len(self.cuts)} cuts make {len(self.cuts) + 1} shots, got {len(self.shots)}")
+        if [shot.index for shot in self.shots] != list(range(len(self.shots))):
+            raise ValueError(f"shots must be numbered from 0, got {[shot.index for shot in self.shots]}")
+        if self.shots[0].interval.start != 0.0:
+            raise ValueError(f"the first shot must start at 0.0, got {self.shots[0].interval}")
+        for one, two in pairwise(self.shots):
+            if one.interval.end != two.interval.start:
+                raise ValueError(f"shots must touch, got {one.interval} and {two.interval}")
+        if list(self.cuts) != sorted({cut for cut in self.cuts if 0 < cut < self.frame_count}):
+            raise ValueError(f"cuts must ascend within 1 to {self.frame_count - 1}, got {self.cuts}")
+        if not self.last_frame < self.end:
+            raise ValueError(f"the film must end after its last frame, got {self.last_frame} and {self.end}")
+
+    @property
+    def end(self) -> float:
+        """Where the last shot and the film end, in seconds."""
+        return self.shots[-1].interval.end
+
+
+class ShotFinder:
+    """Finds the shots of a film from its frames, one after the other; keeps a score per frame, no frame.
+
+    >>> finder = ShotFinder(ShotSettings())  # doctest: +SKIP
+    >>> for frame in frames:
+    ...     finder.add(frame)
+    >>> finder.finish(end=70.5).shots
+    """
+
+    def __init__(self, settings: ShotSettings) -> None:
+        from shotad.film.shot_scores import ContentScore, CutFinder
+
+        self._score = ContentScore(exact=settings.path == "exact")
+        self._finder = CutFinder(settings)
+        self._scores = array("d")
+        # A cut is found window_width frames late, so its moment must be remembered that long.
+        self._recent: deque[float] = deque(maxlen=settings.window_width + 1)
+        self._cuts: list[tuple[int, float]] = []
+
+    def add(self, frame: Frame) -> None:
+        """Take the next frame of the whole film. Raises ValueError where seconds do not ascend."""
+        if self._recent and not frame.seconds > self._recent[-1]:
+            raise ValueError(f"frames must ascend, got {frame.seconds} s after {self._recent[-1]} s")
+        index = len(self._scores)
+        self._scores.append(self._score.add(frame))
+        self._recent.append(frame.seconds)
+        cut = self._finder.add(index, self._scores[-1])
+        if cut is not None:
+            self._cuts.append((cut, self._recent[cut - index - 1]))
+
+    def finish(self, end: float) -> ShotList:
+        """The shots of all frames taken; ``end`` is the end of the film in seconds.
+
+        Raises FilmError where there was no frame, ValueError where a frame lies at or after ``end``.
+        """
+        if not self._recent:
+            raise FilmError("The film has no picture that can be decoded.", "Check that it plays at all.")
+        bounds = [0.0, *(second for _, second in self._cuts), end]
+        shots = tuple(Shot(i, Interval(*pair)) for i, pair in enumerate(pairwise(bounds)))
+        return ShotList(shots, tuple(cut for cut, _ in self._cuts), len(self._scores), self._recent[-1])
+
+    @property
+    def scores(self) -> npt.NDArray[np.float64]:
+        """Content score of every frame taken, ``float64[n]``, 0 to 255; the first is 0.0."""
+        return np.array(self._scores, dtype=np.float64)
+
+
+def detect_shots(frames: Iterable[Frame], settings: ShotSettings, *, end: float) -> ShotList:
+    """The shots of a film that ends at ``end`` seconds, from all of its frames in order.
+
+    One pass; each frame is let go before the next is asked for. Errors as in `ShotFinder`.
+    """
+    finder = ShotFinder(settings)
+    for frame in frames:
+        finder.add(frame)
+    return finder.finish(end)
