@@ -1,0 +1,212 @@
+"""What Stage II answered: one line of AD or several, out of JSON, broken JSON, lists or plain text."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+from shotad.errors import ScriptError
+
+MOST_FAILURES = 50
+"""Brackets tried as the beginning of JSON; a model that writes nothing but brackets ends there."""
+
+_KEY = re.compile(r"[\"'`]?\bsummari[sz]ed?[_ -]?ADs?(?:[_ -]?(\d+))?[\"'`]?\s*[:=]\s*", re.IGNORECASE)
+_QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "`": "'"})
+_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_FENCE = re.compile(r"```[ \t]*\w*")
+_CLOSED = re.compile(r"\s*(?:$|[}\]\n]|,\s*(?:$|[\"'}\]{\n]))")
+"""What follows the quote that ends a value; any other quote belongs to the sentence."""
+
+_OPENING = re.compile(
+    r"(?:(?:sure|certainly|of course|absolutely|okay|ok)(?: thing)?"
+    r"(?:[!.:]\s+|,\s+(?=here|below|i\b|this|the a)))?"
+    r"(?:here(?:'s| is| are| you go)\b[^:\n]{0,80}:\s*)?"
+    r"(?:(?:the |possible |final )?(?:summari[sz]ed )?"
+    r"(?:audio descriptions?|ADs?|summary|answer|output|result)"
+    r"(?: \(AD\))?(?: sentences?)?(?: ?\d)? ?:\s*)?",
+    re.IGNORECASE,
+)
+_AFTERWORD = re.compile(
+    r"\(?(?:note|explanation|reasoning|word count|i (?:have |focused|used|hope|chose|tried)|let me know"
+    r"|this (?:sentence|summary|description|ad)\b|please )",
+    re.IGNORECASE,
+)
+_ENUMERATED = re.compile(r"(?:^|(?<=\s))\(?([1-9])[.)]\s+")
+_WORD_COUNT = re.compile(r"\s*\(\d+ words?\)\s*(?=[.\"']*$)", re.IGNORECASE)
+_BRACKET = re.compile(r"[{\[]")
+_NOTHING = re.compile(r"(?:none|n/?a|null|nil|unknown|not applicable|\W*)[.;]?", re.IGNORECASE)
+_REFUSAL = re.compile(
+    r"(?:i'?m (?:very |so )?sorry|i am sorry|sorry, |i apologi[sz]e|unfortunately, i\b"
+    r"|i (?:can ?not|can't|am (?:unable|not able)|won't)|as an? (?:ai\b|artificial|language model))",
+    re.IGNORECASE,
+)
+
+
+def parse_stage2(text: str, candidates: int = 1) -> tuple[str, ...]:
+    """The AD lines of an answer: at least one, at most ``candidates``, in the order of their keys.
+
+    Understands JSON objects and lists, also broken (single quotes, a comma too many, a brace too few,
+    text around them), keys without JSON, numbered lines and plain sentences. Every line is one line
+    of text that ends in a full stop or its like.
+
+    Raises ScriptError where nothing can be spoken: an empty answer, empty values, or a refusal.
+    """
+    if candidates < 1:
+        raise ValueError(f"at least one candidate must be asked for, got {candidates}")
+    body = _FENCE.sub("\n", _THOUGHTS.sub("", plain_quotes(text))).strip()
+    lines = next(filter(None, (_spoken(found) for found in _readings(body, candidates))), [])
+    if lines:
+        return tuple(lines[:candidates])
+    if is_refusal(body):
+        raise ScriptError(f"Stage II refused to write a line: {quoted(text)}.", _RETRY)
+    raise ScriptError(f"Stage II wrote no line: {quoted(text)}.", _RETRY)
+
+
+_RETRY = "Run again with another seed or engine."
+
+
+def is_nothing(text: str) -> bool:
+    """True for text that says nothing: empty, only signs, or a word like ``None``."""
+    return _NOTHING.fullmatch(text.strip()) is not None
+
+
+def is_refusal(text: str) -> bool:
+    """True for text that begins as a model does that will not or cannot answer."""
+    return _REFUSAL.match(text.lstrip(" \"'")) is not None
+
+
+def quoted(text: str) -> str:
+    """The beginning of a model's answer, for an error message."""
+    words = " ".join(text.split())
+    return repr(words if len(words) <= 80 else words[:79] + "…")
+
+
+def plain_quotes(text: str) -> str:
+    """Text with straight quotes and without characters that cannot be written or seen."""
+    sound = text.encode("utf-8", "ignore").decode("utf-8").translate(_QUOTES).replace("'''", "```")
+    return "".join(c for c in sound if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Co", "Cn"))
+
+
+def plain(text: str) -> str:
+    """Text without Markdown: no emphasis, no heading signs, no bullets, single blanks."""
+    unmarked = re.sub(r"[*#`]+|(?<!\w)_+|_+(?!\w)", "", _THOUGHTS.sub("", plain_quotes(text)))
+    unbulleted = re.sub(r"^[ \t]*(?:[-•>]+[ \t]+)?", "", unmarked, flags=re.MULTILINE)
+    return re.sub(r"[ \t]+", " ", unbulleted).strip()
+
+
+def _readings(body: str, candidates: int) -> Iterator[list[str]]:
+    """Ways to read an answer, the strictest first. Plain text is tried only where no key stands."""
+    yield list(_json_lines(body))
+    if _KEY.search(body):
+        yield _keyed_lines(body)
+    elif body.startswith(("[", "{")):
+        yield _strings_in(body)
+    else:
+        yield _plain_lines(body, candidates)
+
+
+def _spoken(texts: list[str]) -> list[str]:
+    lines = (_line(text) for text in texts)
+    return [line for line in dict.fromkeys(lines) if line and not is_refusal(line)]
+
+
+def _json_lines(body: str) -> Iterator[str]:
+    """The lines of all JSON values that stand in the text."""
+    decoder, position, failures = json.JSONDecoder(strict=False), 0, 0
+    while failures < MOST_FAILURES and (bracket := _BRACKET.search(body, position)):
+        try:
+            value, position = decoder.raw_decode(body, bracket.start())
+        except (ValueError, RecursionError):
+            position, failures = bracket.end(), failures + 1
+        else:
+            yield from _strings_of(value)
+
+
+def _strings_of(value: Any) -> list[str]:
+    """The lines in a JSON value: those under our keys, by their number, else all."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list):
+        return [line for item in value for line in _strings_of(item)]
+    if not isinstance(value, dict):
+        return []
+    ours = [(_KEY.match(f"{key}:"), inner) for key, inner in value.items()]
+    numbered = [(int(m.group(1) or 0), inner) for m, inner in ours if m]
+    chosen = [inner for _, inner in sorted(numbered, key=lambda pair: pair[0])] or list(value.values())
+    return [line for inner in chosen for line in _strings_of(inner)]
+
+
+def _keyed_lines(body: str) -> list[str]:
+    """Values of our keys in JSON that is broken: each reaches to the next key at most."""
+    keys = list(_KEY.finditer(body))
+    ends = [key.start() for key in keys[1:]] + [len(body)]
+    numbered = [
+        (int(key.group(1) or 0), _strings_in(body[key.end() : end]))
+        for key, end in zip(keys, ends, strict=True)
+    ]
+    return [line for _, lines in sorted(numbered, key=lambda pair: pair[0]) for line in lines]
+
+
+def _strings_in(segment: str) -> list[str]:
+    """The values in a piece of broken JSON: one string, bare text up to a line's end, or a list."""
+    is_list = segment.startswith(("[", "{"))
+    rest, strings = segment.lstrip(" \n\t[{"), []
+    while rest:
+        value, rest = _one_value(rest)
+        strings.append(value)
+        if not is_list:
+            break
+        rest = rest.lstrip(" \n\t,")
+    return strings
+
+
+def _one_value(text: str) -> tuple[str, str]:
+    if text[0] not in "\"'":
+        value, _, rest = text.partition("\n")
+        return value.rstrip(" ,}]"), rest
+    position = 1
+    while position < len(text):
+        if text[position] == "\\":
+            position += 1
+        elif text[position] == text[0] and _CLOSED.match(text, position + 1):
+            return _unescaped(text[1:position]), text[position + 1 :]
+        position += 1
+    return _unescaped(text[1:].rstrip(" \n\t,}]\"'")), ""
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", lambda m: " " if m.group(1) in "nrt" else m.group(1), text, flags=re.DOTALL)
+
+
+def _plain_lines(body: str, candidates: int) -> list[str]:
+    """Sentences of an answer without JSON: opening words, afterwords and numbers taken away."""
+    body = body[_OPENING.match(body).end() :] if _OPENING.match(body) else body  # type: ignore[union-attr]
+    kept = [line.strip() for line in body.splitlines()]
+    kept = kept[: next((i for i, line in enumerate(kept) if i and _AFTERWORD.match(line)), len(kept))]
+    numbered = _ENUMERATED.split("\n".join(kept))
+    if len(numbered) > 3:
+        return [text.strip() for text in numbered[2::2]]
+    if candidates > 1:
+        return [re.sub(r"^(?:[-*•]|\(?\d[.):])\s+", "", line) for line in kept if line]
+    paragraph = "\n".join(kept).strip().split("\n\n")[0]
+    return [_ENUMERATED.sub("", paragraph, count=1) if _ENUMERATED.match(paragraph) else paragraph]
+
+
+def _line(text: str) -> str:
+    """One line that can be spoken, or nothing."""
+    words = " ".join(plain(text).split())
+    words = _WORD_COUNT.sub("", words[_opening_end(words) :]).strip(" ,;")
+    while len(words) > 1 and words[0] in "\"'" and words[-1] == words[0]:
+        words = words[1:-1].strip()
+    if is_nothing(words):
+        return ""
+    words = words[0].upper() + words[1:]
+    return words if re.search(r"[.!?…][\"')]*$", words) else f"{words.rstrip(':-– ')}."
+
+
+def _opening_end(words: str) -> int:
+    found = _OPENING.match(words)
+    return found.end() if found else 0
