@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 
@@ -38,3 +40,13 @@ class NoProgress:
         return _Silent()
 
     def note(self, text: str) -> None: ...
+
+
+@contextmanager
+def reported(progress: Progress, name: str, total: float, unit: str) -> Iterator[Task]:
+    """A task for the time of a block; none is announced where there is nothing to do."""
+    task = progress.task(name, total, unit) if total else _Silent()
+    try:
+        yield task
+    finally:
+        task.done()

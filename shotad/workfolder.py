@@ -140,6 +140,10 @@ class RecordLog:
         """The record with this key, or None."""
         return self._records.get(key)
 
+    def record(self, key: str) -> dict[str, Any]:
+        """The record with this key, which must be there."""
+        return self._records[key]
+
     def add(self, key: str, record: Json) -> dict[str, Any]:
         """Write the record out, at once; it is returned as it reads back."""
         line = _line({"key": key, **record})

@@ -119,14 +119,14 @@ class _Lines:
         elapsed = self._clock() - self._start
         left = elapsed / self._done * (total - self._done)
         return (
-            f"{self._name}: {self._amount(self._done)} of {self._amount(total)}, "
+            f"{self._name}: {self._amount(self._done, bare=True)} of {self._amount(total)}, "
             f"{self._done / total:.0%}, about {duration(left)} left."
         )
 
-    def _amount(self, number: float) -> str:
-        if self._unit == "B":
-            return f"{number / 1e6:.1f} MB"
-        return f"{number:.0f} {self._unit}"
+    def _amount(self, number: float, *, bare: bool = False) -> str:
+        unit = "MB" if self._unit == "B" else self._unit
+        text = f"{number / 1e6:.1f}" if self._unit == "B" else f"{number:.0f}"
+        return text if bare else f"{text} {unit}"
 
     def _say(self, text: str) -> None:
         self._last = self._clock()

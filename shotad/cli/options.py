@@ -1,25 +1,35 @@
-"""Options that several commands share."""
+"""Options that several commands share, and what they open."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.cli.console import Console, mode_of
+from shotad.cli.console import Console, mode_of, parse_time
+from shotad.config import Config, load_config
+from shotad.errors import UsageError
+
+if TYPE_CHECKING:
+    from shotad.film.reader import Film
+    from shotad.prepare import Given
+    from shotad.workfolder import WorkFolder
+
+Command = Callable[..., Any]
+
+DETAIL = click.Choice(["brief", "normal", "rich"])
 
 
-def console_options(function: Callable[..., Any]) -> Callable[..., Any]:
+def console_options(function: Command) -> Command:
     """Add ``--plain``, ``--json`` and ``--quiet``; the command gets a `Console` for them."""
 
-    @click.option(
-        "--plain", is_flag=True, help="Plain lines instead of bars."
-    )
-    @click.option(
-        "--json", "as_json", is_flag=True, help="The result as JSON on standard output."
-    )
+    @click.option("--plain", is_flag=True, help="Plain lines instead of bars.")
+    @click.option("--json", "as_json", is_flag=True, help="The result as JSON on standard output.")
     @click.option("--quiet", is_flag=True, help="Say nothing but errors.")
     @functools.wraps(function)
     def wrapped(*args: Any, plain: bool, as_json: bool, quiet: bool, **kwargs: Any) -> Any:
@@ -27,3 +37,72 @@ def console_options(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(*args, console=console, **kwargs)
 
     return wrapped
+
+
+_FILM_OPTIONS = (
+    click.argument("film", type=click.Path(path_type=Path)),
+    click.option("--out", type=click.Path(path_type=Path), help="The work folder itself."),
+    click.option("--subtitles", type=click.Path(path_type=Path), help="Subtitles: SRT, WebVTT or ASS."),
+    click.option("--audio-track", type=int, metavar="N", help="The audio track to listen to, from 0."),
+    click.option("--frame-rate", metavar="RATE", help="Frames a second of numbered frames: 3 or 24000/1001."),
+    click.option("--config", metavar="NAME|FILE", help="Settings by name or YAML file."),
+    click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="One setting; repeatable."),
+)
+
+
+def film_options(function: Command) -> Command:
+    """Add FILM and the options that say how it is read."""
+    for option in reversed(_FILM_OPTIONS):
+        function = option(function)
+    return function
+
+
+def settings(options: Mapping[str, Any]) -> Config:
+    """The settings that the options ask for."""
+    return load_config(
+        options["config"],
+        options["assignments"],
+        engine=options.get("engine"),
+        language=options.get("language"),
+        film__audio_track=options["audio_track"],
+        slots__detail=options.get("detail"),
+    )
+
+
+@contextmanager
+def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, WorkFolder, Given]]:
+    """The film, its work folder, and the files given, ready for use.
+
+    The film is opened first, so that a mistaken name leaves no folder behind.
+    """
+    from shotad.film.reader import open_film
+    from shotad.workfolder import WorkFolder, work_folder_of
+
+    given = _given(options)
+    rate = _rate(options["frame_rate"])
+    with open_film(options["film"], reader=config.film.reader, frame_rate=rate) as film:
+        place = options["out"] or work_folder_of(options["film"])
+        with WorkFolder(Path(place), force=bool(options.get("force"))) as folder:
+            yield film, folder, given
+
+
+def _given(options: Mapping[str, Any]) -> Given:
+    from shotad.prepare import Given
+
+    start = parse_time(options["start"]) if options.get("start") else 0.0
+    end = parse_time(options["end"]) if options.get("end") else None
+    if end is not None and end <= start:
+        raise UsageError(f"--to {options['end']} does not lie after --from {options.get('start') or 0}.")
+    return Given(options.get("subtitles"), options.get("slots"), options.get("shots"), start, end)
+
+
+def _rate(text: str | None) -> Fraction | None:
+    if text is None:
+        return None
+    try:
+        rate = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        rate = Fraction(0)
+    if rate <= 0:
+        raise UsageError(f"--frame-rate {text} is no rate.", "Write 3, 25 or 24000/1001.")
+    return rate

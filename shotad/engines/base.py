@@ -83,6 +83,9 @@ class Abilities:
     max_images: int | None = None
     frame_height: int | None = None
     """Lines of the frames it wants; None: the size that the frame settings give."""
+    uses_history: bool = False
+    """True for an engine whose answer depends on the last lines; others get none, so that a changed line
+    makes no other stale."""
 
 
 @runtime_checkable

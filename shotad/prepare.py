@@ -1,0 +1,229 @@
+"""The first act: from a film to its shots, its speech, and the slots in which AD can be spoken.
+
+Each step is kept in the work folder and made again only when something that changes it has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from shotad.config import Config
+from shotad.errors import ScriptError, SubtitleError
+from shotad.film.info import FilmInfo
+from shotad.film.reader import Film, Frame
+from shotad.film.shots import ShotFinder, ShotList
+from shotad.film.speech import Speech, find_speech
+from shotad.plan.gaps import free_time
+from shotad.plan.slots import fixed_slots, plan_slots
+from shotad.progress import Progress
+from shotad.records import (
+    interval_rows,
+    seconds,
+    shot_rows,
+    shots_of,
+    slot_rows,
+    slots_of,
+    utterance_rows,
+    utterances_of,
+)
+from shotad.script.given import given_shots, slot_cues
+from shotad.types import Interval, Shot, Slot, Utterance
+from shotad.workfolder import WorkFolder, key_of
+
+Tee = Callable[[Iterator[Frame]], Iterator[Frame]]
+"""Looks at the frames that pass by; see `shotad.film.framestore`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Files that fix what a step would find, and the part of the film to be described."""
+
+    subtitles: Path | None = None
+    slots: Path | None = None
+    shots: Path | None = None
+    start: float = 0.0
+    end: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What the first act found. ``slots`` are those of the whole film, which ends at second ``end``."""
+
+    info: FilmInfo
+    end: float
+    shots: tuple[Shot, ...]
+    speech: tuple[Utterance, ...]
+    gaps: tuple[Interval, ...]
+    slots: tuple[Slot, ...]
+    failed: tuple[tuple[str, str], ...] = ()
+    """Slots asked for that cannot be: id and reason."""
+    warnings: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Everything that a step of the first act works with."""
+
+    film: Film
+    folder: WorkFolder
+    config: Config
+    given: Given
+    progress: Progress
+
+    @property
+    def film_key(self) -> list[Any]:
+        return [self.film.info.fingerprint, self.config.film.reader, str(self.film.info.frame_rate)]
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What slots are planned on: free time, shots, the film's end, the keys of the steps they come from."""
+
+    gaps: tuple[Interval, ...]
+    shots: tuple[Shot, ...]
+    end: float
+    keys: tuple[str, str]
+
+
+def prepare(bench: Bench, tee: Callable[[Sequence[Interval]], Tee] | None = None) -> Prepared:
+    """Film to slots: speech first, for it is cheap and says where frames will be wanted; then the
+    one pass over the picture; then the slots between the speech.
+
+    ``tee`` is told the free time and may look at the frames that pass by.
+    """
+    spoken = speech_step(bench)
+    speech = utterances_of(spoken["speech"])
+    free = free_time(speech, bench.film.info.duration, bench.config.speech)
+    found = shots_step(bench, tee(free) if tee else None)
+    shots, end = shots_of(found["shots"]), float(found["end"])
+    gaps = free_time(speech, end, bench.config.speech)
+    planned = slots_step(bench, Ground(gaps, shots, end, (found["key"], spoken["key"])))
+    return Prepared(
+        info=bench.film.info,
+        end=end,
+        shots=shots,
+        speech=speech,
+        gaps=gaps,
+        slots=slots_of(planned["slots"]),
+        failed=tuple((row["id"], row["reason"]) for row in planned["failed"]),
+        warnings=tuple(text for text in (found["damage"], *planned["warnings"]) if text),
+    )
+
+
+def speech_step(bench: Bench) -> dict[str, Any]:
+    """Where people speak: from given or embedded subtitles, else from the sound. Kept in ``speech.json``."""
+    settings, given = bench.config.speech, bench.given.subtitles
+    key = key_of(
+        "speech/1", bench.film_key, settings, bench.config.film.audio_track, _content(given, SubtitleError)
+    )
+    return bench.folder.step("speech", key, lambda: _speech_record(bench))
+
+
+def shots_step(bench: Bench, tee: Tee | None = None) -> dict[str, Any]:
+    """The shots: given, or found in one pass over the picture. Kept in ``shots.json``."""
+    given = bench.given.shots
+    key = key_of("shots/1", bench.film_key, bench.config.shots, _content(given, ScriptError))
+    return bench.folder.step("shots", key, lambda: _shots_record(bench, tee))
+
+
+def slots_step(bench: Bench, ground: Ground) -> dict[str, Any]:
+    """The slots: given, or planned between the speech. Kept in ``slots.json``."""
+    given, settings = bench.given.slots, bench.config.slots
+    key = key_of("slots/1", ground.keys, settings, _content(given, ScriptError))
+    film = Interval(0.0, ground.end)
+
+    def make() -> dict[str, Any]:
+        if given is not None:
+            fixed = fixed_slots(slot_cues(given), film, settings)
+            failed = [{"id": slot.id, "reason": slot.reason} for slot in fixed.failed]
+            return {"failed": failed, "warnings": list(fixed.warnings), "slots": slot_rows(fixed.slots)}
+        slots = plan_slots(ground.gaps, ground.shots, settings, film=film)
+        return {
+            "failed": [],
+            "warnings": [],
+            "gaps": interval_rows(ground.gaps),
+            "slots": slot_rows(slots),
+        }
+
+    return bench.folder.step("slots", key, make)
+
+
+def _speech_record(bench: Bench) -> dict[str, Any]:
+    found, detail = _heard(bench)
+    rows = utterance_rows(found.utterances)
+    return {"source": found.source, "detail": detail or found.detail, "speech": rows}
+
+
+def _heard(bench: Bench) -> tuple[Speech, str]:
+    from shotad.film.audio import sound_blocks
+    from shotad.film.subtitles import embedded_track, read_subtitles
+
+    settings, info, film = bench.config.speech, bench.film.info, bench.film
+    subtitles, detail = None, ""
+    if bench.given.subtitles is not None:
+        subtitles, detail = read_subtitles(bench.given.subtitles), f"subtitles {bench.given.subtitles.name}"
+    elif settings.source in ("auto", "subtitles") and info.path is not None:
+        track = embedded_track(info.path)
+        if track is not None:
+            subtitles, detail = track.utterances, track.reason
+    blocks = None
+    if subtitles is None and settings.source != "none" and info.audio:
+        blocks = sound_blocks(film, bench.config.film.audio_track)
+    found = find_speech(
+        blocks, settings, subtitles=subtitles, duration=info.duration, progress=bench.progress
+    )
+    return found, detail
+
+
+def _shots_record(bench: Bench, tee: Tee | None) -> dict[str, Any]:
+    film = bench.film
+    if bench.given.shots is not None:
+        rows = given_shots(bench.given.shots, film.info.duration)
+        return {"film": film.info.name, "end": film.info.duration, "damage": None, "shots": rows}
+    task = bench.progress.task("Finding shots", film.info.duration or None, "s")
+    try:
+        frames = _counted(film.frames(), task.advance)
+        found = _detect(tee(frames) if tee else frames, bench)
+    finally:
+        task.done()
+    return {
+        "film": film.info.name,
+        "frames": found.frame_count,
+        "source_start": str(film.info.start),
+        "end": seconds(found.end),
+        "damage": film.damage,
+        "shots": shot_rows(found.shots, found.cuts),
+    }
+
+
+def _detect(frames: Iterator[Frame], bench: Bench) -> ShotList:
+    """The shots; the film's end is known only when the pass has reached it."""
+    finder = ShotFinder(bench.config.shots)
+    for frame in frames:
+        finder.add(frame)
+    end = bench.film.end
+    return finder.finish(end if end is not None else bench.film.info.duration)
+
+
+def _counted(frames: Iterator[Frame], advance: Callable[[float], None]) -> Iterator[Frame]:
+    """Frames as they are, with the film seconds that have gone by told to ``advance``."""
+    told = 0.0
+    for frame in frames:
+        yield frame
+        if frame.seconds - told >= 1:
+            advance(frame.seconds - told)
+            told = frame.seconds
+
+
+def _content(path: Path | None, error: type[SubtitleError] | type[ScriptError]) -> str | None:
+    """Hash of a given file, so that a changed file is a changed key."""
+    if path is None:
+        return None
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as trouble:
+        raise error(f"{path} cannot be read: {trouble.strerror}.", "Check the name.") from None

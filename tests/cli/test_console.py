@@ -1,0 +1,88 @@
+"""What the user reads: modes, plain progress, times."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from shotad.cli import console as room
+from shotad.cli.console import Console, clock, duration, mode_of, parse_time
+from shotad.errors import UsageError
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_plain_task_says_pace_and_time_left(capsys: pytest.CaptureFixture[str]) -> None:
+    time = Clock()
+    lines = room._Lines("Writing lines", 20, "slots", time)
+    for _ in range(20):
+        time.now += 3
+        lines.advance()
+    lines.done()
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "Writing lines."
+    assert said[1] == "Writing lines: 2 of 20 slots, 10%, about 54 s left."
+    assert said[-1] == "Writing lines: done in 1 min 0 s."
+    assert len(said) == 11
+
+
+def test_a_task_of_unknown_length_says_something_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
+    time = Clock()
+    lines = room._Lines("Fetching weights", None, "B", time)
+    for _ in range(25):
+        time.now += 1
+        lines.advance(1e6)
+    said = capsys.readouterr().err.splitlines()
+    assert said == ["Fetching weights.", "Fetching weights: 10.0 MB.", "Fetching weights: 20.0 MB."]
+
+
+def test_json_mode_says_json_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    console = Console("json")
+    console.note("not heard")
+    task = console.task("x", 10, "s")
+    task.advance(5)
+    task.done()
+    console.result("text", {"wörter": [1]})
+    heard = capsys.readouterr()
+    assert json.loads(heard.out) == {"wörter": [1]}
+    assert heard.err == ""
+
+
+def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    console = Console("quiet")
+    console.note("a")
+    console.task("b", 1, "s").done()
+    console.result("c", "d")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_no_terminal_means_plain() -> None:
+    assert mode_of(plain=False, as_json=False, quiet=False) == "plain"
+    with pytest.raises(UsageError, match="exclude each other"):
+        mode_of(plain=True, as_json=True, quiet=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("90", 90), ("83.5", 83.5), ("1:23.5", 83.5), ("0:01:23,5", 83.5), ("1:00:00", 3600), (" 7 ", 7)],
+)
+def test_times_are_read(text: str, seconds: float) -> None:
+    assert parse_time(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "x", "1:75", "-4", "1:2:3:4", "1::2"])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="no time"):
+        parse_time(text)
+
+
+def test_times_are_written() -> None:
+    assert clock(83.12) == "0:01:23.120"
+    assert clock(3599.9996) == "1:00:00.000"
+    assert [duration(s) for s in (0, 59.6, 74, 3720)] == ["0 s", "1 min 0 s", "1 min 14 s", "1 h 2 min"]

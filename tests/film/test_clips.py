@@ -1,0 +1,72 @@
+"""Clips: one sorted pass serves all slots, each clip is handed out once and in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+
+from shotad.film.clips import ClipPlan, clips
+from shotad.film.reader import Picture
+from shotad.types import FramePlan, Role
+
+
+class Reel:
+    """Pictures that show their own second; stops after ``end``; remembers what it was asked."""
+
+    def __init__(self, end: float = 1e9) -> None:
+        self.end = end
+        self.asked: list[float] = []
+        self.given = 0
+
+    def __call__(self, seconds: Sequence[float]) -> Iterator[Picture]:
+        self.asked = list(seconds)
+        for second in seconds:
+            if second > self.end:
+                return
+            self.given += 1
+            yield Picture(second - 0.01, second, np.full((2, 4, 3), int(second) % 256, dtype=np.uint8))
+
+
+def plan(slot_id: str, *shots: Sequence[float]) -> ClipPlan:
+    return ClipPlan(slot_id, tuple(FramePlan(i, Role.CURRENT, np.array(s)) for i, s in enumerate(shots)))
+
+
+def test_each_picture_is_read_once_in_the_order_of_the_film() -> None:
+    reel = Reel()
+    found = dict(clips([plan("a", [1, 5], [6, 9]), plan("b", [4, 5], [6, 7])], reel))
+    assert reel.asked == [1, 4, 5, 6, 7, 9]
+    assert found["a"].images[:, 0, 0, 0].tolist() == [1, 5, 6, 9]
+    assert found["a"].shot_numbers.tolist() == [0, 0, 1, 1]
+    assert found["b"].seconds.tolist() == pytest.approx([3.99, 4.99, 5.99, 6.99])
+
+
+def test_clips_come_in_order_and_as_soon_as_they_are_whole() -> None:
+    reel = Reel()
+    stream = clips([plan("a", [1, 2]), plan("b", [1.5, 9]), plan("c", [3, 4]), plan("d", [20])], reel)
+    assert next(stream)[0] == "a"
+    assert reel.given == 3
+    assert [name for name, _ in stream] == ["b", "c", "d"]
+
+
+def test_a_moment_wanted_twice_in_one_clip_is_shown_twice() -> None:
+    found = dict(clips([plan("a", [3, 3, 3, 4])], Reel()))
+    assert found["a"].images[:, 0, 0, 0].tolist() == [3, 3, 3, 4]
+
+
+def test_a_film_that_ends_early_shortens_clips_and_leaves_out_empty_ones() -> None:
+    found = dict(clips([plan("a", [1, 2], [6]), plan("b", [7, 8])], Reel(end=5)))
+    assert list(found) == ["a"]
+    assert found["a"].seconds.tolist() == pytest.approx([0.99, 1.99])
+
+
+def test_pictures_are_shared_but_never_changed_for_another_clip() -> None:
+    first, second = (clip for _, clip in clips([plan("a", [1]), plan("b", [1])], Reel()))
+    first.images[:] = 99
+    assert second.images.max() == 1
+
+
+def test_an_empty_plan_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least one frame"):
+        ClipPlan("a", ())
