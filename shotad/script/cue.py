@@ -191,3 +191,11 @@ def mark_edit(cue: Cue, before: Cue | None, fields: tuple[EditField, ...], sourc
     held = before.edited.fields if before is not None and before.edited is not None else ()
     together = tuple(field for field in EditField if field in (*held, *fields))
     return replace(cue, edited=Edit(together, source, machine))
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """What a script file holds: its lines, and the stamp of the track it was written from, if it says so."""
+
+    cues: tuple[ScriptCue, ...]
+    stamp: str | None = None

@@ -1,0 +1,155 @@
+"""DAPT, W3C's script format for audio description: what we write, and what we read back."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from xml.sax.saxutils import escape, quoteattr
+
+from lxml import etree
+
+from shotad.errors import ScriptError
+from shotad.script import dapt_terms as terms
+from shotad.script.cue import Cue, CueKind, Script, ScriptCue, clean_text
+from shotad.script.dapt_check import Violation, check_dapt
+from shotad.script.dapt_terms import TT, XML
+from shotad.script.dapt_xml import frame_rate, is_script_event, parse_dapt, tick_rate
+from shotad.script.timecode import timecode
+from shotad.script.track import Track
+from shotad.types import Interval
+
+OWN = "urn:x-shotad:metadata"
+"""Namespace of our own metadata: the stamp of the track."""
+
+_ROOT = f"""<?xml version="1.0" encoding="UTF-8"?>
+<tt xmlns="{TT}"
+    xmlns:ttm="{terms.TTM}"
+    xmlns:ttp="{terms.TTP}"
+    xmlns:daptm="{terms.DAPTM}"
+    ttp:contentProfiles="{terms.PROFILE}"
+    daptm:scriptRepresents="visual"
+    daptm:scriptType="preRecording"
+    daptm:langSrc="zxx"
+    xml:lang=%s>
+"""
+
+
+def write_dapt(track: Track) -> str:
+    """The heard lines as a DAPT script: one Script Event a line, its id the cue's.
+
+    Actions represent ``visual.nonText`` with no source language (``zxx``, as in W3C's example); text on
+    screen represents ``visual.text``, its source language the line's own.
+    """
+    body = "".join(_event(cue, track.language) for cue in track.heard)
+    return (
+        _ROOT % quoteattr(track.language) + f"  <head>\n    <metadata>\n{_metadata(track)}    </metadata>\n"
+        f"  </head>\n  <body>\n{body}  </body>\n</tt>\n"
+    )
+
+
+def read_dapt(document: bytes, name: str) -> Script:
+    """The Script Events of a valid DAPT document that have a time, times counted from its start.
+
+    Raises ScriptError with file, line and clause where the document is not valid or an event has no end.
+    """
+    violations = check_dapt(document)
+    if violations:
+        first = violations[0]
+        raise ScriptError(f"{name}, {first}.", "The document is not valid DAPT.", first.clause)
+    root = parse_dapt(document)
+    assert not isinstance(root, Violation)
+    stamp = root.findtext(f".//{{{OWN}}}stamp")
+    divs = [div for div in root.iter(f"{{{TT}}}div") if is_script_event(div)]
+    return Script(tuple(_cue(div, root, name) for div in divs), stamp)
+
+
+def _metadata(track: Track) -> str:
+    agents = "".join(
+        f'      <ttm:agent xml:id="{kind}{i}" type="{of_type}"><ttm:name type="full">{escape(who)}'
+        f"</ttm:name></ttm:agent>\n"
+        for kind, of_type, names in (
+            ("maker", "other", [clean_text(str(maker)) for maker in track.makers]),
+            ("reviewer", "person", [clean_text(person) for person in track.reviewed_by]),
+        )
+        for i, who in enumerate(names, 1)
+        if who
+    )
+    return (
+        f"      <ttm:title>{escape(clean_text(track.film.name))}</ttm:title>\n"
+        f"      <ttm:desc>{escape(track.statement)}</ttm:desc>\n{agents}"
+        f'      <shotad:stamp xmlns:shotad="{OWN}">{track.stamp}</shotad:stamp>\n'
+    )
+
+
+def _event(cue: Cue, language: str) -> str:
+    text = "<br/>".join(escape(line) for line in cue.text.split("\n"))
+    source = f" daptm:langSrc={quoteattr(cue.language)}" if cue.kind is CueKind.TEXT else ""
+    represents = "visual.text" if cue.kind is CueKind.TEXT else "visual.nonText"
+    spoken = f" xml:lang={quoteattr(cue.language)}" if cue.language != language else ""
+    begin, end = timecode(cue.interval.start), timecode(cue.interval.end)
+    return (
+        f'    <div xml:id="{cue.id}" begin="{begin}" end="{end}"'
+        f' daptm:represents="{represents}"{source}{spoken}>\n'
+        f'      <p xml:space="preserve">{text}</p>\n    </div>\n'
+    )
+
+
+def _cue(div: etree._Element, root: etree._Element, name: str) -> ScriptCue:
+    start, end = _active(div, root)
+    where = f"{name}, line {div.sourceline}: event {div.get(f'{{{XML}}}id')!r}"
+    if end is None:
+        raise ScriptError(f"{where} has no end.", "Give it begin and end.")
+    try:
+        interval = Interval(float(start), float(end))
+    except ValueError as error:
+        raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
+    texts = [_text(p) if _keeps_space(p) else _squeeze(_text(p)) for p in div.iter(f"{{{TT}}}p")]
+    return ScriptCue(div.get(f"{{{XML}}}id"), interval, clean_text("\n".join(texts)))
+
+
+def _active(element: etree._Element, root: etree._Element) -> tuple[Fraction, Fraction | None]:
+    """When an element is active, in seconds: its times count from its parent's, and it ends with it."""
+    parent = element.getparent()
+    origin, limit = (Fraction(0), None) if parent is None else _active(parent, root)
+    rates = frame_rate(root), tick_rate(root)
+    begin, end, dur = (
+        None if (value := element.get(key)) is None else terms.seconds(value, *rates)
+        for key in ("begin", "end", "dur")
+    )
+    start = origin + (begin or 0)
+    ends = [
+        *([origin + end] if end is not None else []),
+        *([start + dur] if dur is not None else []),
+        *([limit] if limit is not None else []),
+    ]
+    return start, min(ends, default=None)
+
+
+def _text(element: etree._Element) -> str:
+    """What is read out of a paragraph: text and spans, ``br`` as a line break."""
+    keep = _keeps_space(element)
+    parts = [_on_one_line(element.text, keep=keep)]
+    for child in element:
+        if child.tag == f"{{{TT}}}br":
+            parts.append("\n")
+        elif child.tag == f"{{{TT}}}span":
+            parts.append(_text(child))
+        parts.append(_on_one_line(child.tail, keep=keep))
+    return "".join(parts)
+
+
+def _keeps_space(element: etree._Element | None) -> bool:
+    while element is not None:
+        if (value := element.get(f"{{{XML}}}space")) is not None:
+            return value == "preserve"
+        element = element.getparent()
+    return False
+
+
+def _on_one_line(text: str | None, *, keep: bool) -> str:
+    return (text or "") if keep else re.sub(r"\s+", " ", text or "")
+
+
+def _squeeze(text: str) -> str:
+    """White space runs as one space, line by line, as TTML presents text that does not preserve it."""
+    return "\n".join(" ".join(line.split()) for line in text.split("\n"))

@@ -1,0 +1,130 @@
+"""The vocabulary of DAPT: namespaces, registered words, and the spelling of values.
+
+Sources: W3C DAPT (Candidate Recommendation) with its registries, TTML2, RFC 5646 for languages.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+TT = "http://www.w3.org/ns/ttml"
+TTM = f"{TT}#metadata"
+TTP = f"{TT}#parameter"
+DAPTM = f"{TT}/profile/dapt#metadata"
+XML = "http://www.w3.org/XML/1998/namespace"
+PROFILE = f"{TT}/profile/dapt1.0/content"
+PROFILE_BASE = f"{TT}/profile/"
+
+SCRIPT_TYPES = ("originalTranscript", "translatedTranscript", "preRecording", "asRecorded")
+ON_SCREEN = ("ON", "OFF", "ON_OFF", "OFF_ON")
+DESC_TYPES = ("pronunciationNote", "scene", "plotSignificance")
+DESCRIPTORS = frozenset(
+    (
+        "audio", "audio.dialogue", "audio.nonDialogueSounds", "visual", "visual.dialogue", "visual.nonText",
+        "visual.text", "visual.text.title", "visual.text.credit", "visual.text.location",
+    )
+)  # fmt: skip
+AGENT_TYPES = ("person", "character", "group", "organization", "other")
+NAME_TYPES = ("full", "family", "given", "alias", "other")
+
+_START = (
+    "A-Za-z_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f"
+    "\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+)
+_INNER = rf"{_START}\-0-9\u00b7\u0300-\u036f\u203f\u2040"
+_NCNAME = re.compile(rf"[{_START}][{_INNER}.]*")
+_DESCRIPTOR_TOKEN = re.compile(rf"[{_INNER}]+")
+_EXTENSION = re.compile(r"x-\S+")
+
+_LANGUAGE = re.compile(
+    r"(?:[a-z]{2,3}(?:-[a-z]{3}){0,3}|[a-z]{4}|[a-z]{5,8})"
+    r"(?:-[a-z]{4})?(?:-(?:[a-z]{2}|\d{3}))?(?P<variants>(?:-(?:[a-z\d]{5,8}|\d[a-z\d]{3}))*)"
+    r"(?P<extensions>(?:-[a-wyz\d](?:-[a-z\d]{2,8})+)*)(?:-x(?:-[a-z\d]{1,8})+)?"
+    r"|x(?:-[a-z\d]{1,8})+",
+    re.IGNORECASE,
+)
+_OLD_LANGUAGES = re.compile(
+    "en-gb-oed|i-(?:ami|bnn|default|enochian|hak|klingon|lux|mingo|navajo|pwn|tao|tay|tsu)|sgn-be-(?:fr|nl)"
+    "|sgn-ch-de|art-lojban|cel-gaulish|no-(?:bok|nyn)|zh-(?:guoyu|hakka|min|min-nan|xiang)",
+    re.IGNORECASE,
+)
+
+_CLOCK = re.compile(r"(?P<h>\d{2,}):(?P<m>[0-5]\d):(?P<s>[0-5]\d|60)(?P<f>\.\d+)?")
+_OFFSET = re.compile(r"(?P<n>\d+(?:\.\d+)?)(?P<unit>h|ms|m|s|f|t)")
+_CLOCK_FRAMES = re.compile(r"\d{2,}:\d{2}:\d{2}:\d{2,}(?:\.\d+)?")
+_TIMECODE = re.compile(r"\d{2,}:[0-5]\d:[0-5]\d:(?P<frames>\d{2,})")
+_UNITS = {"h": Fraction(3600), "m": Fraction(60), "s": Fraction(1), "ms": Fraction(1, 1000)}
+
+
+def is_ncname(value: str) -> bool:
+    """A name that ``xml:id`` may hold."""
+    return _NCNAME.fullmatch(value) is not None
+
+
+def is_language(value: str) -> bool:
+    """A well-formed language tag (RFC 5646, 2.1), no variant or singleton twice; case does not matter."""
+    match = _LANGUAGE.fullmatch(value)
+    if match is None:
+        return _OLD_LANGUAGES.fullmatch(value) is not None
+    variants = (match["variants"] or "").lower().split("-")[1:]
+    singles = [part for part in (match["extensions"] or "").lower().split("-") if len(part) == 1]
+    return len(variants) == len(set(variants)) and len(singles) == len(set(singles))
+
+
+def is_descriptor(value: str) -> bool:
+    """A registered content descriptor, or one that extends a registered one by ``x-`` parts."""
+    parts = value.split(".")
+    if not all(_DESCRIPTOR_TOKEN.fullmatch(part) for part in parts):
+        return False
+    own = next((i for i, part in enumerate(parts) if part.startswith("x-") and len(part) > 2), len(parts))
+    return own == 0 or ".".join(parts[:own]) in DESCRIPTORS
+
+
+def is_subtype(value: str, of: str) -> bool:
+    """True for the descriptor itself and for those below it: visual.text is a subtype of visual."""
+    return value == of or value.startswith(f"{of}.")
+
+
+def is_extension(value: str) -> bool:
+    """A user's own value: ``x-`` and more."""
+    return _EXTENSION.fullmatch(value) is not None
+
+
+def time_clause(value: str) -> str | None:
+    """The clause that a time expression breaks, or None for a clock or an offset time."""
+    if _CLOCK.fullmatch(value) or _OFFSET.fullmatch(value):
+        return None
+    if _CLOCK_FRAMES.fullmatch(value):
+        return "#time-clock-with-frames"
+    return "#time-wall-clock" if value.startswith("wallclock") else "#timing"
+
+
+def time_unit(value: str) -> str:
+    """The unit of an offset time (h, m, s, ms, f, t); empty for a clock time."""
+    match = _OFFSET.fullmatch(value)
+    return match["unit"] if match else ""
+
+
+def seconds(value: str, frame_rate: Fraction | None, tick_rate: int | None) -> Fraction:
+    """A valid time expression in seconds. Raises ValueError if it is not valid or lacks its rate."""
+    if match := _CLOCK.fullmatch(value):
+        whole = int(match["h"]) * 3600 + int(match["m"]) * 60 + int(match["s"])
+        return whole + Fraction((match["f"] and f"0{match['f']}") or 0)
+    match = _OFFSET.fullmatch(value)
+    units = dict(_UNITS)
+    if frame_rate:
+        units["f"] = 1 / frame_rate
+    if tick_rate:
+        units["t"] = Fraction(1, tick_rate)
+    if match is None or match["unit"] not in units:
+        raise ValueError(
+            f"{value!r} is no time such as 00:01:23.120 or 83.12s, or lacks its frame or tick rate"
+        )
+    return Fraction(match["n"]) * units[match["unit"]]
+
+
+def timecode_frames(value: str) -> int | None:
+    """The frames of a timecode ``10:01:20:12``; None if it is none."""
+    match = _TIMECODE.fullmatch(value)
+    return int(match["frames"]) if match else None

@@ -1,0 +1,130 @@
+"""The script as a table: CSV for spreadsheets (RFC 4180), and JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from shotad.errors import ScriptError
+from shotad.script.cue import Script, ScriptCue, clean_text
+from shotad.script.timecode import parse_time, timecode
+from shotad.script.track import Track, from_json, to_json
+from shotad.types import Interval
+
+COLUMNS = ("id", "start", "end", "text", "kind", "status", "note", "timecode", "made_by", "stamp")
+_FORMULA = re.compile(r"'*[=+\-@]")
+_LISTS = ("cues", "slots", "lines")
+
+
+def write_csv(track: Track) -> str:
+    """The heard lines, one a row, times in seconds, with the byte order mark by which Excel knows UTF-8.
+
+    A text that a spreadsheet would take for a formula gets an apostrophe, which the reader takes off.
+    """
+    out = io.StringIO()
+    rows = csv.writer(out)
+    rows.writerow(COLUMNS)
+    for cue in track.heard:
+        start, end = f"{cue.interval.start:.3f}", f"{cue.interval.end:.3f}"
+        text = f"'{cue.text}" if _FORMULA.match(cue.text) else cue.text
+        note = "; ".join(part for part in (cue.reason, "edited by a person" if cue.edited else "") if part)
+        clock = timecode(cue.interval.start)
+        rows.writerow(
+            [cue.id, start, end, text, cue.kind, cue.status, note, clock, track.statement, track.stamp]
+        )
+    return "\ufeff" + out.getvalue()
+
+
+def read_csv(text: str, name: str) -> Script:
+    """The cues of a CSV file, parted by comma, semicolon or tab.
+
+    Columns are known by their heads (start and end, and id and text if there); without heads they are
+    start, end, text. Raises ScriptError with file and line.
+    """
+    text = text.removeprefix("\ufeff")
+    first = text.partition("\n")[0]
+    delimiter = max(",;\t", key=first.count)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    heads: list[str] | None = None
+    cues: list[ScriptCue] = []
+    stamp: str | None = None
+    try:
+        for row in rows:
+            where = f"{name}, line {rows.line_num}"
+            if not any(cell.strip() for cell in row):
+                continue
+            if heads is None:
+                heads = _heads(row, where)
+                if heads == [cell.strip().lower() for cell in row]:
+                    continue
+            cells = dict(zip(heads, row, strict=False))
+            cues.append(_row(cells, where))
+            stamp = cells.get("stamp") or stamp
+    except csv.Error as error:
+        raise ScriptError(f"{name}, line {rows.line_num}: {error}.", "Correct the quotes.") from None
+    return Script(tuple(cues), stamp)
+
+
+def write_json(track: Track) -> str:
+    """The track file itself, which carries everything."""
+    return to_json(track)
+
+
+def read_json(text: str, name: str) -> Script:
+    """The heard lines of a track file, or any list of objects that have start and end (and id and text).
+
+    The list may stand alone or under cues, slots or lines. Raises ScriptError with file and entry.
+    """
+    try:
+        tree = json.loads(text.removeprefix("\ufeff"))
+    except json.JSONDecodeError as error:
+        raise ScriptError(f"{name}, line {error.lineno}: {error.msg}.", "Correct the JSON.") from None
+    if isinstance(tree, dict) and "schema_version" in tree and "film" in tree and "cues" in tree:
+        track = from_json(text.removeprefix("\ufeff"), name)
+        cues = tuple(ScriptCue(cue.id, cue.interval, cue.text) for cue in track.heard)
+        return Script(cues, track.stamp)
+    items = next((tree[key] for key in _LISTS if key in tree), None) if isinstance(tree, dict) else tree
+    if not isinstance(items, list):
+        raise ScriptError(f"{name} holds no list of cues.", "Write a list of objects with start and end.")
+    return Script(tuple(_entry(item, f"{name}, entry {i}") for i, item in enumerate(items, 1)))
+
+
+def _heads(row: Sequence[str], where: str) -> list[str]:
+    names = [cell.strip().lower() for cell in row]
+    if "start" in names and "end" in names:
+        return names
+    try:
+        parse_time(row[0])
+    except (ValueError, IndexError):
+        raise ScriptError(
+            f"{where}: columns are {', '.join(names)}; start and end are missing.", "Name the columns."
+        ) from None
+    return ["start", "end", "text"]
+
+
+def _row(cells: dict[str, str], where: str) -> ScriptCue:
+    text = cells.get("text", "")
+    if text.startswith("'") and _FORMULA.match(text):
+        text = text[1:]
+    try:
+        interval = Interval(parse_time(cells.get("start", "")), parse_time(cells.get("end", "")))
+    except ValueError as error:
+        raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
+    return ScriptCue(cells.get("id", "").strip() or None, interval, clean_text(text))
+
+
+def _entry(item: Any, where: str) -> ScriptCue:
+    if not isinstance(item, dict):
+        raise ScriptError(f"{where}: must be an object with start and end, got {item!r}.")
+    try:
+        interval = Interval(parse_time(str(item.get("start"))), parse_time(str(item.get("end"))))
+    except ValueError as error:
+        raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
+    text, cue_id = item.get("text", ""), item.get("id")
+    if not isinstance(text, str) or not isinstance(cue_id, str | None):
+        raise ScriptError(f"{where}: id and text must be texts, got {cue_id!r} and {text!r}.")
+    return ScriptCue(cue_id, interval, clean_text(text))

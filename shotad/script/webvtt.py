@@ -1,0 +1,94 @@
+"""WebVTT for ``<track kind="descriptions">`` (W3C WebVTT: file structure and cue text)."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import replace
+
+from shotad.errors import ScriptError
+from shotad.script.cue import Script, ScriptCue, clean_text, milliseconds
+from shotad.script.timecode import parse_time, timecode
+from shotad.script.track import Track
+from shotad.types import Interval
+
+_TIMING = re.compile(r"\s*(?P<start>[\d:.]+)\s*-->\s*(?P<end>[\d:.]+)(?:\s.*)?")
+_TAG = re.compile(r"<[^>]*(?:>|$)")
+_STAMP = re.compile(r"^Stamp: (\w+)$", re.MULTILINE)
+_OTHER_BLOCKS = ("NOTE", "STYLE", "REGION")
+
+
+def write_vtt(track: Track) -> str:
+    """The heard lines as WebVTT. One at 0.000 is moved to 0.001: players would fire it before they play."""
+    note = _no_arrow(f"{track.statement}\nFilm: {track.film.name}\nStamp: {track.stamp}")
+    head = f"WEBVTT Audio description\nKind: descriptions\nLanguage: {track.language}\n\nNOTE\n{note}\n"
+    return head + "".join(
+        f"\n{cue.id}\n{_start(cue.interval)} --> {timecode(cue.interval.end)}\n"
+        f"{html.escape(cue.text, quote=False)}\n"
+        for cue in track.heard
+    )
+
+
+def read_vtt(text: str, name: str) -> Script:
+    """The cues of any WebVTT, tags taken off and character references resolved.
+
+    Text after an empty line belongs to the cue before it: an editor's slip that players would not show.
+    Raises ScriptError with file and line where a cue is malformed or text stands before the first.
+    """
+    lines = re.split(r"\r\n|\r|\n", text.removeprefix("\ufeff"))
+    if not re.fullmatch(r"WEBVTT(?:[ \t].*)?", lines[0]):
+        raise ScriptError(f"{name}, line 1: a WebVTT file starts with WEBVTT, got {lines[0][:40]!r}.")
+    cues: list[ScriptCue] = []
+    stamp: str | None = None
+    for number, block in _blocks(lines):
+        if "-->" in block[0] or (len(block) > 1 and "-->" in block[1]):
+            cues.append(_cue(number, block, name))
+        elif block[0].split(" ")[0].split("\t")[0] in _OTHER_BLOCKS:
+            found = _STAMP.search("\n".join(block))
+            stamp = found[1] if found else stamp
+        elif cues:
+            cues[-1] = replace(cues[-1], text=clean_text(f"{cues[-1].text}\n{_plain(block)}"))
+        else:
+            raise ScriptError(f"{name}, line {number}: {block[0][:60]!r} stands outside of any cue.")
+    return Script(tuple(cues), stamp)
+
+
+def _no_arrow(text: str) -> str:
+    return text.replace("-->", "->")
+
+
+def _start(interval: Interval) -> str:
+    return timecode(max(interval.start, 0.001) if milliseconds(interval.end) > 1 else interval.start)
+
+
+def _blocks(lines: list[str]) -> list[tuple[int, list[str]]]:
+    """Runs of lines that are not empty, after the header, each with the number of its first line."""
+    start = next((i for i, line in enumerate(lines) if not line or "-->" in line), len(lines))
+    blocks: list[tuple[int, list[str]]] = []
+    fresh = True
+    for number, line in enumerate(lines[start:], start + 1):
+        if not line:
+            fresh = True
+        elif fresh:
+            blocks.append((number, [line]))
+            fresh = False
+        else:
+            blocks[-1][1].append(line)
+    return blocks
+
+
+def _cue(number: int, block: list[str], name: str) -> ScriptCue:
+    at = 0 if "-->" in block[0] else 1
+    match = _TIMING.fullmatch(block[at])
+    where = f"{name}, line {number + at}"
+    if match is None:
+        raise ScriptError(f"{where}: {block[at]!r} is no timing such as 00:01:02.500 --> 00:01:05.000.")
+    try:
+        interval = Interval(parse_time(match["start"]), parse_time(match["end"]))
+    except ValueError as error:
+        raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
+    return ScriptCue(block[0].strip() if at else None, interval, clean_text(_plain(block[at + 1 :])))
+
+
+def _plain(lines: list[str]) -> str:
+    return html.unescape(_TAG.sub("", "\n".join(lines)))

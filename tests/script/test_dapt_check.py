@@ -1,0 +1,244 @@
+"""The DAPT check: W3C's validation documents, each rule on its own, and hostile input."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shotad.errors import ScriptError
+from shotad.script.dapt import read_dapt
+from shotad.script.dapt_check import check_dapt
+from shotad.script.dapt_terms import is_descriptor, is_language, is_subtype, seconds, time_clause
+
+VALIDATION = Path(__file__).parents[3] / "shared" / "data" / "dapt" / "validation"
+
+ROOT = """<?xml version="1.0" encoding="UTF-8"?>
+<tt xmlns="http://www.w3.org/ns/ttml" xmlns:ttm="http://www.w3.org/ns/ttml#metadata"
+ xmlns:ttp="http://www.w3.org/ns/ttml#parameter"
+ xmlns:daptm="http://www.w3.org/ns/ttml/profile/dapt#metadata" xmlns:my="urn:my"
+ ttp:contentProfiles="http://www.w3.org/ns/ttml/profile/dapt1.0/content"
+ daptm:scriptRepresents="visual" daptm:scriptType="preRecording" xml:lang="en" daptm:represents="visual"
+ %s>%s</tt>"""
+
+
+def document(inner: str = "", attributes: str = "") -> bytes:
+    return (ROOT % (attributes, inner)).encode()
+
+
+def clauses(found: bytes) -> list[str]:
+    return [violation.clause for violation in check_dapt(found)]
+
+
+def suite() -> list[tuple[str, str, str]]:
+    if not VALIDATION.is_dir():
+        return []
+    index = json.loads((VALIDATION / "tests.json").read_text(encoding="utf-8"))
+    return [
+        (clause, verdict, entry["test"])
+        for clause, cases in index.items()
+        for verdict in ("valid", "invalid")
+        for entry in cases[verdict]
+    ]
+
+
+@pytest.mark.skipif(not VALIDATION.is_dir(), reason="needs ../shared/data/dapt")
+def test_the_validation_suite_is_whole() -> None:
+    verdicts = [verdict for _, verdict, _ in suite()]
+    assert (verdicts.count("valid"), verdicts.count("invalid")) == (25, 34)
+
+
+@pytest.mark.parametrize(("clause", "verdict", "name"), suite())
+def test_w3c_validation_documents(clause: str, verdict: str, name: str) -> None:
+    data = (VALIDATION / verdict / f"{name}.xml").read_bytes()
+    assert set(clauses(data)) == (set() if verdict == "valid" else {clause})
+    if verdict == "invalid":
+        with pytest.raises(ScriptError) as caught:
+            read_dapt(data, name)
+        assert caught.value.clause == clause
+
+
+@pytest.mark.parametrize(
+    ("inner", "attributes"),
+    [
+        ("", ""),
+        ("<head><metadata/></head><body/>", ""),
+        ('<body><my:x my:y="1">free</my:x><div my:z="2"/></body>', 'my:a="b"'),
+        ('<body timeContainer="par"/>', ""),
+        ('<body><div xml:id="a" begin="0.5h" end="31m"/></body>', ""),
+        ('<body><div begin="00:00:01.5" dur="10f"/></body>', 'ttp:frameRate="25"'),
+        ('<body><div begin="9t"/></body>', 'ttp:tickRate="10"'),
+        (
+            "<head><metadata><daptm:daptOriginTimecode>100:00:00:59</daptm:daptOriginTimecode></metadata></head>",
+            'ttp:frameRate="60" ttp:frameRateMultiplier="1000 1001"',
+        ),
+        ('<body><div daptm:represents="visual.text.x-sign"/></body>', ""),
+        ('<body><div xml:id="a"><p><span>a<br/>b</span></p></div></body>', ""),
+    ],
+)
+def test_valid_documents(inner: str, attributes: str) -> None:
+    assert check_dapt(document(inner, attributes)) == ()
+
+
+@pytest.mark.parametrize(
+    ("inner", "attributes", "clause"),
+    [
+        ("", 'ttp:timeBase="smpte"', "#timeBase-smpte"),
+        ("", 'ttp:dropMode="nonDrop"', "#dropMode"),
+        ("", 'ttp:frameRate="0"', "#frameRate"),
+        ("", 'ttp:frameRateMultiplier="1000"', "#frameRateMultiplier"),
+        ("", 'ttp:tickRate="x"', "#tickRate"),
+        ("<head><animation/></head>", "", "#animation-out-of-line"),
+        ('<body timeContainer="seq"/>', "", "#timeContainer"),
+        ("<body><p/></body>", "", "#structure"),
+        ("<body><div>loose</div></body>", "", "#structure"),
+        ("<body/><head/>", "", "#structure"),
+        ("<body/><body/>", "", "#structure"),
+        ('<body><div xml:id="a"/><div xml:id="a"/></body>', "", "#structure"),
+        ('<body><div xml:id="1"/></body>', "", "#structure"),
+        ('<body><div begin="00:00:01:10"/></body>', "", "#time-clock-with-frames"),
+        ('<body><div begin="wallclock(1)"/></body>', "", "#time-wall-clock"),
+        ('<body><div begin="-1s"/></body>', "", "#timing"),
+        ('<body><div begin="10"/></body>', "", "#timing"),
+        ('<body><div begin="00:61:00"/></body>', "", "#timing"),
+        ('<body><div begin="2s" end="1s"/></body>', "", "#timing"),
+        ('<body><div begin="2f"/></body>', "", "#time-offset-with-frames"),
+        ('<body><div begin="2t"/></body>', "", "#time-offset-with-ticks"),
+        ('<body><div><p xml:lang="e"/></div></body>', "", "#xmlLang"),
+        ('<body><div daptm:langSrc=""/></body>', "", "#textLanguageSource"),
+        ('<body><div daptm:descType="scene"/></body>', "", "#descType"),
+        ('<body><div ttm:agent="a"/></body>', "", "#agent"),
+        ('<body><div><p daptm:represents="audio"/></div></body>', "", "#represents"),
+        ('<body><div><p><audio src="#x"/></p></div></body>', "", "#embedded-audio"),
+        (
+            '<head><metadata><ttm:agent xml:id="a" type="robot"><ttm:name type="full">A</ttm:name></ttm:agent>'
+            "</metadata></head>",
+            "",
+            "#agent",
+        ),
+        (
+            "<body><metadata><daptm:daptOriginTimecode>10:00:00:00</daptm:daptOriginTimecode></metadata></body>",
+            'ttp:frameRate="25"',
+            "#daptOriginTimecode",
+        ),
+        (
+            '<head><resources><data xml:id="d" xml:lang="fr">AA</data></resources></head>'
+            '<body><div><p><audio src="#d"/></p></div></body>',
+            "",
+            "#xmlLang-audio-nonMatching",
+        ),
+    ],
+)
+def test_each_broken_rule_names_its_clause(inner: str, attributes: str, clause: str) -> None:
+    assert clauses(document(inner, attributes)) == [clause]
+
+
+def test_violations_say_the_line() -> None:
+    (found,) = check_dapt(document('\n<body>\n<div begin="x"/></body>'))
+    assert found.line == document().count(b"\n") + 3
+    assert str(found) == f"line {found.line}: begin is 'x': no media time, or its rate is missing [#timing]"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\x00\xff",
+        "<tt/>".encode("utf-16"),
+        b'<?xml version="1.1"?><tt xmlns="http://www.w3.org/ns/ttml"/>',
+        document("<body>"),
+        document("&nbsp;"),
+        document("<my2:x/>"),
+        document('<body a="1" a="2"/>'),
+    ],
+)
+def test_what_is_not_xml_1_0_in_utf8_is_refused(data: bytes) -> None:
+    assert clauses(data) == ["#serialization"]
+
+
+def test_another_root_is_refused() -> None:
+    assert clauses(b"<tt/>") == ["#structure"]
+
+
+def test_entity_bombs_and_files_are_not_opened(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("secret", encoding="utf-8")
+    laughs = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10}">' for i in range(1, 12))
+    bomb = f'<!DOCTYPE tt [<!ENTITY e0 "ha">{laughs}]><tt xmlns="http://www.w3.org/ns/ttml">&e11;</tt>'
+    outside = f'<!DOCTYPE tt [<!ENTITY x SYSTEM "{secret.as_uri()}">]><tt xmlns="http://www.w3.org/ns/ttml">&x;</tt>'
+    started = time.process_time()
+    for data in (bomb, outside):
+        (found,) = check_dapt(data.encode())
+        assert found.clause == "#serialization"
+        assert "secret" not in found.message
+    assert time.process_time() - started < 5
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_get_an_answer(data: bytes) -> None:
+    assert check_dapt(data)
+
+
+@given(st.data())
+def test_a_damaged_document_gets_an_answer(data: st.DataObject) -> None:
+    whole = document('<body><div xml:id="a" begin="1s" end="2s"><p>A</p></div></body>', 'ttp:frameRate="25"')
+    at = data.draw(st.integers(0, len(whole) - 1))
+    broken = whole[:at] + data.draw(st.binary(max_size=3)) + whole[at + data.draw(st.integers(0, 4)) :]
+    assert isinstance(check_dapt(broken), tuple)
+
+
+@pytest.mark.parametrize(
+    "tag", ["en", "EN-gb", "zh-Hant-TW", "sl-rozaj-biske", "de-CH-x-phonebk", "en-a-bbb-x-a", "x-own", "i-default",
+            "es-419", "zh-cmn-Hans-CN", "zxx", "en-GB-oed", "hy-Latn-IT-arevela"],
+)  # fmt: skip
+def test_language_tags(tag: str) -> None:
+    assert is_language(tag)
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "",
+        "e",
+        "#invalid",
+        "en_GB",
+        "en-",
+        "-en",
+        "en--gb",
+        "en-x",
+        "en-a",
+        "en-a-bb-a-cc",
+        "sl-rozaj-rozaj",
+        "englishes",
+    ],
+)
+def test_what_is_no_language_tag(tag: str) -> None:
+    assert not is_language(tag)
+
+
+@pytest.mark.parametrize(
+    ("value", "valid"),
+    [("visual", True), ("visual.text.title", True), ("x-mine", True), ("visual.x-a.b", True), ("visual.", False),
+     ("sound", False), ("visual.text.own", False), ("", False), ("audio,", False), ("visual.x-", False)],
+)  # fmt: skip
+def test_content_descriptors(value: str, valid: bool) -> None:
+    assert is_descriptor(value) is valid
+
+
+def test_subtypes_go_by_whole_parts() -> None:
+    assert is_subtype("visual.text.title", "visual.text")
+    assert not is_subtype("visual.textual", "visual.text")
+    assert not is_subtype("visual", "visual.text")
+
+
+def test_times_in_seconds() -> None:
+    assert [float(seconds(value, None, 10)) for value in ("00:01:02.25", "1.5m", "250ms", "25t")] == [
+        62.25, 90.0, 0.25, 2.5,
+    ]  # fmt: skip
+    assert time_clause("1.5") == "#timing"
+    with pytest.raises(ValueError, match="25f"):
+        seconds("25f", None, None)

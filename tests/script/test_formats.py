@@ -1,0 +1,303 @@
+"""Every script format gives back what was written; and other people's files are read or refused plainly."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pysubs2
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shotad.errors import ScriptError
+from shotad.script.dapt_check import check_dapt
+from shotad.script.text import FORMATS, check_script, detect_format, read_cues, read_script, write_script
+from shotad.script.timecode import parse_time, timecode
+from shotad.script.track import (
+    Cue,
+    CueKind,
+    CueStatus,
+    EditField,
+    FilmId,
+    Maker,
+    ScriptCue,
+    Track,
+    clean_text,
+    mark_edit,
+)
+from shotad.types import Interval
+
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+AD_TEXT = SHARED / "ad-text"
+
+PIECES = (
+    "-->", " & ", "<i>", "</i>", "&lt;", "&amp;", "\n", "🎬👩‍🚀", "שלום", "مرحبا", '"', "'", ",", ";", "- ", "=SUM(1)",
+    "+", "@", "{\\an8}", "{", "}", "\\", "NOTE ", "WEBVTT", "1", "A dog runs.", "  ", "é", "\u00a0", "\u200f", "]]>", "<!--",
+)  # fmt: skip
+texts = (
+    st.lists(st.sampled_from(PIECES) | st.text(max_size=6), min_size=1, max_size=8)
+    .map("".join)
+    .map(clean_text)
+    .filter(bool)
+)
+lines = st.tuples(
+    st.integers(1, 4000), st.integers(1, 9000), texts, st.sampled_from(CueKind), st.sampled_from("sh")
+)
+
+
+def make_track(*cues: Cue, **more: object) -> Track:
+    makers = (Maker("stage1", "observer"), Maker("stage2", "narrator", "Llama", "r1"))
+    track = Track(FilmId("a & <b>.mp4", "f00d", 36000.0), "en", makers, "0.1.0", ())
+    return replace(track.with_cues(cues), **more)  # type: ignore[arg-type]
+
+
+def line(start_ms: int, length_ms: int, text: str, kind: CueKind = CueKind.ACTION, letter: str = "s") -> Cue:
+    interval = Interval(start_ms / 1000, (start_ms + length_ms) / 1000)
+    return Cue(f"{letter}{start_ms:08d}", None, interval, text, kind)
+
+
+@st.composite
+def tracks(draw: st.DrawFn) -> Track:
+    at, cues = 0, []
+    for gap, length, text, kind, letter in draw(st.lists(lines, max_size=4)):
+        cues.append(line(at + gap, length, text, kind, letter))
+        at += gap + length
+    return make_track(*cues)
+
+
+def spoken(track: Track) -> list[tuple[str | None, int, int, str]]:
+    return [(c.id, round(c.interval.start * 1000), round(c.interval.end * 1000), c.text) for c in track.heard]
+
+
+def read_back(text: str, name: str) -> list[tuple[str | None, int, int, str]]:
+    cues = FORMATS[name].read(text.encode(), f"x.{name}").cues
+    return [(c.id, round(c.interval.start * 1000), round(c.interval.end * 1000), c.text) for c in cues]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@settings(max_examples=120, deadline=None)
+@given(track=tracks())
+def test_ids_times_and_texts_come_back(name: str, track: Track) -> None:
+    written = write_script(track, name)
+    assert read_back(written, name) == spoken(track)
+    script = FORMATS[name].read(written.encode(), "x")
+    assert script.stamp == (track.stamp if track.heard or name in ("vtt", "dapt", "json") else None)
+    if name == "dapt":
+        assert check_dapt(written.encode()) == ()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_all_formats_say_machine_engines_and_review(name: str) -> None:
+    first = line(1000, 2000, "A dog runs.")
+    edited = mark_edit(first, first, (EditField.TEXT,), "x")
+    flat = write_script(make_track(edited, reviewed_by=("Ada Byron",)), name)
+    for part in (
+        "made by machine",
+        "observer",
+        "narrator (Llama r1)",
+        "1 line edited",
+        "Reviewed by Ada Byron",
+    ):
+        assert part in flat
+    assert "Not reviewed by a person." in write_script(make_track(first), name)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_only_lines_that_are_heard_are_written(name: str) -> None:
+    dropped = replace(line(5000, 1000, "Gone."), status=CueStatus.DROPPED)
+    cues = read_back(write_script(make_track(line(1000, 2000, "Kept."), dropped), name), name)
+    assert [text for *_, text in cues] == ["Kept."]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_is_written_is_found_valid_and_its_format_is_recognised(name: str, tmp_path: Path) -> None:
+    path = tmp_path / f"film.{FORMATS[name].ending}"
+    path.write_text(write_script(make_track(line(1000, 2000, "A.")), name), encoding="utf-8", newline="")
+    assert detect_format(path.name, path.read_bytes()) == name
+    assert check_script(path) == ()
+    assert read_cues(path) == (ScriptCue("s00001000", Interval(1.0, 3.0), "A."),)
+
+
+def test_vtt_has_no_cue_at_zero() -> None:
+    assert "00:00:00.001 --> 00:00:02.000" in write_script(make_track(line(0, 2000, "A.")), "vtt")
+
+
+def test_vtt_is_read_by_pysubs2_with_its_times() -> None:
+    written = write_script(make_track(line(1000, 2000, "A & B"), line(4000, 500, "C")), "vtt")
+    subs = pysubs2.SSAFile.from_string(written, format_="vtt")
+    assert [(e.start, e.end) for e in subs] == [(1000, 3000), (4000, 4500)]
+
+
+def test_srt_is_read_by_pysubs2_and_the_statement_is_hidden_there() -> None:
+    written = write_script(make_track(line(1000, 2000, "A.\nB."), line(4000, 500, "C")), "srt")
+    subs = pysubs2.SSAFile.from_string(written, format_="srt")
+    assert [(e.start, e.end, e.plaintext.strip()) for e in subs] == [
+        (1000, 3000, "A.\nB."),
+        (4000, 4500, "C"),
+    ]
+
+
+def test_srt_numbers_are_the_ids() -> None:
+    written = write_script(make_track(line(83120, 2000, "A."), line(90000, 2000, "B.", letter="h")), "srt")
+    assert [row for row in written.splitlines() if row.isdecimal()] == ["100083120", "200090000"]
+
+
+def test_csv_is_rfc_4180_with_a_mark_for_excel_and_no_formulas() -> None:
+    written = write_script(make_track(line(1000, 2000, '=1+1, "x"')), "csv")
+    assert written.startswith("\ufeffid,start,end,text,kind,status,note,")
+    assert written.endswith("\r\n")
+    rows = list(csv.reader(io.StringIO(written.removeprefix("\ufeff"), newline="")))
+    assert rows[1][:4] == ["s00001000", "1.000", "3.000", '\'=1+1, "x"']
+    assert len(rows[0]) == len(rows[1])
+
+
+def test_dapt_tells_actions_from_text_on_screen() -> None:
+    cues = (line(1000, 2000, "A dog."), line(4000, 2000, "Words appear.", CueKind.TEXT))
+    written = write_script(make_track(*cues), "dapt")
+    assert 'daptm:represents="visual.nonText"' in written
+    assert 'daptm:represents="visual.text" daptm:langSrc="en"' in written
+
+
+OTHERS = {
+    "vtt": (
+        "WEBVTT - by hand\nLicense: none\n\nSTYLE\n::cue {}\n\nNOTE a\n\nintro\n00:01.500 --> 00:03.000 line:0\n"
+        "<v.loud Ann>Hi &amp; <i>bye</i>\n\n00:00:04.000 --> 00:00:05.000\nB\n\nafter a gap\n",
+        [("intro", 1500, 3000, "Hi & bye"), (None, 4000, 5000, "B\nafter a gap")],
+    ),
+    "srt": (
+        "\ufeff1\r\n00:00:01,500 --> 00:00:03,000 X1:10 X2:20\r\n{\\an8}<i>Hi</i> <3\r\n\r\n2\r\n"
+        "00:00:04,000 --> 00:00:05,000\r\nB\r\n\r\nC\r\n",
+        [(None, 1500, 3000, "Hi <3"), (None, 4000, 5000, "B\nC")],
+    ),
+    "csv": (
+        'Text;Start;End\r\n"Hi; ""you""";1,5;0:03\r\n;00:00:04.000;5\r\n',
+        [(None, 1500, 3000, 'Hi; "you"'), (None, 4000, 5000, "")],
+    ),
+    "json": (
+        '{"slots": [{"start": 1.5, "end": 3, "id": "a", "text": "Hi"}, {"start": "0:04", "end": 5}]}',
+        [("a", 1500, 3000, "Hi"), (None, 4000, 5000, "")],
+    ),
+    "dapt": (
+        """<tt xmlns="http://www.w3.org/ns/ttml" xmlns:ttp="http://www.w3.org/ns/ttml#parameter" xml:lang="en"
+        xmlns:daptm="http://www.w3.org/ns/ttml/profile/dapt#metadata" daptm:scriptType="asRecorded"
+        ttp:frameRate="25" ttp:contentProfiles="http://www.w3.org/ns/ttml/profile/dapt1.0/content"
+        daptm:scriptRepresents="visual" daptm:represents="visual"><body begin="1s">
+        <div xml:id="a" begin="500ms" dur="1.5s"><p> Hi\n <span> you</span><br/>there </p></div>
+        <div begin="00:00:01.000"><div xml:id="b" begin="50f" end="00:00:03"><p/></div></div></body></tt>""",
+        [("a", 1500, 3000, "Hi you\nthere"), ("b", 4000, 5000, "")],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_peoples_files_are_read(name: str) -> None:
+    text, expected = OTHERS[name]
+    assert read_back(text, name) == expected
+
+
+def test_csv_without_heads_is_start_end_text() -> None:
+    assert read_back("1.5,3,Hi\n4,5\n", "csv") == [(None, 1500, 3000, "Hi"), (None, 4000, 5000, "")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("vtt", "WEBVT\n", "x.vtt, line 1: a WebVTT file starts with WEBVTT, got 'WEBVT'"),
+        ("vtt", "WEBVTT\n\nstray\n", "x.vtt, line 3: 'stray' stands outside"),
+        ("vtt", "WEBVTT\n\n1\n00:05.000 -> 00:06.000\nA\n", "x.vtt, line 3"),
+        ("vtt", "WEBVTT\n\n1\n00.05.0 --> 00:06.000\nA\n", "x.vtt, line 4: '00.05.0' is no time"),
+        ("vtt", "WEBVTT\n\n00:06.000 --> 00:06.000\nA\n", r"x.vtt, line 3: .*\[6.0, 6.0\)"),
+        ("vtt", "WEBVTT\n\n00:66.000 --> 01:06.000\nA\n", "x.vtt, line 3: '00:66.000' has over 59"),
+        ("srt", "hello\n", "x.srt, line 1: 'hello' stands outside"),
+        ("srt", "1\n00:00:05,000 --> later\nA\n", "x.srt, line 2: .* is no timing"),
+        ("srt", "1\n00:00:05,000 --> 00:00:04,000\nA\n", r"x.srt, line 2: .*\[5.0, 4.0\)"),
+        ("srt", "1\n00:00:05,000 --> 00:00:06,000\nA\n2\n00:00:07,000 --> 00:00:08,000\nB\n", "line 5: .*empty line"),
+        ("csv", "id,text\n1,A\n", "x.csv, line 1: columns are id, text; start and end are missing"),
+        ("csv", "start,end\n1,2\n3,x\n", "x.csv, line 3: 'x' is no time"),
+        ("csv", 'start,end,text\n1,2,"A" b\n', "x.csv, line 2"),
+        ("json", '[{"start": 1}]', "x.json, entry 1: 'None' is no time"),
+        ("json", '[\n{"start": 1,}]', "x.json, line 2"),
+        ("json", '{"lines": 3}', "x.json holds no list"),
+        ("json", '[{"start": 1, "end": 2, "text": 5}]', "entry 1: .* 5"),
+        ("dapt", "<tt/>", "x.dapt, line 1: the root is tt"),
+    ],
+)  # fmt: skip
+def test_malformed_files_are_refused_with_file_and_line(name: str, text: str, message: str) -> None:
+    with pytest.raises(ScriptError, match=message):
+        FORMATS[name].read(text.encode(), f"x.{name}")
+
+
+def test_text_that_is_not_utf8_is_refused_with_its_line() -> None:
+    with pytest.raises(ScriptError, match="x.srt, line 3: the text is not UTF-8"):
+        FORMATS["srt"].read("1\n00:00:05,000 --> 00:00:06,000\né\n".encode("latin-1"), "x.srt")
+
+
+def test_an_unknown_format_and_a_missing_file_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ScriptError, match="'docx'.*vtt, srt, dapt, csv, json"):
+        write_script(make_track(), "docx")
+    with pytest.raises(ScriptError, match="none.vtt cannot be read"):
+        read_script(tmp_path / "none.vtt")
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("00:00.000 --> 00:02.000\nA\n", "cue 1 starts at 0.000"),
+        ("00:05.000 --> 00:06.000\nA\n\n00:01.000 --> 00:02.000\nB\n", "cue 2 starts before"),
+        ("00:01.000 --> 00:03.000\nA\n\n00:02.000 --> 00:04.000\nB\n", "cue 2 overlaps"),
+        ("x\n00:01.000 --> 00:02.000\nA\n\nx\n00:03.000 --> 00:04.000\nB\n", "two cues have the id x"),
+    ],
+)
+def test_check_script_finds_times_and_ids_out_of_order(body: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.vtt"
+    path.write_text(f"WEBVTT\n\n{body}", encoding="utf-8")
+    (found,) = check_script(path)
+    assert (found.clause, message in found.message) == ("T6", True)
+
+
+def test_check_script_names_broken_syntax(tmp_path: Path) -> None:
+    path = tmp_path / "a.srt"
+    path.write_text("hello", encoding="utf-8")
+    (found,) = check_script(path)
+    assert (found.clause, "line 1" in found.message) == ("srt syntax", True)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("1:02:03.5", 3723.5), ("02:03,25", 123.25), ("83.12", 83.12), ("83,12", 83.12)]
+)
+def test_times_are_read_in_all_spellings(text: str, seconds: float) -> None:
+    assert parse_time(text) == seconds
+
+
+@given(st.integers(0, 10**9))
+def test_timecodes_come_back(ms: int) -> None:
+    assert round(parse_time(timecode(ms / 1000)) * 1000) == ms
+
+
+@pytest.mark.skipif(not AD_TEXT.is_dir(), reason="needs ../shared/data/ad-text")
+def test_human_ad_and_captions_are_read() -> None:
+    counts = {}
+    for path in sorted(AD_TEXT.rglob("*.vtt")):
+        if path.name == "paulallen_meta.vtt":
+            with pytest.raises(ScriptError, match="line 15: '00.02:32.000' is no time"):
+                read_cues(path)
+        else:
+            counts[path.name] = len(read_cues(path))
+    assert counts["descriptions.en.vtt"] == 63
+    assert counts["descriptions-jjhunt.en.vtt"] == 64
+    assert counts["captions.en.vtt"] == 78
+    assert min(counts.values()) > 1
+
+
+@pytest.mark.skipif(not (SHARED / "films").is_dir(), reason="needs ../shared/data/films")
+def test_the_rabbit_ad_is_read() -> None:
+    cues = read_cues(SHARED / "films/rabbit/descriptions.vtt")
+    assert cues[2] == ScriptCue(None, Interval(10.0, 14.0), "Then he stops to scratch his bottom.")
+
+
+@pytest.mark.skipif(not (SHARED / "cmd-ad").is_dir(), reason="needs ../shared/data/cmd-ad")
+def test_the_benchmark_table_is_read_as_slots() -> None:
+    assert len(read_cues(SHARED / "cmd-ad/cmdad_anno.csv")) == 7316
