@@ -180,7 +180,7 @@ class Stage2Settings(Settings):
     history: int = Field(5, ge=0)
     """How many of the last lines the narrator knows."""
     fit: Literal["words", "none"] = "words"
-    """``words``: a line above its budget loses sentences, then clauses, else it is dropped; ``none``: as it is."""
+    """``words``: a line above its budget loses sentences, then clauses, else is dropped; ``none``: stays."""
 
 
 class TextSettings(Settings):
@@ -193,7 +193,7 @@ class TextSettings(Settings):
     box_threshold: float = Field(0.5, gt=0, lt=1)
     unclip: float = Field(1.6, gt=0)
     """How far a line reaches beyond the core that is detected: area x this / perimeter."""
-    min_height: float = Field(0.02, ge=0, lt=1)
+    min_height: float = Field(0.03, ge=0, lt=1)
     """Height of the smallest line that is read, as a fraction of the picture's."""
     max_height: float = Field(0.5, gt=0, le=1)
     """Height of the largest; beyond it the detector takes figures and trees for single letters."""

@@ -1,0 +1,168 @@
+"""People, things, light and movement become statements, shot by shot.
+
+That nobody is there is no statement: detectors miss people, so their absence is not measured.
+The camera's movement is none either: it is not told to listeners.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+from shotad.engines.narration import phrases
+from shotad.engines.narration.people import (
+    description,
+    figure_clauses,
+    people_clauses,
+    people_key,
+    people_nouns,
+)
+from shotad.engines.narration.statement import END, MIDDLE, START, WORTH, Statement
+from shotad.facts import Facts, FigureFact, LightFact, MotionFact, PeopleFact, ThingFact
+
+_LIVELY = frozenset(
+    {
+        *("bird", "cat", "dog", "horse", "sheep", "cow", "elephant", "bear", "zebra", "giraffe"),
+        *("car", "bus", "train", "truck", "boat", "airplane", "bicycle", "motorcycle"),
+    }
+)
+"""Animals and vehicles are told before furniture."""
+
+
+def picture_statements(facts: Facts, has_text: bool) -> list[Statement]:
+    """Statements about all that is no text, shot by shot."""
+    dark = {fact.shot for fact in facts.light if fact.level in ("dark", "black")}
+    brightening = {fact.shot for fact in facts.light if fact.change == "fade-in"}
+    same = _identities(facts.people)
+    statements: list[Statement] = []
+    for shot in facts.current:
+        people = [fact for fact in facts.people if fact.shot == shot]
+        things = [fact for fact in facts.things if fact.shot == shot]
+        seen = list(_seen(people, things, shot in dark, same))
+        seen += [_figure(fact) for fact in facts.figures if fact.shot == shot]
+        if shot in brightening and any(_shows(statement) for statement in seen):
+            seen = _out_of_the_dark(seen)
+            brightening.discard(shot)
+        elif not seen:
+            seen = [_motion(f) for f in facts.motion if f.shot == shot and f.inside == "much"]
+        statements += seen
+    blank = not statements and not has_text
+    lights = (_light(fact, blank, facts) for fact in facts.light if _tells(fact, brightening))
+    statements += [light for light in lights if light]
+    return statements + list(_contrasts(facts))
+
+
+def _identities(people: tuple[PeopleFact, ...]) -> dict[int, int]:
+    """For each shot with one single person whose face was seen again: the first shot of that person."""
+    alone = [f for f in people if f.count == 1 and sum(g.shot == f.shot for g in people) == 1]
+    first: dict[int, int] = {}
+    for fact in sorted(alone, key=lambda f: f.shot):
+        if fact.again is not None:
+            root = first.get(fact.again, fact.again)
+            first[fact.again] = first[fact.shot] = root
+    return first
+
+
+def _seen(
+    people: list[PeopleFact], things: list[ThingFact], dark: bool, same: dict[int, int]
+) -> Iterator[Statement]:
+    """People and things of one shot; those that are merely there share one clause."""
+    if (
+        things
+        and len(people) == 1
+        and all(c.verb == "appear" and not c.tail for c in people_clauses(people[0], dark))
+    ):
+        yield _company(people, things, dark)
+        return
+    yield from (_people(fact, dark, same) for fact in people)
+    if things:
+        yield _company([], things, dark)
+
+
+def _people(fact: PeopleFact, dark: bool, same: dict[int, int]) -> Statement:
+    key = people_key(fact)
+    return Statement(
+        key=key,
+        shot=fact.shot,
+        worth=WORTH[key] + WORTH["described"] * bool(fact.count == 1 and description(fact)),
+        clauses=people_clauses(fact, dark),
+        heads=fact.count,
+        face=key == "face",
+        who=same.get(fact.shot) if fact.count == 1 else None,
+        time=(fact.first, fact.last),
+        sure=fact.sure,
+    )
+
+
+def _figure(fact: FigureFact) -> Statement:
+    key = "figure passes" if fact.enters or fact.leaves else "figure"
+    time = (fact.first, fact.last)
+    return Statement(key, fact.shot, WORTH[key], figure_clauses(fact), time=time, sure=fact.sure)
+
+
+def _company(people: list[PeopleFact], things: list[ThingFact], dark: bool) -> Statement:
+    """ "A person and two dogs appear.": people who do nothing measured, and things, of one shot."""
+    things = sorted(things, key=lambda f: (-f.sure, f.name))[:3]
+    nouns = [_person(fact, dark) for fact in people] + [phrases.thing_noun(f) for f in things]
+    counts = sum(f.count for f in people) + sum(f.count for f in things)
+    alone = len(nouns) == 1 and things[0].count == 1 and things[0].place != "centre"
+    where = (f"on the {things[0].place}",) if alone else ()
+    clauses = phrases.appear_clauses(nouns, counts > 1, where)
+    worth = WORTH["thing"] + WORTH["lively"] * any(f.name in _LIVELY for f in things)
+    worth += WORTH["accompanied"] * bool(people)
+    heads = sum(fact.count for fact in people)
+    sure = min([f.sure for f in people] + [f.sure for f in things])
+    return Statement("thing", things[0].shot, worth, clauses, heads=heads, sure=sure)
+
+
+def _person(fact: PeopleFact, dark: bool) -> str:
+    return f"{people_nouns(fact, dark)[0]} {description(fact)}".rstrip()
+
+
+def _out_of_the_dark(seen: list[Statement]) -> list[Statement]:
+    """A fade-in is told with the first thing that it shows."""
+    at = next(i for i, statement in enumerate(seen) if _shows(statement))
+    shown = tuple(
+        replace(clause, where=("out of the dark",)) for clause in seen[at].clauses if clause.verb == "appear"
+    )
+    return [*seen[:at], replace(seen[at], clauses=shown, phase=START), *seen[at + 1 :]]
+
+
+def _shows(statement: Statement) -> bool:
+    return any(clause.verb == "appear" for clause in statement.clauses)
+
+
+def _tells(fact: LightFact, brightening: set[int]) -> bool:
+    return fact.change != "fade-in" or fact.shot in brightening
+
+
+def _light(fact: LightFact, blank: bool, facts: Facts) -> Statement | None:
+    """A change of light; a mere level only where nothing else was measured in all of the clip."""
+    levels = {light.level for light in facts.light}
+    if fact.change is None and not (blank and len(levels) == 1):
+        return None
+    clauses = phrases.light_clauses(fact)
+    if not clauses:
+        return None
+    key = fact.change or "level"
+    phase = {"fade-in": START, "fade-out": END}.get(key, MIDDLE)
+    return Statement(key, fact.shot, WORTH[key], clauses, phase=phase, sure=fact.sure)
+
+
+def _contrasts(facts: Facts) -> Iterator[Statement]:
+    """Cuts from dark to bright or back, where no fade does the same slowly."""
+    lights = sorted(facts.light, key=lambda fact: fact.shot)
+    for before, after in pairwise(lights):
+        steady = before.change is None and after.change is None
+        ends = {before.level in ("black", "dark"), after.level in ("black", "dark")}
+        bright = {before.level in ("bright", "white"), after.level in ("bright", "white")}
+        if steady and ends == {True, False} and bright == {True, False}:
+            to_light = after.level in ("bright", "white")
+            clauses = phrases.contrast_clauses(to_light)
+            sure = min(before.sure, after.sure)
+            yield Statement("contrast", after.shot, WORTH["contrast"], clauses, phase=START, sure=sure)
+
+
+def _motion(fact: MotionFact) -> Statement:
+    return Statement("motion", fact.shot, WORTH["motion"], phrases.motion_clauses(), sure=fact.sure)

@@ -1,0 +1,90 @@
+"""Text on the screen becomes statements that read it aloud; what is not read is kept with the reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from shotad.engines.narration.memory import Memory, same_text
+from shotad.engines.narration.phrases import text_clauses, text_words
+from shotad.engines.narration.quotes import Quote, clean, fit_quote
+from shotad.engines.narration.statement import WORTH, Statement
+from shotad.facts import Facts, TextFact
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A text that nobody reads out, and why."""
+
+    text: str
+    reason: str
+
+
+def text_statements(facts: Facts, memory: Memory, room: int) -> tuple[list[Statement], list[Unread]]:
+    new = _new_texts(facts, memory)
+    if facts.credits:
+        return _credit_roll(new, memory, room)
+    statements: list[Statement] = []
+    unread: list[Unread] = []
+    for kind in ("title", "sign", "credit"):
+        found, left = _read_out([text for text in new if text.kind == kind], room)
+        statements += [found] if found else []
+        unread += left
+    return statements, unread
+
+
+def _new_texts(facts: Facts, memory: Memory) -> list[TextFact]:
+    """Speakable texts in film order, each once, without subtitles and what was read before."""
+    new: list[TextFact] = []
+    for text in sorted(facts.texts, key=lambda f: (f.shot, f.first, f.text)):
+        known = any(same_text(text.text, other.text) for other in new)
+        if text.kind != "subtitle" and clean(text.text) and not known and not memory.has_read(text.text):
+            new.append(text)
+    return new
+
+
+def _read_out(texts: list[TextFact], room: int) -> tuple[Statement | None, list[Unread]]:
+    """One statement that reads as many of these texts, all of one kind, as there is room for."""
+    if not texts:
+        return None, []
+    left_over = room - text_words(texts[0])
+    chosen: list[tuple[TextFact, Quote]] = []
+    for text in sorted(texts, key=lambda f: -f.sure * (f.last - f.first)):
+        quote = fit_quote(text.text, left_over - len(chosen[:1]))
+        if quote and (quote.whole or not chosen):
+            chosen.append((text, quote))
+            left_over -= quote.spoken + (len(chosen) > 1)
+    chosen.sort(key=lambda pair: (pair[0].shot, pair[0].first, pair[0].text))
+    read = [text for text, _ in chosen]
+    unread = [Unread(t.text, f"does not fit into {room} words") for t in texts if t not in read]
+    if not chosen:
+        return None, unread
+    quotes = tuple(quote for _, quote in chosen)
+    clauses = text_clauses(read[0].kind, quotes, _join(read), rolling=False)
+    first, last = min(t.first for t in read), max(t.last for t in read)
+    kind = read[0].kind
+    sure = min(t.sure for t in read)
+    return Statement(kind, read[0].shot, WORTH[kind], clauses, time=(first, last), sure=sure), unread
+
+
+def _join(texts: list[TextFact]) -> str:
+    together = all(a.shot == b.shot and b.first < a.last for a, b in pairwise(texts))
+    return "and" if together else "then"
+
+
+def _credit_roll(texts: list[TextFact], memory: Memory, room: int) -> tuple[list[Statement], list[Unread]]:
+    """End credits get one short line: that they roll, and who made the film if one credit says so."""
+    shot = texts[0].shot if texts else 0
+    if memory.lines_since("the credits roll") is not None:
+        return [], [Unread(t.text, "end credits") for t in texts]
+    named = next((t for t in texts if _names_maker(t.text)), None)
+    quote = fit_quote(named.text, room - 3) if named else None
+    quotes = (quote,) if quote and quote.whole else ()
+    unread = [Unread(t.text, "end credits") for t in texts if not (quotes and t is named)]
+    clauses = text_clauses("credit", quotes, "and", rolling=True)
+    return [Statement("credits", shot, WORTH["credits"], clauses)], unread
+
+
+def _names_maker(text: str) -> bool:
+    words = clean(text).lower().split()
+    return "by" in words[1:-1]

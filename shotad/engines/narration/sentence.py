@@ -1,0 +1,167 @@
+"""From statements to one sentence: which to join, how, and in how many words.
+
+Statements are joined in film order. "As" and "while" stand only between what was measured at one time;
+"then" between shots; "and" where the order within a shot is not known. Too long a sentence loses
+adverbials, then takes shorter wordings, then loses its least telling statement; no phrase is cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from shotad.engines.narration.memory import Memory
+from shotad.engines.narration.phrases import Clause
+from shotad.engines.narration.statement import Statement
+from shotad.engines.narration.words import capital, spoken_words
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A sentence and the statements it makes, in order."""
+
+    text: str
+    statements: tuple[Statement, ...]
+
+
+def plans(able: Sequence[Statement], most: int) -> Iterator[tuple[Statement, ...]]:
+    """Groups of at most ``most`` statements that make a sentence, the most telling first.
+
+    ``able`` are those worth saying, the best first. Each leads a group once, which is offered whole, then
+    without its least telling member, until its leader is alone.
+    """
+    for leader in able:
+        group = [leader]
+        for other in able:
+            if len(group) < most and other is not leader and all(_go_together(other, g) for g in group):
+                group.append(other)
+        yield from (tuple(group[:size]) for size in range(len(group), 0, -1))
+
+
+def lines(group: Sequence[Statement], memory: Memory, budget: int | None) -> Iterator[Line]:
+    """The group's sentences within the budget, the fullest and freshest first."""
+    ordered = sorted(group, key=lambda statement: statement.order)
+    choices = _choices(ordered, memory)
+    telling_apart = sum(statement.heads == 1 for statement in ordered) > 1
+    shortest = [_shortest(options, telling_apart) for options in choices]
+    most = max((len(c.where) for options in choices for c in options), default=0)
+    told: set[str] = set()
+    for pick in range(max(len(options) for options in choices)):
+        for options, adverbials in [*((choices, n) for n in range(most, -1, -1)), (shortest, 0)]:
+            clauses = [option[min(pick, len(option) - 1)] for option in options]
+            text = _realise(ordered, clauses, adverbials, memory)
+            if text not in told and (budget is None or spoken_words(text) <= budget):
+                told.add(text)
+                yield Line(text, tuple(ordered))
+
+
+def _shortest(options: Sequence[Clause], keep_detail: bool) -> list[Clause]:
+    """The wordings without what may be dropped, the fewest words first; looks stay where they tell apart."""
+    cut = (replace(clause, where=()) if keep_detail else clause.bare() for clause in options)
+    return sorted(cut, key=lambda clause: spoken_words(clause.body(0, True)))
+
+
+def _go_together(one: Statement, other: Statement) -> bool:
+    """False where a listener would take two people for one, or one for two."""
+    if {one.key, other.key} <= {"fade-in", "fade-out", "contrast", "level", "flash"}:
+        return one.key != other.key and one.shot != other.shot
+    if "motion" in (one.key, other.key):
+        return one.shot != other.shot
+    if one.heads == other.heads == 1:
+        return _two_singles(one, other)
+    if one.heads and other.heads:
+        return one.shot != other.shot and one.heads != other.heads
+    return True
+
+
+def _two_singles(one: Statement, other: Statement) -> bool:
+    """Two statements about one person each: about the same, beside each other, or told apart by looks."""
+    later = max(one, other, key=lambda statement: statement.order)
+    if one.who is not None and one.who == other.who:
+        return later.key not in ("person", "face", "thing") and one.key != other.key
+    if one.beside(other):
+        return True
+    looks = {statement.clauses[0].detail for statement in (one, other)}
+    return one.face != other.face or (len(looks) == 2 and "" not in looks)
+
+
+def _choices(ordered: Sequence[Statement], memory: Memory) -> list[list[Clause]]:
+    """The wordings of each statement, the freshest first; a verb of an earlier clause comes last."""
+    choices: list[list[Clause]] = []
+    for at in range(len(ordered)):
+        verbs = {options[0].verb.split(" ")[0] for options in choices}
+        options = _fresh_wordings(ordered, at, memory)
+        choices.append(sorted(options, key=lambda clause: clause.verb.split(" ")[0] in verbs))
+    return choices
+
+
+def _fresh_wordings(ordered: Sequence[Statement], at: int, memory: Memory) -> list[Clause]:
+    statement = ordered[at]
+    clauses: Sequence[Clause] = statement.clauses
+    if any(_same(before, statement) for before in ordered[:at]):
+        clauses = [clause.of_same(_same(ordered[at - 1], statement)) for clause in clauses]
+    elif any(_is_another(before, statement) for before in ordered[:at]):
+        clauses = [clause.another() for clause in clauses]
+    unique = list(dict.fromkeys(_not_again(clause, memory.places()) for clause in clauses))
+    return memory.order(unique, f"{statement.key}:{statement.shot}")
+
+
+def _same(before: Statement, statement: Statement) -> bool:
+    return statement.who is not None and before.who == statement.who
+
+
+def _is_another(before: Statement, statement: Statement) -> bool:
+    people = before.heads == statement.heads == 1 and not (before.face or statement.face)
+    return people and before.beside(statement) and "thing" not in (before.key, statement.key)
+
+
+def _realise(
+    statements: Sequence[Statement], clauses: Sequence[Clause], adverbials: int, memory: Memory
+) -> str:
+    joints = _joints(statements, memory)
+    text = _opening(clauses[0], adverbials, alone=len(clauses) == 1)
+    for at, joint in enumerate(joints, 1):
+        extra = _not_again(clauses[at], [place for other in clauses[:at] for place in other.where])
+        text = _joined(text, joint, extra.body(min(adverbials, 1), at == len(joints)))
+    return capital(text) if text.endswith('"') else f"{capital(text)}."
+
+
+def _joined(text: str, joint: str, more: str) -> str:
+    """Both with the joint between; its comma goes inside a closing quotation mark."""
+    if joint.startswith(",") and text.endswith('"'):
+        text = text if text[-2] in "!?…" else f'{text[:-1]},"'
+        joint = joint[1:]
+    return f"{text}{joint}{more}"
+
+
+def _opening(clause: Clause, adverbials: int, alone: bool) -> str:
+    """The first clause, with its first adverbial in front, where that sets the place."""
+    if not clause.where or adverbials == 0 or clause.quotes:
+        return clause.body(0, alone)
+    front, rest = clause.where[0], clause.where[1:]
+    if front.startswith("on the "):
+        return clause.body(1, alone)
+    return f"{front}, {replace(clause, where=rest).body(adverbials - 1, alone)}"
+
+
+def _not_again(clause: Clause, said: Collection[str]) -> Clause:
+    """The clause without adverbials that were said already."""
+    return replace(clause, where=tuple(place for place in clause.where if place not in said))
+
+
+def _joints(statements: Sequence[Statement], memory: Memory) -> list[str]:
+    """What stands between the clauses: "A as B, and C", "A, then B, and then C", "A, B, and C"."""
+    joints = [_joint(before, after, memory) for before, after in pairwise(statements)]
+    later = [", and then " if joint == ", then " else ", and " for joint in joints[1:]]
+    if later and joints[0] == later[0] == ", and ":
+        joints[0] = ", "
+    return [*joints[:1], *later]
+
+
+def _joint(before: Statement, after: Statement, memory: Memory) -> str:
+    if before.shot != after.shot:
+        return ", then "
+    if before.beside(after) and (after.heads or before.heads):
+        return memory.choose((" as ", " while "), f"{before.key}:{after.key}:{before.shot}")
+    return ", and "

@@ -1,0 +1,56 @@
+"""What could be said: a statement, what it is worth, and when it is true."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shotad.engines.narration.phrases import Clause
+
+WORTH = {
+    "title": 100.0, "sign": 80.0, "credit": 75.0, "credits": 65.0,
+    "enters": 60.0, "passes": 58.0, "leaves": 55.0, "facing": 52.0, "closer": 50.0, "away": 46.0,
+    "people": 46.0, "face": 44.0, "turns": 44.0, "left": 42.0, "right": 42.0, "up": 40.0, "down": 40.0,
+    "looks": 38.0, "person": 34.0, "still": 26.0, "described": 6.0,
+    "thing": 44.0, "lively": 8.0, "accompanied": 6.0, "figure": 38.0, "figure passes": 42.0, "motion": 25.0,
+    "flash": 40.0, "fade-out": 36.0, "contrast": 28.0, "fade-in": 26.0, "level": 24.0,
+}  # fmt: skip
+"""What listeners miss most comes first (text that nobody reads, then who does what)."""
+START, MIDDLE, END = 0, 1, 2
+"""Phases of a shot: a fade-in comes before all else, a fade-out after."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One thing that could be said. ``heads`` is how many people it is about, 0 for none; ``who`` is
+    the same number for what one person does in several shots.
+
+    ``shot``, ``phase`` (start, middle or end of the shot) and ``time`` put statements in order;
+    ``time`` is when it holds, in film seconds, None where that was not measured.
+    """
+
+    key: str
+    shot: int
+    worth: float
+    clauses: tuple[Clause, ...]
+    heads: int = 0
+    face: bool = False
+    who: int | None = None
+    phase: int = MIDDLE
+    time: tuple[float, float] | None = None
+    sure: float = 1.0
+
+    @property
+    def order(self) -> tuple[int, int, float]:
+        """Film order, as far as it was measured."""
+        return self.shot, self.phase, self.time[0] if self.time else 0.0
+
+    @property
+    def reads(self) -> bool:
+        """True where it reads words aloud."""
+        return any(clause.quotes for clause in self.clauses)
+
+    def beside(self, other: Statement) -> bool:
+        """True where both were measured to hold at one time, in one shot."""
+        if self.shot != other.shot or self.time is None or other.time is None:
+            return False
+        return self.time[0] < other.time[1] and other.time[0] < self.time[1]

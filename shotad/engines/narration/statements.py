@@ -1,0 +1,74 @@
+"""All that could be said of a clip, weighed against what was said already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from shotad.engines.narration.memory import Memory
+from shotad.engines.narration.pictures import picture_statements
+from shotad.engines.narration.reading import Unread, text_statements
+from shotad.engines.narration.statement import Statement
+from shotad.facts import Facts
+from shotad.types import Interval
+
+_FRESH_AGAIN = (0.2, 0.45, 0.6, 0.75, 0.85)
+"""Share of its worth that a statement keeps when the last line said it, or the one before, and so on."""
+_MISSED = 0.6
+"""Share that an event keeps which is over before the slot begins; text keeps all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """All statements of a clip, the most worth first, and the texts that none of them reads."""
+
+    statements: tuple[Statement, ...]
+    unread: tuple[Unread, ...] = ()
+
+
+def find_statements(
+    facts: Facts, memory: Memory, room: int, sure: float, slot: Interval | None = None
+) -> Findings:
+    """What can be said of a clip's current shots, in ``room`` spoken words, after what was said.
+
+    Facts less sure than ``sure`` are left out.
+    """
+    facts = _certain(facts, sure)
+    texts, unread = text_statements(facts, memory, room)
+    others = [] if facts.credits else picture_statements(facts, bool(texts))
+    weighed = [_weigh(statement, memory, slot) for statement in _unique([*texts, *others])]
+    weighed.sort(key=lambda statement: (-statement.worth, statement.order, statement.key))
+    return Findings(tuple(weighed), tuple(unread))
+
+
+def _certain(facts: Facts, sure: float) -> Facts:
+    """The facts of current shots that are sure enough."""
+    shots = set(facts.current)
+    return Facts(
+        current=facts.current,
+        people=tuple(f for f in facts.people if f.shot in shots and f.sure >= sure and f.count > 0),
+        things=tuple(f for f in facts.things if f.shot in shots and f.sure >= sure and f.count > 0),
+        texts=tuple(f for f in facts.texts if f.shot in shots and f.sure >= sure),
+        light=tuple(f for f in facts.light if f.shot in shots and f.sure >= sure),
+        figures=tuple(f for f in facts.figures if f.shot in shots and f.sure >= sure),
+        motion=tuple(f for f in facts.motion if f.shot in shots and f.sure >= sure),
+        credits=facts.credits,
+    )
+
+
+def _weigh(statement: Statement, memory: Memory, slot: Interval | None) -> Statement:
+    worth = statement.worth * (0.5 + 0.5 * statement.sure)
+    ago = None if statement.reads else memory.lines_since_any(statement.clauses)
+    if ago is not None and ago < len(_FRESH_AGAIN):
+        worth *= _FRESH_AGAIN[ago]
+    if slot and not statement.reads and statement.time and statement.time[1] <= slot.start:
+        worth *= _MISSED
+    return replace(statement, worth=worth)
+
+
+def _unique(statements: Iterable[Statement]) -> list[Statement]:
+    """One statement for each thing that would be worded the same; the worthiest, then the earliest."""
+    kept: dict[str, Statement] = {}
+    for statement in sorted(statements, key=lambda s: (-s.worth * s.sure, s.order)):
+        kept.setdefault(statement.clauses[0].core + statement.clauses[0].tail, statement)
+    return list(kept.values())

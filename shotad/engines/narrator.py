@@ -1,0 +1,153 @@
+"""The embedded Stage II: one AD sentence from measured facts, by a small grammar, without a model.
+
+What it says was measured; what it does not know it does not say. Behind a Stage I that writes prose
+instead of measuring, it takes the most telling sentence of that prose.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from shotad.config import Config
+from shotad.engines.base import Abilities, Identity, Reply, Request, Usage
+from shotad.engines.narration.extract import sentences, shortened
+from shotad.engines.narration.memory import Memory
+from shotad.engines.narration.sentence import Line, lines, plans
+from shotad.engines.narration.statement import Statement
+from shotad.engines.narration.statements import Findings, find_statements
+from shotad.errors import EngineError
+from shotad.facts import Facts
+from shotad.script.rules import line_faults
+
+REVISION = "1"
+"""Raise it with every change to the grammar that changes a line: records depend on it."""
+_UNLIMITED = 60
+"""Words to plan for where a request sets no budget."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """The lines of an answer and, where there are none, why."""
+
+    lines: tuple[Line, ...]
+    findings: Findings = field(default_factory=lambda: Findings(()))
+    reason: str = ""
+
+
+class Narrator:
+    """Composes sentences in English from the observer's facts; the same request gets the same answer."""
+
+    def __init__(self, settings: Config) -> None:
+        if settings.language.split("-")[0] != "en":
+            raise EngineError(
+                f"The embedded narrator writes English, not language = {settings.language!r}.",
+                "Set language to en, or choose another engine for Stage II.",
+            )
+        self.identity = Identity("narrator", "grammar", REVISION)
+        self.abilities = Abilities(accepts_images=False)
+        self._settings = settings.narrator
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        """One reply for each request, in order."""
+        return [self._reply(request) for request in requests]
+
+    def _reply(self, request: Request) -> Reply:
+        names = _names(request)
+        try:
+            told = self._tell(request, max(len(names), 1))
+        except (KeyError, TypeError, ValueError) as error:
+            return Reply("", "error", error=f"The facts cannot be read: {type(error).__name__}: {error}")
+        texts = [line.text for line in told.lines]
+        usage = Usage(tokens_out=sum(len(text.split()) for text in texts))
+        if not texts:
+            return Reply("", "silent", notes=_notes(told))
+        if not names:
+            return Reply(texts[0], usage=usage, notes=_notes(told))
+        answer = dict(zip(names, [*texts, *[""] * (len(names) - len(texts))], strict=True))
+        return Reply(json.dumps(answer, ensure_ascii=False), usage=usage, notes=_notes(told))
+
+    def _tell(self, request: Request, number: int) -> _Told:
+        memory = Memory(request.history, request.seed)
+        if "current" not in request.notes:
+            return _quote_description(request, number)
+        facts = Facts.from_json(request.notes)
+        room = _UNLIMITED if request.budget is None else request.budget
+        slot = request.scene.slot if request.scene else None
+        findings = find_statements(facts, memory, room, self._settings.sure, slot)
+        able = [s for s in findings.statements if s.worth >= self._settings.worth]
+        found: list[Line] = []
+        for group in _groups(able, self._settings.statements, number):
+            line = next((line for line in lines(group, memory, request.budget) if _fit(line, request)), None)
+            if line and all(line.text != other.text for other in found):
+                found.append(line)
+            if len(found) == number:
+                break
+        return _Told(tuple(found), findings, "" if found else _silence(findings, able, memory, request))
+
+
+def _names(request: Request) -> list[str]:
+    """The fields that the answer must have as JSON; none for plain text."""
+    return list((request.schema or {}).get("properties", {}))
+
+
+def _fit(line: Line, request: Request) -> bool:
+    return not line_faults(line.text, budget=request.budget, before=request.history)
+
+
+def _groups(able: Sequence[Statement], most: int, number: int) -> Iterator[tuple[Statement, ...]]:
+    """Statements to make a sentence of, the best first; for several candidates each alone comes early."""
+    groups = list(plans(able, most))
+    if number > 1:
+        alone = [group for group in groups if len(group) == 1]
+        groups = [*groups[:1], *alone, *groups[1:]]
+    seen: set[frozenset[Statement]] = set()
+    for group in groups:
+        if frozenset(group) not in seen:
+            seen.add(frozenset(group))
+            yield group
+
+
+def _quote_description(request: Request, number: int) -> _Told:
+    """Lines taken from the prose of a Stage I that measured nothing."""
+    prose = next((m.text for m in reversed(request.messages) if m.role == "user"), "")
+    found: list[Line] = []
+    for sentence in sentences(prose):
+        candidates = (Line(text, ()) for text in shortened(sentence, request.budget))
+        line = next((line for line in candidates if _fit(line, request)), None)
+        if line and all(line.text != other.text for other in found):
+            found.append(line)
+        if len(found) == number:
+            break
+    reason = "" if found else "no sentence of the description fits the budget and the guidelines"
+    return _Told(tuple(found), reason=reason)
+
+
+def _silence(findings: Findings, able: Sequence[Statement], memory: Memory, request: Request) -> str:
+    """Why nothing is said, in words for a describer."""
+    if findings.unread:
+        return f"text on screen is not read: {findings.unread[0].reason}"
+    if able:
+        return f"nothing that is new fits into {request.budget} words"
+    if any(memory.lines_since_any(s.clauses) is not None for s in findings.statements):
+        return "what can be said was said in the last lines"
+    if findings.statements:
+        return "what was measured is not worth a line"
+    return "nothing was measured with certainty"
+
+
+def _notes(told: _Told) -> dict[str, Any]:
+    """What each line states, from which shot and how surely; texts that are not read; why silent."""
+    notes: dict[str, Any] = {}
+    if told.reason:
+        notes["reason"] = told.reason
+    if told.lines:
+        notes["said"] = [
+            [{"what": s.key, "shot": s.shot, "sure": round(s.sure, 3)} for s in line.statements]
+            for line in told.lines
+        ]
+    if told.findings.unread:
+        notes["unread"] = [{"text": u.text, "reason": u.reason} for u in told.findings.unread]
+    return notes
