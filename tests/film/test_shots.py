@@ -1,0 +1,431 @@
+"""Shots against PySceneDetect's own ``detect()``, on film made here and on real film."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import av
+import cv2
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from shotad.config import ShotSettings
+from shotad.errors import FilmError
+from shotad.film import shot_scores
+from shotad.film.reader import Frame, open_film
+from shotad.film.shot_scores import working_size
+from shotad.film.shots import ShotFinder, ShotList, detect_shots
+from shotad.types import Interval, Shot
+
+Images = list[npt.NDArray[np.uint8]]
+FILMS = Path(__file__).parents[2].parent / "shared" / "data" / "films"
+TV_AD = {"adaptive_threshold": 1.5, "min_scene_len": 2, "window_width": 1}
+MAD = {"adaptive_threshold": 1.5}
+
+
+# Film made here
+
+
+def scene(seed: int, frames: int, size: tuple[int, int], *, pan: int = 1, grain: float = 2.0) -> Images:
+    """A soft coloured picture that glides, with grain: ``size`` is (width, height)."""
+    rng = np.random.default_rng(seed)
+    width, height = size
+    soft = rng.integers(10, 245, (6, 9, 3), dtype=np.uint8)
+    wide = cv2.resize(soft, (width + pan * frames, height), interpolation=cv2.INTER_CUBIC)
+    views = (wide[:, pan * i : pan * i + width].astype(np.float32) for i in range(frames))
+    return [np.clip(v + rng.normal(0, grain, (height, width, 1)), 0, 255).astype(np.uint8) for v in views]
+
+
+def faded(images: Images, start: float, end: float) -> Images:
+    levels = np.linspace(start, end, len(images))
+    return [(image * level).astype(np.uint8) for image, level in zip(images, levels, strict=True)]
+
+
+@cache
+def busy_film(size: tuple[int, int]) -> Images:
+    """Cuts, a very short shot, a fade out and in, a flash, and stillness: 120 frames."""
+    still = scene(5, 1, size, grain=0) * 20
+    flash = [np.full_like(still[0], 255)]
+    return (
+        scene(1, 22, size)
+        + scene(2, 4, size)
+        + scene(3, 20, size, pan=3)
+        + faded(scene(3, 10, size), 1, 0)
+        + faded(scene(4, 10, size), 0, 1)
+        + scene(4, 10, size)
+        + flash
+        + still
+        + scene(6, 23, size, pan=2, grain=8)
+    )
+
+
+def write_film(
+    path: Path,
+    images: Images,
+    *,
+    codec: str = "libx264",
+    pixels: str = "yuv420p",
+    rate: int = 24,
+    ticks: Iterable[int] | None = None,
+    matrix: int | None = None,
+    rotation: int = 0,
+) -> Path:
+    """A film of ``images``; ``ticks`` are the frames' moments in 1/1000 s, else one per 1/rate s."""
+    height, width = images[0].shape[:2]
+    moments = list(ticks) if ticks is not None else [round(1000 * i / rate) for i in range(len(images))]
+    base = Fraction(1, 1000) if ticks is not None else Fraction(1, rate)
+    with av.open(str(path), "w") as container:
+        stream: Any = container.add_stream(codec, rate=rate)
+        stream.width, stream.height, stream.pix_fmt = width, height, pixels
+        stream.codec_context.time_base = base
+        if matrix is not None:
+            stream.codec_context.colorspace = matrix
+        if codec == "libx264":
+            stream.options = {"preset": "ultrafast", "crf": "16", "threads": "1"}
+        if rotation:
+            stream.set_display_rotation(rotation)
+        for i, image in enumerate(images):
+            frame = av.VideoFrame.from_ndarray(image, format="bgr24").reformat(format=pixels)
+            frame.time_base = base
+            frame.pts = moments[i] if ticks is not None else i
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode())
+    return path
+
+
+def no_picture(size: tuple[int, int] | None) -> npt.NDArray[np.uint8]:
+    raise AssertionError("shots must not ask for a painted picture where there are planes")
+
+
+def decoded(path: Path) -> Iterator[Frame]:
+    """Frames straight from the decoder, as every reader delivers them."""
+    with av.open(str(path)) as container:
+        for index, raw in enumerate(container.decode(video=0)):
+            assert raw.time is not None
+            yield Frame(raw.time, index, raw, no_picture)
+
+
+# The library's own answer
+
+
+def library(path: Path, **settings: Any) -> tuple[list[int], npt.NDArray[np.float64]]:
+    """Cut frame numbers and scores from ``scenedetect.detect()`` with its defaults."""
+    from scenedetect import AdaptiveDetector, detect
+
+    cuts: list[int] = []
+    scores: list[float] = []
+
+    class Noting(AdaptiveDetector):  # type: ignore[misc]
+        def process_frame(self, timecode: Any, frame_img: Any) -> Any:
+            found = super().process_frame(timecode, frame_img)
+            scores.append(self._frame_score)
+            cuts.extend(cut.frame_num for cut in found)
+            return found
+
+    scenes = detect(str(path), Noting(**settings))
+    assert [start.frame_num for start, _ in scenes][1:] == cuts
+    return cuts, np.array(scores)
+
+
+def ours(film: Path, **settings: Any) -> tuple[list[int], npt.NDArray[np.float64]]:
+    finder = ShotFinder(ShotSettings(**settings))
+    for frame in decoded(film):
+        finder.add(frame)
+    return list(finder.finish(end=1e6).cuts), finder.scores
+
+
+@pytest.fixture
+def planes_always(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fast way on small frames too, where it would not pay."""
+    monkeypatch.setattr(shot_scores, "PLANES_PAY_ABOVE", 0)
+
+
+SIZES = [(160, 90), (256, 144), (322, 182), (90, 320), (482, 270)]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda s: f"{s[0]}x{s[1]}")
+@pytest.mark.usefixtures("planes_always")
+def test_same_cuts_as_the_library_at_every_size(tmp_path: Path, size: tuple[int, int]) -> None:
+    path = write_film(tmp_path / "film.mp4", busy_film(size))
+    cuts, scores = library(path)
+    assert cuts, "the film must have cuts for this to test anything"
+    exact_cuts, exact_scores = ours(path, path="exact")
+    fast_cuts, fast_scores = ours(path, path="fast")
+    assert exact_cuts == cuts
+    assert exact_scores.tolist() == scores.tolist()
+    assert fast_cuts == cuts
+    assert np.abs(fast_scores - scores).max() < 3.5
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        TV_AD,
+        MAD,
+        {"min_scene_len": 1},
+        {"min_scene_len": 40},
+        {"window_width": 4},
+        {"adaptive_threshold": 8.0},
+        {"min_content_val": 60.0},
+    ],
+    ids=str,
+)
+def test_same_cuts_with_every_setting(tmp_path: Path, settings: dict[str, Any]) -> None:
+    path = write_film(tmp_path / "film.mp4", busy_film((200, 112)))
+    assert ours(path, **settings)[0] == library(path, **settings)[0]
+
+
+def test_the_settings_matter(tmp_path: Path) -> None:
+    path = write_film(tmp_path / "film.mp4", busy_film((200, 112)))
+    found = {tuple(ours(path, **s)[0]) for s in (TV_AD, {}, {"min_scene_len": 40})}
+    assert len(found) == 3
+
+
+@pytest.mark.parametrize(
+    ("pixels", "codec", "suffix"),
+    [
+        ("yuv422p", "libx264", "mp4"),
+        ("yuv444p", "libx264", "mp4"),
+        ("yuvj420p", "mjpeg", "mkv"),
+        ("yuv420p10le", "libx264", "mkv"),
+        ("yuv422p10le", "libx264", "mkv"),
+        ("yuv410p", "ffv1", "mkv"),
+        ("yuva420p", "ffv1", "mkv"),
+        ("gray", "libx264", "mkv"),
+        ("bgr0", "ffv1", "mkv"),
+        ("rgb24", "png", "mov"),
+        ("bgr24", "rawvideo", "avi"),
+    ],
+)
+@pytest.mark.usefixtures("planes_always")
+def test_same_cuts_in_every_pixel_format(tmp_path: Path, pixels: str, codec: str, suffix: str) -> None:
+    path = write_film(tmp_path / f"film.{suffix}", busy_film((290, 162)), codec=codec, pixels=pixels)
+    cuts, scores = library(path)
+    exact_cuts, exact_scores = ours(path, path="exact")
+    fast_cuts, fast_scores = ours(path, path="fast")
+    assert cuts
+    assert exact_cuts == fast_cuts == cuts
+    assert exact_scores.tolist() == scores.tolist()
+    assert np.abs(fast_scores - scores).max() < 3.5
+
+
+@pytest.mark.parametrize("matrix", [1, 5, 7, 9])
+@pytest.mark.usefixtures("planes_always")
+def test_both_ways_follow_the_tagged_matrix(tmp_path: Path, matrix: int) -> None:
+    path = write_film(tmp_path / "film.mp4", busy_film((320, 180)), matrix=matrix)
+    with av.open(str(path)) as container:
+        assert next(container.decode(video=0)).colorspace == matrix
+    cuts, scores = library(path)
+    assert ours(path, path="exact")[1].tolist() == scores.tolist()
+    fast_cuts, fast_scores = ours(path, path="fast")
+    assert fast_cuts == cuts
+    assert np.abs(fast_scores - scores).max() < 1.0
+
+
+def test_a_matrix_that_swscale_does_not_know_stops_nobody(tmp_path: Path) -> None:
+    images = scene(1, 20, (320, 180)) + scene(2, 20, (320, 180))
+    path = write_film(tmp_path / "film.mp4", images, matrix=8)
+    assert ours(path, path="exact")[0] == [20]
+
+
+def test_the_fast_way_is_taken_on_large_frames_only(tmp_path: Path) -> None:
+    small = write_film(tmp_path / "small.mp4", scene(1, 10, (854, 480)) + scene(2, 10, (854, 480)))
+    large = write_film(tmp_path / "large.mp4", scene(1, 10, (1024, 576)) + scene(2, 10, (1024, 576)))
+    assert ours(small, path="fast")[1].tolist() == library(small)[1].tolist()
+    cuts, scores = library(large)
+    fast_cuts, fast_scores = ours(large, path="fast")
+    assert fast_cuts == cuts
+    assert fast_scores.tolist() != scores.tolist()
+    assert np.abs(fast_scores - scores).max() < 3.5
+
+
+@pytest.mark.usefixtures("planes_always")
+def test_a_turned_film_is_cut_where_the_upright_one_is(tmp_path: Path) -> None:
+    images = busy_film((320, 180))
+    turned = write_film(tmp_path / "turned.mp4", images, rotation=90)
+    with av.open(str(turned)) as container:
+        assert next(container.decode(video=0)).rotation != 0
+    cuts, scores = library(turned)
+    for path in ("exact", "fast"):
+        found, measured = ours(turned, path=path)
+        assert found == cuts
+        assert np.abs(measured - scores).max() < 3.5
+
+
+# Time
+
+
+def test_seconds_come_from_timestamps_of_variable_rate(tmp_path: Path) -> None:
+    images = scene(1, 30, (160, 90)) + scene(2, 30, (160, 90)) + scene(3, 30, (160, 90))
+    steps = np.random.default_rng(7).integers(15, 120, len(images))
+    ticks = np.cumsum(steps) - steps[0]
+    path = write_film(tmp_path / "vfr.mkv", images, ticks=ticks.tolist())
+    with open_film(path) as film:
+        found = detect_shots(film.frames(), ShotSettings(), end=100.0)
+    assert found.cuts == (30, 60)
+    expected = [0.0, ticks[30] / 1000, ticks[60] / 1000, 100.0]
+    bounds = [shot.interval.start for shot in found.shots] + [found.end]
+    assert bounds == pytest.approx(expected, abs=1e-6)
+    assert found.last_frame == pytest.approx(ticks[-1] / 1000, abs=1e-6)
+
+
+def test_a_late_start_does_not_move_the_cuts(tmp_path: Path) -> None:
+    images = scene(1, 30, (160, 90)) + scene(2, 30, (160, 90))
+    ticks = [7000 + 40 * i for i in range(60)]
+    path = write_film(tmp_path / "late.mkv", images, ticks=ticks, rate=25)
+    with open_film(path) as film:
+        found = detect_shots(film.frames(), ShotSettings(), end=2.4)
+    assert found.cuts == (30,)
+    assert found.shots[1].interval.start == pytest.approx(1.2, abs=1e-6)
+
+
+# One shot, no shot, wrong frames
+
+
+def stills(images: Images) -> Iterator[Frame]:
+    """Frames as they come from numbered pictures: nothing but RGB, three to a second."""
+    for index, image in enumerate(images):
+        yield Frame(index / 3, index, None, lambda size, image=image: image[..., ::-1])  # type: ignore[misc]
+
+
+def test_a_film_without_a_cut_is_one_shot() -> None:
+    found = detect_shots(stills(scene(1, 40, (64, 36))), ShotSettings(), end=14.0)
+    assert found.shots == (Shot(0, Interval(0.0, 14.0)),)
+    assert found.cuts == ()
+    assert found.frame_count == 40
+
+
+def test_a_film_of_one_frame_is_one_shot() -> None:
+    found = detect_shots(stills(scene(1, 1, (64, 36))), ShotSettings(), end=0.5)
+    assert found.shots == (Shot(0, Interval(0.0, 0.5)),)
+
+
+def test_a_film_without_a_frame_is_refused() -> None:
+    with pytest.raises(FilmError, match="no picture"):
+        detect_shots([], ShotSettings(), end=1.0)
+
+
+def test_stills_are_cut_as_the_library_cuts_them(tmp_path: Path) -> None:
+    images = scene(1, 12, (300, 200)) + scene(2, 3, (300, 200)) + scene(3, 12, (300, 200))
+    path = write_film(tmp_path / "film.mkv", images, codec="ffv1", pixels="bgr0", rate=3)
+    finder = ShotFinder(ShotSettings(**TV_AD))
+    for frame in stills(images):
+        finder.add(frame)
+    cuts, scores = library(path, **TV_AD)
+    found = finder.finish(end=9.0)
+    assert list(found.cuts) == cuts == [12, 15]
+    assert finder.scores.tolist() == scores.tolist()
+    assert [shot.interval.start for shot in found.shots] == [0.0, 4.0, 5.0]
+
+
+def test_frames_that_do_not_ascend_are_refused() -> None:
+    frames = list(stills(scene(1, 2, (64, 36))))
+    finder = ShotFinder(ShotSettings())
+    finder.add(frames[1])
+    with pytest.raises(ValueError, match="must ascend"):
+        finder.add(frames[0])
+
+
+def test_an_end_before_the_last_frame_is_refused() -> None:
+    with pytest.raises(ValueError, match="must end after its last frame"):
+        detect_shots(stills(scene(1, 40, (64, 36))), ShotSettings(), end=13.0)
+
+
+@pytest.mark.parametrize("path", ["exact", "fast"])
+def test_a_change_of_size_is_compared_at_the_first_size(path: str) -> None:
+    same = scene(1, 1, (640, 360), grain=0)[0]
+    images = [same] * 20 + [cv2.resize(same, (1024, 576))] * 20 + scene(2, 20, (1024, 576))
+    frames = [
+        Frame(i / 24, i, av.VideoFrame.from_ndarray(image, "bgr24").reformat(format="yuv420p"), no_picture)
+        for i, image in enumerate(images)
+    ]
+    assert detect_shots(frames, ShotSettings(path=path), end=9.0).cuts == (40,)
+
+
+def test_frames_are_let_go() -> None:
+    held: list[weakref.ref[Any]] = []
+    alive: list[int] = []
+
+    def watched() -> Iterator[Frame]:
+        for frame in stills(scene(1, 30, (64, 36))):
+            image = frame.rgb().copy()
+            held.append(weakref.ref(image))
+            yield Frame(frame.seconds, frame.index, None, lambda size, image=image: image)  # type: ignore[misc]
+            del frame, image
+            alive.append(sum(ref() is not None for ref in held))
+
+    detect_shots(watched(), ShotSettings(), end=99.0)
+    assert max(alive[5:]) <= 1
+
+
+@pytest.mark.parametrize(
+    ("size", "small"),
+    [((1920, 1080), (256, 144)), ((256, 100), (256, 100)), ((100, 1000), (26, 256)), ((4000, 8), (256, 1))],
+)
+def test_working_size(size: tuple[int, int], small: tuple[int, int]) -> None:
+    assert working_size(*size) == small
+
+
+# The record
+
+
+def shots(*bounds: float) -> tuple[Shot, ...]:
+    return tuple(Shot(i, Interval(a, b)) for i, (a, b) in enumerate(pairwise(bounds)))
+
+
+@pytest.mark.parametrize(
+    ("parts", "cuts", "message"),
+    [
+        (shots(0, 2, 4), (), "0 cuts make 1 shots"),
+        (shots(1, 2, 4), (9,), "must start at 0.0"),
+        ((*shots(0, 2), Shot(1, Interval(3, 4))), (9,), "must touch"),
+        ((*shots(0, 2), Shot(2, Interval(2, 4))), (9,), "numbered from 0"),
+        (shots(0, 2, 4), (0,), "cuts must ascend"),
+        (shots(0, 2, 4), (40,), "cuts must ascend"),
+        (shots(0, 2, 3, 4), (9, 9), "cuts must ascend"),
+        (shots(0, 2, 3.5), (9,), "must end after its last frame"),
+    ],
+)
+def test_a_shot_list_checks_itself(parts: tuple[Shot, ...], cuts: tuple[int, ...], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ShotList(parts, cuts, frame_count=40, last_frame=3.9)
+
+
+# Real film
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    ["tears-of-steel-battle.webm", "sintel-trailer.mp4", "sintel-excerpt.mp4", "rabbit/video.mp4"],
+)
+@pytest.mark.usefixtures("planes_always")
+def test_real_film_is_cut_as_the_library_cuts_it(name: str) -> None:
+    path = FILMS / name
+    if not path.exists():
+        pytest.skip(f"the supplied film {name} is not here")
+    cuts, scores = library(path)
+    exact_cuts, exact_scores = ours(path, path="exact")
+    assert exact_cuts == cuts
+    assert exact_scores.tolist() == scores.tolist()
+    fast_cuts, fast_scores = ours(path, path="fast")
+    assert fast_cuts == cuts
+    assert np.abs(fast_scores - scores).max() < 3.5
+    mad_cuts = library(path, **MAD)[0]
+    assert ours(path, path="exact", **MAD)[0] == mad_cuts
+    assert ours(path, path="fast", **MAD)[0] == mad_cuts
+
+
+@pytest.mark.slow
+def test_real_film_is_cut_with_the_most_sensitive_settings() -> None:
+    path = FILMS / "sintel-excerpt.mp4"
+    if not path.exists():
+        pytest.skip(f"the supplied film {path.name} is not here")
+    assert ours(path, **TV_AD)[0] == library(path, **TV_AD)[0]
