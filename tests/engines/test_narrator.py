@@ -84,7 +84,7 @@ GOLDEN = [
     (Facts((1,), things=(ThingFact(1, "umbrella", 1, "left", 0.9),)), {"An umbrella appears on the left.", "There is an umbrella on the left."}),
     (Facts((1,), people=(person(count=2),), light=(light(1, "middling", "fade-in"),)), {"Out of the dark, two people appear."}),
     (Facts((1,), light=(light(1, "middling", "fade-out"),)), {"Everything goes dark.", "All goes dark.", "Darkness falls."}),
-    (Facts((1,), light=(light(1, "dark"),), people=(person(size=0.3, movement="away"),)), {"In the dark, a figure moves away.", "In the dark, a figure moves farther away."}),
+    (Facts((1,), light=(light(1, "dark"),), people=(person(size=0.3, movement="away"),)), {"In dim light, a figure moves away.", "In dim light, a figure moves farther away."}),
     (Facts((1,), figures=(FigureFact(1, 0, 2, "left", 0.5, "right", False, True, 0.8),)), {"Something leaves to the right.", "Something goes off to the right."}),
 ]  # fmt: skip
 """Lines read aloud and found good; any of the wordings may be chosen."""
@@ -354,6 +354,24 @@ def prose(description: str, **more: Any) -> Reply:
 )  # fmt: skip
 def test_prose_is_shortened_at_the_ends_of_clauses(budget: int, line: str) -> None:
     assert prose(PROSE, budget=budget).text == line
+
+
+@pytest.mark.parametrize(
+    ("description", "line"),
+    [
+        ("The woman, holding a phone, walks to the old window.", "The woman walks to the old window."),
+        ("[Shot 2] She smiles. [Shot 3] She looks out.", "She smiles."),
+        ("- Shot 1: Anna: opens the door.", "Anna opens the door."),
+        (
+            "The image shows nothing.\n- In Shots 2 and 3, Bob falls, in Shot 3, down the stairs.",
+            "Bob falls, down the stairs.",
+        ),
+        ("As the sun sets behind the hills, Dr. Grant turns.", "Dr. Grant turns."),
+        ("In the wide and very empty old corridor.", ""),
+    ],
+)
+def test_prose_is_freed_of_labels_and_asides(description: str, line: str) -> None:
+    assert prose(f"**2. Actions:** {description}", budget=7).text == line
 
 
 def test_prose_that_fits_nowhere_is_silence() -> None:

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Literal
 
 from shotad.engines.narration.phrases import Clause
 from shotad.engines.narration.words import counted, gerund
 from shotad.facts import FigureFact, PeopleFact
+
+Level = Literal["black", "dark", "middling", "bright", "white"]
 
 FAR = 0.25
 """Height of a person, as a fraction of the picture's, up to which they are in the distance."""
@@ -40,21 +43,22 @@ _QUICK_MOVES = {
     "up": ("move quickly upward",),
     "down": ("move quickly downward",),
 }
+_DIM: dict[Level, str] = {"black": "in the dark", "dark": "in dim light"}
 _GAZE = {"left": "to the left", "right": "to the right", "ahead": "straight ahead"}
 
 
-def people_clauses(fact: PeopleFact, dark: bool) -> tuple[Clause, ...]:
+def people_clauses(fact: PeopleFact, light: Level) -> tuple[Clause, ...]:
     """What people do, or that they are there, in several wordings."""
     key = people_key(fact)
     if key == "face":
         return _face_clauses(fact)
-    where = _where(fact, dark)
+    where = _where(fact, light)
     if fact.count > 1:
         verb, tail = ("face each other", "") if fact.facing else ("appear", _one_of_them(fact))
         many = fact.count < CROWD
-        clauses = _clauses(people_nouns(fact, dark), (verb,), many, where)
+        clauses = _clauses(people_nouns(fact, light), (verb,), many, where)
         return tuple(replace(clause, tail=tail) for clause in clauses)
-    clauses = _clauses(people_nouns(fact, dark), _verbs(fact, key), False, where)
+    clauses = _clauses(people_nouns(fact, light), _verbs(fact, key), False, where)
     return tuple(replace(clause, detail=description(fact)) for clause in clauses)
 
 
@@ -79,9 +83,9 @@ def people_key(fact: PeopleFact) -> str:
     return "face" if fact.face else (fact.movement or "person")
 
 
-def people_nouns(fact: PeopleFact, dark: bool) -> tuple[str, ...]:
+def people_nouns(fact: PeopleFact, light: Level) -> tuple[str, ...]:
     """How the people of a fact may be called."""
-    faint = not fact.face and (is_far(fact) or (dark and fact.size <= FAINT))
+    faint = not fact.face and (is_far(fact) or (light in _DIM and fact.size <= FAINT))
     if fact.count == 1:
         return ("a figure",) if faint and not description(fact) else ("a person", "someone")
     if fact.count >= CROWD:
@@ -110,11 +114,11 @@ def _clauses(
     return tuple(Clause(subject, verb, many, where) for subject in subjects for verb in verbs)
 
 
-def _where(fact: PeopleFact, dark: bool) -> tuple[str, ...]:
+def _where(fact: PeopleFact, light: Level) -> tuple[str, ...]:
     """Distance, darkness, and the side for someone who is merely there."""
     places = ["in the distance"] if is_far(fact) else []
-    if dark:
-        places.append("in the dark")
+    if light in _DIM:
+        places.append(_DIM[light])
     if people_key(fact) in ("person", "still") and fact.place != "centre":
         places.append(f"on the {fact.place}")
     return tuple(places)

@@ -126,11 +126,12 @@ def light_clauses(fact: LightFact) -> tuple[Clause, ...]:
     return _LIGHT.get(fact.change or fact.level, ())
 
 
-def contrast_clauses(to_light: bool) -> tuple[Clause, ...]:
+def contrast_clauses(to_light: bool, black: bool) -> tuple[Clause, ...]:
     """From one shot to the next it turns from dark to bright, or back."""
+    low = "darkness" if black else "dim light"
     if to_light:
-        return (Clause("darkness", "give way to bright light"), Clause("darkness", "turn to brightness"))
-    return (Clause("bright light", "give way to darkness"), Clause("brightness", "turn to darkness"))
+        return (Clause(low, "give way to bright light"), Clause(low, "turn to brightness"))
+    return (Clause("bright light", f"give way to {low}"), Clause("brightness", f"turn to {low}"))
 
 
 def motion_clauses() -> tuple[Clause, ...]:

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from shotad.engines.narration import phrases
 from shotad.engines.narration.people import (
+    Level,
     description,
     figure_clauses,
     people_clauses,
@@ -32,14 +33,14 @@ _LIVELY = frozenset(
 
 def picture_statements(facts: Facts, has_text: bool) -> list[Statement]:
     """Statements about all that is no text, shot by shot."""
-    dark = {fact.shot for fact in facts.light if fact.level in ("dark", "black")}
+    levels: dict[int, Level] = {fact.shot: fact.level for fact in facts.light}
     brightening = {fact.shot for fact in facts.light if fact.change == "fade-in"}
     same = _identities(facts.people)
     statements: list[Statement] = []
     for shot in facts.current:
         people = [fact for fact in facts.people if fact.shot == shot]
         things = [fact for fact in facts.things if fact.shot == shot]
-        seen = list(_seen(people, things, shot in dark, same))
+        seen = list(_seen(people, things, levels.get(shot, "middling"), same))
         seen += [_figure(fact) for fact in facts.figures if fact.shot == shot]
         if shot in brightening and any(_shows(statement) for statement in seen):
             seen = _out_of_the_dark(seen)
@@ -65,28 +66,28 @@ def _identities(people: tuple[PeopleFact, ...]) -> dict[int, int]:
 
 
 def _seen(
-    people: list[PeopleFact], things: list[ThingFact], dark: bool, same: dict[int, int]
+    people: list[PeopleFact], things: list[ThingFact], light: Level, same: dict[int, int]
 ) -> Iterator[Statement]:
     """People and things of one shot; those that are merely there share one clause."""
     if (
         things
         and len(people) == 1
-        and all(c.verb == "appear" and not c.tail for c in people_clauses(people[0], dark))
+        and all(c.verb == "appear" and not c.tail for c in people_clauses(people[0], light))
     ):
-        yield _company(people, things, dark)
+        yield _company(people, things, light)
         return
-    yield from (_people(fact, dark, same) for fact in people)
+    yield from (_people(fact, light, same) for fact in people)
     if things:
-        yield _company([], things, dark)
+        yield _company([], things, light)
 
 
-def _people(fact: PeopleFact, dark: bool, same: dict[int, int]) -> Statement:
+def _people(fact: PeopleFact, light: Level, same: dict[int, int]) -> Statement:
     key = people_key(fact)
     return Statement(
         key=key,
         shot=fact.shot,
         worth=WORTH[key] + WORTH["described"] * bool(fact.count == 1 and description(fact)),
-        clauses=people_clauses(fact, dark),
+        clauses=people_clauses(fact, light),
         heads=fact.count,
         face=key == "face",
         who=same.get(fact.shot) if fact.count == 1 else None,
@@ -101,10 +102,10 @@ def _figure(fact: FigureFact) -> Statement:
     return Statement(key, fact.shot, WORTH[key], figure_clauses(fact), time=time, sure=fact.sure)
 
 
-def _company(people: list[PeopleFact], things: list[ThingFact], dark: bool) -> Statement:
+def _company(people: list[PeopleFact], things: list[ThingFact], light: Level) -> Statement:
     """ "A person and two dogs appear.": people who do nothing measured, and things, of one shot."""
     things = sorted(things, key=lambda f: (-f.sure, f.name))[:3]
-    nouns = [_person(fact, dark) for fact in people] + [phrases.thing_noun(f) for f in things]
+    nouns = [_person(fact, light) for fact in people] + [phrases.thing_noun(f) for f in things]
     counts = sum(f.count for f in people) + sum(f.count for f in things)
     alone = len(nouns) == 1 and things[0].count == 1 and things[0].place != "centre"
     where = (f"on the {things[0].place}",) if alone else ()
@@ -116,8 +117,8 @@ def _company(people: list[PeopleFact], things: list[ThingFact], dark: bool) -> S
     return Statement("thing", things[0].shot, worth, clauses, heads=heads, sure=sure)
 
 
-def _person(fact: PeopleFact, dark: bool) -> str:
-    return f"{people_nouns(fact, dark)[0]} {description(fact)}".rstrip()
+def _person(fact: PeopleFact, light: Level) -> str:
+    return f"{people_nouns(fact, light)[0]} {description(fact)}".rstrip()
 
 
 def _out_of_the_dark(seen: list[Statement]) -> list[Statement]:
@@ -159,7 +160,7 @@ def _contrasts(facts: Facts) -> Iterator[Statement]:
         bright = {before.level in ("bright", "white"), after.level in ("bright", "white")}
         if steady and ends == {True, False} and bright == {True, False}:
             to_light = after.level in ("bright", "white")
-            clauses = phrases.contrast_clauses(to_light)
+            clauses = phrases.contrast_clauses(to_light, "black" in (before.level, after.level))
             sure = min(before.sure, after.sure)
             yield Statement("contrast", after.shot, WORTH["contrast"], clauses, phase=START, sure=sure)
 
