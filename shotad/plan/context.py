@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from shotad.config import ContextSettings
 from shotad.types import ContextShot, Interval, Role, Shot
 
+ROUNDING = 1e-9
+"""Seconds; a piece from 9.6 to 10.0 is one of 0.4 s, whatever its floats say."""
+
 
 def context_shots(
     slot: Interval, shots: Sequence[Shot], settings: ContextSettings
@@ -71,4 +74,4 @@ def _piece(shot: Shot, role: Role, earliest: float, latest: float) -> ContextSho
 def _long_enough(piece: ContextShot, settings: ContextSettings) -> bool:
     if piece.role is Role.CURRENT and settings.keep_current:
         return True
-    return piece.clipped.duration > settings.shortest
+    return piece.clipped.duration > settings.shortest + ROUNDING

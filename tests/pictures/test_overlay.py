@@ -1,0 +1,158 @@
+"""Labels are readable at the size that the model sees, and the caller's frames stay as they are."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from PIL import Image
+
+from shotad.config import FrameSettings, OverlaySettings
+from shotad.pictures.overlay import RED, fit, paint, shot_label, vlm_size
+from shotad.types import Clip
+
+DEFAULT = FrameSettings()
+NUMBER, BOX, NONE = (OverlaySettings.model_validate({"label": label}) for label in ("number", "box", "none"))
+SIZES = [(504, 280), (588, 224), (448, 336), (280, 504), (160, 120)]
+
+
+def clip(width: int, height: int, numbers: list[int], seed: int = 0) -> Clip:
+    """Noisy frames, the hardest background for small type after JPEG."""
+    images = np.random.default_rng(seed).integers(0, 256, (len(numbers), height, width, 3), dtype=np.uint8)
+    return Clip(images, np.arange(len(numbers), dtype=np.float64), np.array(numbers, dtype=np.int64))
+
+
+def after_jpeg(image: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    file = io.BytesIO()
+    Image.fromarray(image).save(file, "JPEG")
+    return np.asarray(Image.open(file))
+
+
+def height_of_digits(width: int, height: int) -> int:
+    """Lines that the digit 1 covers: the rows in which labels 11 and 1 differ."""
+    eleven, one = (shot_label(n, width, height)[..., 0].astype(int) for n in (11, 1))
+    beyond = eleven[1:-1, one.shape[1] - 1 : -1]
+    return int((beyond < 128).any(axis=1).sum())
+
+
+@pytest.mark.parametrize(
+    ("film", "seen"),
+    [
+        ((1920, 1080), (504, 280)),
+        ((1280, 720), (504, 280)),
+        ((640, 360), (504, 280)),
+        ((640, 480), (448, 336)),
+        ((1920, 800), (588, 224)),
+        ((1080, 1920), (280, 504)),
+        ((160, 120), (392, 280)),
+    ],
+)
+def test_size_is_that_of_the_models_own_rule(film: tuple[int, int], seen: tuple[int, int]) -> None:
+    assert vlm_size(*film, DEFAULT) == seen
+    assert seen[0] % 28 == seen[1] % 28 == 0
+    assert DEFAULT.min_pixels <= seen[0] * seen[1] <= DEFAULT.max_pixels
+
+
+def test_size_between_the_bounds_is_the_nearest_whole_one() -> None:
+    assert vlm_size(400, 300, DEFAULT) == (392, 308)
+
+
+def test_short_side_keeps_the_shape() -> None:
+    settings = FrameSettings(short_side=336)
+    assert vlm_size(1280, 720, settings) == (597, 336)
+    assert vlm_size(720, 1280, settings) == (336, 597)
+
+
+def test_size_of_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="0 x 10"):
+        vlm_size(0, 10, DEFAULT)
+
+
+def test_fit_resizes_smoothly_and_gives_new_arrays() -> None:
+    checks = np.indices((200, 300)).sum(axis=0) % 2 * 255
+    images = np.repeat(checks[None, :, :, None], 3, axis=-1).astype(np.uint8)
+    small = fit(images, (100, 50))
+    assert small.shape == (1, 50, 100, 3)
+    assert abs(int(small[0, 25, 50, 0]) - 127) < 12, "a fine pattern becomes grey, not moiré"
+    same = fit(images, (300, 200))
+    assert np.array_equal(same, images)
+    assert not np.shares_memory(same, images)
+
+
+@pytest.mark.parametrize("settings", [NUMBER, BOX, NONE])
+def test_callers_frames_are_never_painted_on(settings: OverlaySettings) -> None:
+    given = clip(504, 280, [0, 1])
+    before = given.images.copy()
+    painted = paint(given, settings, current=[1])
+    assert np.array_equal(given.images, before)
+    assert not np.shares_memory(painted.images, given.images)
+    assert np.array_equal(painted.seconds, given.seconds)
+    assert np.array_equal(painted.shot_numbers, given.shot_numbers)
+
+
+def test_label_covers_the_top_left_corner_only() -> None:
+    given = clip(504, 280, [3])
+    painted = paint(given, NUMBER)
+    label = shot_label(3, 504, 280)
+    height, width = label.shape[:2]
+    assert np.array_equal(painted.images[0, :height, :width], label)
+    changed = np.argwhere((painted.images[0] != given.images[0]).any(axis=-1))
+    assert changed.max(axis=0).tolist() < [height, width]
+    assert height * width < 0.03 * 504 * 280
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_digits_are_large_and_of_full_contrast(size: tuple[int, int]) -> None:
+    """At the model's sizes a digit is taller than one of its 14-pixel patches."""
+    assert height_of_digits(*size) >= (17 if size[0] * size[1] > 100_000 else 9)
+    label = shot_label(12, *size)
+    assert label.min() == 0
+    assert np.median(label) == 255
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_every_number_is_told_from_every_other_after_jpeg(size: tuple[int, int]) -> None:
+    numbers = list(range(30))
+    painted = paint(clip(*size, numbers), NUMBER).images
+    labels = {n: shot_label(n, *size).astype(int) for n in numbers}
+    for number, image in zip(numbers, painted, strict=True):
+        seen = after_jpeg(image).astype(int)
+        distance = {
+            n: np.abs(seen[: label.shape[0], : label.shape[1]] - label).mean() for n, label in labels.items()
+        }
+        ranked = sorted(distance, key=lambda n: distance[n])
+        assert ranked[0] == number
+        assert distance[ranked[1]] > 1.3 * distance[number]
+
+
+def test_equal_numbers_get_equal_labels() -> None:
+    painted = paint(clip(504, 280, [4, 4], seed=1), NUMBER).images
+    height, width = shot_label(4, 504, 280).shape[:2]
+    assert np.array_equal(painted[0, :height, :width], painted[1, :height, :width])
+
+
+def test_label_larger_than_the_frame_is_cut_to_it() -> None:
+    painted = paint(clip(20, 8, [123]), NUMBER)
+    assert painted.images.shape == (1, 8, 20, 3)
+
+
+def test_box_frames_current_shots_alone() -> None:
+    given = clip(504, 280, [0, 1, 2])
+    painted = paint(given, BOX, current={1}).images
+    assert np.array_equal(painted[[0, 2]], given.images[[0, 2]])
+    edge = 7
+    for strip in (painted[1, :edge], painted[1, -edge:], painted[1, :, :edge], painted[1, :, -edge:]):
+        assert np.all(strip == RED)
+    assert np.array_equal(painted[1, edge:-edge, edge:-edge], given.images[1, edge:-edge, edge:-edge])
+
+
+def test_no_label_leaves_the_frames_as_they_are() -> None:
+    given = clip(504, 280, [0, 1])
+    assert np.array_equal(paint(given, NONE, current=[0]).images, given.images)
+
+
+def test_same_frames_are_painted_the_same() -> None:
+    first, second = (paint(clip(504, 280, [0, 11]), NUMBER).images for _ in range(2))
+    assert first.tobytes() == second.tobytes()

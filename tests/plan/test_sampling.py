@@ -1,0 +1,350 @@
+"""Which frames are shown: over all of CMD-AD, and on small cases."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shotad.config import ContextSettings, FrameSettings, load_config
+from shotad.plan.context import context_shots
+from shotad.plan.sampling import apportion, even_positions, plan_frames
+from shotad.plan.snapping import margin_share, reference_moments, snap
+from shotad.types import ContextShot, FramePlan, Interval, Role, Seconds, Shot
+from tests.cmdad import cmdad
+
+CINEMA = Fraction(24000, 1001)
+DEFAULT = FrameSettings()
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One AD's clip as planned. ``frames`` are numbers of film frames, ``inside`` marks those in the slot."""
+
+    slot: Interval
+    context: tuple[ContextShot, ...]
+    plans: tuple[FramePlan, ...]
+    rate: Fraction
+
+    @property
+    def moments(self) -> Seconds:
+        return np.concatenate([p.seconds for p in self.plans])
+
+    @property
+    def frames(self) -> Seconds:
+        """Number of the frame that is on the screen at each moment."""
+        return np.floor(self.moments * float(self.rate) + 1e-9)
+
+    @property
+    def inside(self) -> np.ndarray:
+        return (self.moments >= self.slot.start) & (self.moments < self.slot.end)
+
+    @property
+    def lost(self) -> list[Role]:
+        shown = Counter(p.role for p in self.plans)
+        return list((Counter(c.role for c in self.context) - shown).elements())
+
+
+def film(*cuts: float) -> list[Shot]:
+    return [Shot(i, Interval(a, b)) for i, (a, b) in enumerate(itertools.pairwise(cuts))]
+
+
+def show(
+    slot: Interval,
+    shots: Sequence[Shot],
+    frames: FrameSettings = DEFAULT,
+    rate: Fraction = Fraction(24),
+    *,
+    context: ContextSettings | None = None,
+    stamps: Seconds | None = None,
+) -> Shown:
+    pieces = context_shots(slot, shots, context or ContextSettings())
+    return Shown(slot, pieces, plan_frames(slot, pieces, frames, rate, stamps=stamps), rate)
+
+
+def show_cmdad(frames: FrameSettings, context: ContextSettings | None = None, every: int = 1) -> list[Shown]:
+    return [show(g.slot, g.shots, frames, CINEMA, context=context) for g in cmdad()[::every]]
+
+
+@pytest.fixture(scope="module")
+def by_default() -> list[Shown]:
+    """All ADs of CMD-AD with the default settings."""
+    return show_cmdad(DEFAULT)
+
+
+def assert_in_order_and_in_shots(shown: Shown) -> None:
+    """Numbers count from 0, moments ascend from shot to shot, and each lies inside a piece, in no hole."""
+    assert [p.number for p in shown.plans] == list(range(len(shown.plans)))
+    assert np.all(np.diff(shown.moments) >= 0)
+    starts = np.array([c.clipped.start for c in shown.context])
+    ends = np.array([c.clipped.end for c in shown.context])
+    owner = np.searchsorted(starts, shown.moments, side="right") - 1
+    assert np.all(owner >= 0)
+    assert np.all(shown.moments < ends[owner])
+    assert [shown.context[i].role for i in np.unique(owner)] == [p.role for p in shown.plans]
+
+
+def test_default_reaches_its_targets_on_cmdad(by_default: list[Shown]) -> None:
+    distinct = []
+    for shown in by_default:
+        assert_in_order_and_in_shots(shown)
+        assert len(shown.moments) == 32
+        assert shown.lost == []
+        alone = all(
+            shown.slot.start <= c.clipped.start and c.clipped.end <= shown.slot.end for c in shown.context
+        )
+        assert shown.inside.sum() == (32 if alone else 16)
+        distinct.append(min(len(set(shown.frames[shown.inside])), 16))
+    assert np.mean(distinct) >= 15.9
+    assert np.mean(np.array(distinct) == 16) > 0.98
+
+
+def test_default_spreads_the_outer_frames_over_current_shots_and_context(by_default: list[Shown]) -> None:
+    """About six of sixteen frames show how the current shots go on, as in the published code (6.5)."""
+    counts: Counter[Role] = Counter()
+    both_sides = 0
+    for shown in by_default:
+        for plan in shown.plans:
+            outside = (plan.seconds < shown.slot.start) | (plan.seconds >= shown.slot.end)
+            counts[plan.role] += int(outside.sum())
+        both_sides += {Role.PAST, Role.FUTURE} <= {p.role for p in shown.plans}
+    assert counts[Role.CURRENT] / len(by_default) == pytest.approx(5.9, abs=0.1)
+    assert 0.8 < counts[Role.PAST] / counts[Role.FUTURE] < 1.25
+    assert both_sides == sum({Role.PAST, Role.FUTURE} <= {c.role for c in s.context} for s in by_default)
+
+
+def test_reference_reproduces_the_published_totals_and_losses() -> None:
+    settings = load_config("reference-code")
+    all_shown = show_cmdad(settings.frames, context=settings.context)
+    assert Counter(len(s.moments) for s in all_shown) == {32: 7209, 24: 76, 22: 1, 20: 1, 16: 29}
+    lost = [s.lost for s in all_shown if s.lost]
+    assert len(lost) == 1559
+    assert sum(len(roles) for roles in lost) == 1664
+    assert sum(roles.count(Role.CURRENT) for roles in lost) == 21
+    for shown in all_shown:
+        assert_in_order_and_in_shots(shown)
+
+
+def test_reference_reproduces_the_published_snapping() -> None:
+    """13.58 of the 16 inner frames are distinct on average, in half of the ADs one lies beyond the AD."""
+    settings = load_config("reference-code")
+    distinct, plain, margins, beyond = [], [], [], []
+    for golden in cmdad():
+        context = context_shots(golden.slot, golden.shots, settings.context)
+        current = [c.clipped for c in context if c.role is Role.CURRENT]
+        slot = golden.slot.clip(Interval(current[0].start, current[-1].end))
+        assert slot is not None
+        wanted = reference_moments(golden.slot, context, 16)
+        inner = wanted[(wanted >= slot.start) & (wanted < slot.end - 1e-9)]
+        _, snapped = snap(inner, context)
+        distinct.append(len(set(np.floor(snapped * float(CINEMA)))))
+        plain.append(len(set(np.floor(inner * float(CINEMA)))))
+        beyond.append(bool(np.any((snapped < slot.start - 1e-9) | (snapped > slot.end + 1e-9))))
+        margins.append(
+            margin_share(slot.start - current[0].start, current[-1].end - slot.end, slot.duration, 16)
+        )
+    assert np.mean(distinct) == pytest.approx(13.58, abs=0.01)
+    assert np.mean(np.array(distinct) == 16) == pytest.approx(0.533, abs=0.002)
+    assert np.mean(plain) == pytest.approx(15.96, abs=0.01)
+    assert np.mean(beyond) == pytest.approx(0.507, abs=0.005)
+    assert np.mean(margins) == pytest.approx(6.51, abs=0.005)
+    assert margins.count(8) == 4905
+
+
+def test_reference_never_samples_where_there_is_no_shot() -> None:
+    """With no future shot the code's rounding can leave a moment for it, which it takes from 0 s."""
+    pieces = context_shots(Interval(40, 42), film(20, 30.1, 39.7, 45), ContextSettings())
+    for plan in plan_frames(Interval(40, 42), pieces, FrameSettings(sampling="reference"), Fraction(24)):
+        assert plan.seconds.min() >= 20
+
+
+def test_uniform_spreads_all_frames_over_the_shown_time() -> None:
+    shown = show(Interval(10, 12), film(0, 10, 12, 30), FrameSettings(sampling="uniform"))
+    assert_in_order_and_in_shots(shown)
+    assert len(shown.moments) == 32
+    assert shown.inside.sum() == 2
+    assert np.diff(shown.moments) == pytest.approx(30 / 32, abs=0.05)
+
+
+def test_uniform_on_cmdad_keeps_every_current_shot() -> None:
+    for shown in show_cmdad(FrameSettings(sampling="uniform"), every=7):
+        assert_in_order_and_in_shots(shown)
+        assert len(shown.moments) == 32
+        assert Role.CURRENT not in shown.lost
+
+
+@pytest.mark.parametrize("neighbours", [0, 1, 2])
+def test_any_number_of_context_shots_fills_the_clip(neighbours: int) -> None:
+    context = ContextSettings(past=neighbours, future=neighbours)
+    for shown in show_cmdad(DEFAULT, context, every=13):
+        assert len(shown.moments) == 32
+        assert shown.lost == []
+        assert shown.inside.sum() >= 16
+
+
+def test_frames_are_even_inside_and_distinct() -> None:
+    shown = show(Interval(10, 14), film(0, 30))
+    inside = shown.moments[shown.inside]
+    assert len(inside) == 16
+    assert np.diff(inside) == pytest.approx(0.25, abs=0.001)
+    assert inside[0] - 10 == pytest.approx(14 - inside[-1], abs=1 / 24)
+    assert len(set(shown.frames)) == 32
+
+
+def test_each_moment_means_its_frame_for_every_way_of_reading() -> None:
+    """A quarter of a frame behind the stamp: the last frame before it, and the nearest, are the same."""
+    shown = show(
+        Interval(10.013, 13.97), film(0, 8.5, 20), rate=CINEMA, stamps=np.arange(600) / float(CINEMA)
+    )
+    behind = shown.moments * float(CINEMA) - shown.frames
+    assert behind == pytest.approx(0.25, abs=1e-6)
+    stamps = shown.frames[shown.inside] / float(CINEMA)
+    assert np.all(stamps >= 10.013)
+
+
+def test_three_frames_a_second_shows_each_before_any_twice() -> None:
+    shown = show(Interval(10, 12), film(0, 30), rate=Fraction(3))
+    inside, outside = shown.frames[shown.inside], shown.frames[~shown.inside]
+    assert sorted(set(inside)) == [30, 31, 32, 33, 34, 35]
+    assert max(Counter(inside).values()) - min(Counter(inside).values()) == 1
+    assert len(inside) == len(outside) == 16
+    assert len(set(outside)) == 16
+
+
+def test_lending_shows_more_of_the_clip_instead_of_repeats() -> None:
+    shown = show(Interval(10, 12), film(0, 8, 20, 30), FrameSettings(lend=True), rate=Fraction(3))
+    assert len(set(shown.frames)) == len(shown.frames) == 32
+    assert shown.inside.sum() == 6
+
+
+def test_clip_with_too_few_frames_shows_all_of_them() -> None:
+    shown = show(Interval(1, 2), film(0, 3), rate=Fraction(3))
+    assert set(shown.frames) == set(range(9))
+    assert len(shown.moments) == 32
+
+
+def test_slot_between_two_frames_shows_what_is_on_the_screen() -> None:
+    shown = show(Interval(10.05, 10.2), film(0, 30), rate=Fraction(3))
+    assert set(shown.frames[shown.inside]) == {30}
+    assert shown.inside.sum() == 16
+
+
+def test_current_shot_that_the_slot_only_grazes_has_a_frame() -> None:
+    shown = show(Interval(9.99, 14), film(0, 5, 10, 20))
+    assert shown.lost == []
+    assert [p.role for p in shown.plans] == [Role.PAST, Role.CURRENT, Role.CURRENT]
+
+
+def test_short_shots_within_a_long_slot_each_have_a_frame() -> None:
+    shown = show(Interval(10, 40), film(0, 10, 20, 20.3, 20.5, 20.6, 40, 50))
+    assert shown.lost == []
+    assert len(shown.moments) == 32
+    assert shown.inside.sum() == 16
+
+
+def test_many_current_shots_take_frames_from_outside() -> None:
+    cuts = [0.0, 5.0, *np.arange(10, 25.1, 0.5).tolist(), 30.0, 35.0]
+    shown = show(Interval(10, 25), film(*cuts))
+    assert sum(p.role is Role.CURRENT for p in shown.plans) == 30
+    assert len(shown.moments) == 32
+    assert shown.lost.count(Role.CURRENT) == 0
+
+
+def test_more_current_shots_than_frames_are_numbered_without_holes() -> None:
+    shown = show(Interval(0, 10), film(*np.arange(0, 10.1, 0.25).tolist()))
+    assert len(shown.moments) == 32
+    assert [p.number for p in shown.plans] == list(range(len(shown.plans)))
+
+
+def test_no_outer_frames_shows_the_slot_alone() -> None:
+    shown = show(Interval(10, 12), film(0, 8, 11, 20), FrameSettings(outside=0))
+    assert len(shown.moments) == 16
+    assert shown.inside.all()
+
+
+def test_grazed_shot_has_a_frame_even_without_outer_ones() -> None:
+    shown = show(Interval(9.99, 14), film(0, 5, 10, 20), FrameSettings(outside=0))
+    assert [p.role for p in shown.plans] == [Role.CURRENT, Role.CURRENT]
+
+
+def test_margin_weight_moves_frames_between_current_shots_and_context() -> None:
+    def in_margins(weight: float) -> int:
+        shown = show(Interval(20, 22), film(0, 10, 18, 24, 30, 40), FrameSettings(margin_weight=weight))
+        current = np.concatenate([p.seconds for p in shown.plans if p.role is Role.CURRENT])
+        return int(((current < 20) | (current >= 22)).sum())
+
+    assert in_margins(0) < in_margins(1) < in_margins(2) < in_margins(8)
+
+
+def test_variable_frame_rate_is_even_in_time_not_in_frames() -> None:
+    """Ten seconds at 5 frames a second, then ten at 50: each half gets half of the moments."""
+    stamps = np.concatenate([np.arange(0, 10, 0.2), np.arange(10, 20, 0.02)])
+    shown = show(Interval(0, 20), film(0, 20), rate=Fraction(27), stamps=stamps)
+    assert abs(int((shown.moments < 10).sum()) - 16) <= 1
+    assert len(set(np.searchsorted(stamps, shown.moments, side="right"))) == 32
+
+
+def test_late_start_and_drifting_stamps_are_followed() -> None:
+    rng = np.random.default_rng(1)
+    stamps = 1.4 + np.arange(400) / 25 + rng.uniform(-0.0005, 0.0005, 400)
+    shown = show(Interval(5, 8), film(1.4, 4, 17), rate=Fraction(25), stamps=stamps)
+    found = np.searchsorted(stamps, shown.moments, side="right") - 1
+    assert len(set(found)) == 32
+    assert np.all(np.abs(stamps[found] - shown.moments) < 0.5 / 25)
+
+
+def test_pseudo_shot_of_a_slot_outside_the_film_still_has_a_plan() -> None:
+    shown = show(Interval(50, 52), film(0, 30), stamps=np.arange(0, 30, 1 / 24))
+    assert [p.role for p in shown.plans] == [Role.CURRENT]
+    assert len(shown.moments) == 32
+
+
+def test_empty_context_is_refused_with_the_slot() -> None:
+    with pytest.raises(ValueError, match=r"slot \[1.000, 2.000\) has no shots"):
+        plan_frames(Interval(1, 2), (), DEFAULT, Fraction(24))
+
+
+@settings(deadline=None, derandomize=True, max_examples=150)
+@given(
+    start=st.floats(0, 60),
+    length=st.floats(0.05, 25),
+    lengths=st.lists(st.floats(0.05, 12), min_size=1, max_size=40),
+    rate=st.sampled_from([Fraction(3), CINEMA, Fraction(25), Fraction(60)]),
+    frames=st.sampled_from([DEFAULT, FrameSettings(lend=True), FrameSettings(sampling="uniform")]),
+)
+def test_any_clip_has_thirty_two_frames_in_its_shots(
+    start: float, length: float, lengths: list[float], rate: Fraction, frames: FrameSettings
+) -> None:
+    shots = film(0, *np.cumsum(lengths).tolist())
+    shown = show(Interval(start, start + length), shots, frames, rate)
+    assert_in_order_and_in_shots(shown)
+    assert len(shown.moments) == 32
+    current = sum(c.role is Role.CURRENT for c in shown.context)
+    if current <= 32:
+        assert Role.CURRENT not in shown.lost
+    again = show(Interval(start, start + length), shots, frames, rate)
+    assert np.array_equal(again.moments, shown.moments)
+
+
+@given(st.integers(0, 60), st.lists(st.floats(0.01, 9), min_size=1, max_size=70))
+def test_even_positions_ascend_and_repeat_only_for_want_of_frames(n: int, lengths: list[float]) -> None:
+    found = even_positions(np.array(lengths), n)
+    assert len(found) == n
+    assert np.all(np.diff(found) >= 0)
+    assert len(set(found.tolist())) == min(n, len(lengths))
+    assert n == 0 or (found[0] >= 0 and found[-1] < len(lengths))
+
+
+def test_apportion_keeps_to_capacity_and_to_what_is_required() -> None:
+    assert apportion(6, [3.0, 1.0, 0.1], [9, 9, 9], [False, False, True]) == [4, 1, 1]
+    assert apportion(6, [3.0, 1.0], [2, 9], [False, False]) == [2, 4]
+    assert apportion(6, [3.0, 1.0], [2, 2], [False, False]) == [4, 2]
+    assert apportion(1, [1.0, 5.0, 2.0], [9, 9, 9], [True, False, True]) == [0, 0, 1]
+    assert apportion(3, [], [], []) == []
