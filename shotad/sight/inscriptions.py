@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import fmean, median
 
@@ -88,14 +88,24 @@ class Inscription:
 
     @property
     def unrest(self) -> float:
-        """How much the picture around it changed: standard deviation of the readings' ``ground``."""
-        return float(np.std([reading.line.ground for reading in self.readings]))
+        """How much the picture around it changed, in luma levels: median over the blocks around it of their
+
+        standard deviation over the readings. 0 for one reading.
+        """
+        blocks = {reading.line.around for reading in self.readings if reading.line.around}
+        if len(blocks) < 2 or len({len(block) for block in blocks}) > 1:
+            return 0.0
+        return float(np.median(np.std(sorted(blocks), axis=0)))
 
     @property
     def drift(self) -> tuple[float, float]:
-        """How far its middle went from first to last reading, x and y, in fractions of the picture."""
-        (x0, y0), (x1, y1) = self.readings[0].line.box.centre, self.readings[-1].line.box.centre
-        return x1 - x0, y1 - y0
+        """How far it went from first to last reading, x and y, in fractions of the picture.
+
+        Across it is the least of left end, middle and right end: a line may also grow.
+        """
+        one, other = self.readings[0].line.box, self.readings[-1].line.box
+        steps = other.left - one.left, other.centre[0] - one.centre[0], other.right - one.right
+        return min(steps, key=abs), other.centre[1] - one.centre[1]
 
 
 def joined_rows(lines: Iterable[TextLine]) -> tuple[TextLine, ...]:
@@ -104,7 +114,7 @@ def joined_rows(lines: Iterable[TextLine]) -> tuple[TextLine, ...]:
     Two neighbours on one level and of like height are one line if less than one and a half heights lie
     between them. What cannot be text is left out before.
     """
-    tidied = (TextLine(tidy(a.text), a.box, a.score, a.tilt, a.ground) for a in lines)
+    tidied = (replace(a, text=tidy(a.text)) for a in lines)
     rows: list[TextLine] = []
     for line in sorted((a for a in tidied if letters(a.text)), key=lambda a: a.box.left):
         place = next((i for i, row in enumerate(rows) if _continues(row, line)), None)
@@ -127,7 +137,8 @@ def _join(row: TextLine, line: TextLine) -> TextLine:
     box = Box(a.left, min(a.top, b.top), max(a.right, b.right), max(a.bottom, b.bottom))
     share = letters(row.text) / (letters(row.text) + letters(line.text))
     score = row.score * share + line.score * (1 - share)
-    return TextLine(f"{row.text} {line.text}", box, score, row.tilt, max(row.ground, line.ground))
+    ground = max(row.ground, line.ground)
+    return replace(row, text=f"{row.text} {line.text}", box=box, score=score, ground=ground)
 
 
 def follow(observations: Sequence[FrameText]) -> list[Inscription]:

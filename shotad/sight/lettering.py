@@ -27,8 +27,10 @@ class TextLine:
     """One line of text as read in one picture.
 
     ``score`` is the mean probability of its characters, 0 to 1. ``tilt`` is the angle of its base line in
-    degrees, clockwise, -45 to 45. ``ground`` is the standard deviation of luma (0 to 255) just around
-    it: near 0 on a plain card, tens in a picture.
+    degrees, clockwise, -45 to 45; 0 where it is no more than the letters' own unevenness. ``ground`` is the
+    standard deviation of luma (0 to 255) just around it: near 0 on a plain card, tens in a picture.
+    ``around`` is the mean luma of the blocks around it, in a fixed order: what changes there while the
+    text stays tells text laid over the film from writing within it.
     """
 
     text: str
@@ -36,6 +38,7 @@ class TextLine:
     score: float
     tilt: float = 0.0
     ground: float = 0.0
+    around: tuple[float, ...] = ()
 
 
 def tidy(text: str) -> str:

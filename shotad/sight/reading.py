@@ -47,11 +47,13 @@ def texts_of_shots(
     (0.06 of the height) and its score 0.97; one of fewer than four letters needs three frames and 0.97,
     or a line beside it that counts. Lines that stand together are one text, in reading order. ``speech`` is
     where people speak: what stands at the bottom meanwhile is a subtitle. Text that is seen in several
-    shots belongs to the first.
+    shots belongs to the first; small text that stays in a corner over three shots is a mark of the
+    sender or the maker, and left out.
     """
     found = follow(observations)
     sure = [line for line in found if _counts(line, text_score)]
     cards = [_complete(card, found, text_score) for card in _cards(sure)]
+    cards = [card for card in cards if not _is_watermark(card)]
     low = [card for card in cards if _stands_low(card)]
     facts = [_fact(card, _kind(card, len(low), speech)) for card in cards]
     return tuple(sorted(facts, key=lambda fact: (fact.first, fact.shot)))
@@ -129,6 +131,17 @@ def _height_beside(line: Inscription, anchor: Inscription) -> float:
     return fmean(mine[frame] - theirs[frame] for frame in shared)
 
 
+def _is_watermark(card: Sequence[Inscription]) -> bool:
+    shots = {reading.shot for line in card for reading in line.readings}
+    lasts = max(line.last for line in card) - min(line.first for line in card)
+    return len(shots) >= 3 and lasts >= 5 and all(_is_in_corner(line) for line in card)
+
+
+def _is_in_corner(line: Inscription) -> bool:
+    x, y = line.centre
+    return line.height <= _LARGE and abs(x - 0.5) > 0.3 and abs(y - 0.5) > 0.3
+
+
 def _fact(card: Sequence[Inscription], kind: TextKind) -> TextFact:
     first = min(card, key=lambda line: line.first)
     return TextFact(
@@ -157,7 +170,7 @@ def _is_roll(card: Sequence[Inscription]) -> bool:
 
 def _is_credit(card: Sequence[Inscription]) -> bool:
     """True for six small lines or more, and for fewer where one names a role, above or beside a name."""
-    if any(line.tilt > 2 for line in card):
+    if any(line.tilt > 0 for line in card):
         return False
     if len(card) >= 6 and _is_small(card):
         return True
@@ -178,7 +191,7 @@ def _stands_low(card: Sequence[Inscription]) -> bool:
     """True for three level lines at most, in the bottom quarter, in the middle, of a subtitle's size."""
     x = fmean(line.centre[0] for line in card)
     y = fmean(line.centre[1] for line in card)
-    level = all(line.tilt < 2 for line in card)
+    level = all(line.tilt == 0 for line in card)
     sized = all(0.025 <= line.height <= 0.12 for line in card)
     return len(card) <= 3 and level and sized and y > 0.75 and abs(x - 0.5) < 0.08
 
@@ -200,18 +213,19 @@ def _is_said(card: Sequence[Inscription], low_cards: int, speech: Sequence[Inter
 def _is_overlay(card: Sequence[Inscription]) -> bool:
     """True for text laid over the picture or on a card; False for writing that is part of the scene.
 
-    Laid-over text is level and keeps its place. It stands on plain ground or in the middle, or goes on over
-    a cut, or what is around it changes while it stays.
+    Laid-over text is level and keeps its place. It stands on plain ground, in the middle or in a lower
+    corner, or goes on over a cut, or what is around it changes while it stays.
     """
     line = max(card, key=lambda line: (len(line.frames), letters(line.text)))
     x, _ = line.centre
     dx, dy = line.drift
-    if line.tilt > 2.5 or abs(dx) > 0.015 or abs(dy) > 0.03:
+    if line.tilt > 0 or abs(dx) > 0.015 or abs(dy) > 0.03:
         return False
     shots = {reading.shot for reading in line.readings}
     card_centre = fmean(other.centre[0] for other in card)
     centred = abs(x - 0.5) < 0.06 or abs(card_centre - 0.5) < 0.06
-    return centred or line.ground <= _PLAIN or len(shots) > 1 or line.unrest > 5
+    cornered = line.centre[1] > 0.75 and min(x, 1 - x) - line.width / 2 < 0.12
+    return centred or cornered or line.ground <= _PLAIN or len(shots) > 1 or line.unrest > 5
 
 
 def looks_like_credits(observations: Sequence[FrameText]) -> bool:
