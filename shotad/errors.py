@@ -63,5 +63,5 @@ class WorkFolderError(ShotadError):
     """A work folder that cannot be written, is damaged, or is in use."""
 
 
-class EditConflictError(WorkFolderError):
+class EditConflict(WorkFolderError):  # noqa: N818  the word of the decision it enforces
     """A person's edit that a later run would overwrite. Both texts are in the message."""

@@ -5,34 +5,23 @@ track becomes files.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from shotad import __version__
 from shotad.errors import WorkFolderError
 from shotad.outcome import Outcome, long_silences
 from shotad.prepare import Bench, Prepared
+from shotad.records import slots_of
 from shotad.script.cue import Cue, Maker
-from shotad.script.dapt import write_dapt
-from shotad.script.edits import derive
-from shotad.script.sheet import write_csv
-from shotad.script.srt import write_srt
+from shotad.script.edits import Derivation, derive, respeak
+from shotad.script.importing import Import, import_script
+from shotad.script.text import read_script, script_format
 from shotad.script.track import FilmId, Track, load_track, to_json
-from shotad.script.webvtt import write_vtt
 from shotad.types import Interval
 from shotad.workfolder import WorkFolder, write_text
 
 TRACK = "track.json"
-
-WRITERS = {
-    "vtt": write_vtt,
-    "srt": write_srt,
-    "dapt": write_dapt,
-    "csv": write_csv,
-    "json": to_json,
-}
-"""Script formats by name."""
-
-SUFFIXES = {"vtt": ".ad.vtt", "srt": ".ad.srt", "dapt": ".ad.dapt.xml", "csv": ".ad.csv", "json": ".ad.json"}
 
 BESIDE_TRACK = ("vtt", "srt", "dapt", "csv")
 """The formats that every run writes; ``track.json`` is the JSON."""
@@ -54,11 +43,24 @@ def write_track(
     film = FilmId(prepared.info.name, prepared.info.fingerprint, prepared.end)
     fresh = Track(film, bench.config.language, makers, __version__, ()).with_cues(cues)
     described = Interval(given.start, min(prepared.end, given.end or prepared.end))
-    track = fresh if discard_edits else derive(present_track(folder, film), fresh, described)
+    merged = derive(present_track(folder, film), fresh, covered=described, discard_edits=discard_edits)
+    slots = {slot.id: slot.interval for slot in prepared.slots}
+    track = respeak(merged.track, slots, bench.config.slots.seconds_per_word)
     files = save_track(track, folder.path, prepared.info.name)
     speech = [utterance.interval for utterance in prepared.speech]
     silences = long_silences(track, speech, described)
-    return Outcome(track, files, described, silences, prepared.failed, prepared.warnings)
+    warnings = (*prepared.warnings, *_news(merged))
+    return Outcome(track, files, described, silences, prepared.failed, warnings)
+
+
+def _news(merged: Derivation) -> list[str]:
+    """What the user should know of edits that met new lines."""
+    news = []
+    if merged.yielded:
+        news.append(f"{len(merged.yielded)} new lines left out, for a person's line has their time.")
+    if merged.lapsed:
+        news.append(f"Lines changed since the review by {', '.join(merged.lapsed)}: review again.")
+    return news
 
 
 def present_track(folder: WorkFolder, film: FilmId) -> Track | None:
@@ -75,12 +77,28 @@ def present_track(folder: WorkFolder, film: FilmId) -> Track | None:
     return track
 
 
+def import_into(
+    place: Path, script: Path, form: str | None, *, reviewers: Sequence[str] = (), overwrite: bool = False
+) -> Import:
+    """Bring a script's edits into the track of the work folder ``place`` and write everything anew."""
+    with WorkFolder(place) as folder:
+        track = load_track(folder.path / TRACK)
+        planned = folder.read_json("slots.json") or {}
+        slots = {slot.id: slot.interval for slot in slots_of(planned.get("slots", ()))}
+        done = import_script(track, read_script(script, form), script.name, slots=slots, overwrite=overwrite)
+        people = tuple(dict.fromkeys((*done.track.reviewed_by, *reviewers)))
+        done = replace(done, track=replace(done.track, reviewed_by=people))
+        save_track(done.track, folder.path, track.film.name)
+        folder.note(f"imported {script.name}: {len(done.changed)} lines changed")
+    return done
+
+
 def save_track(track: Track, folder: Path, name: str) -> tuple[Path, ...]:
     """Write the track and its scripts; their paths."""
     stem = Path(name).stem or name
     paths = [folder / TRACK]
     write_text(paths[0], to_json(track))
-    for format_ in BESIDE_TRACK:
-        paths.append(folder / f"{stem}{SUFFIXES[format_]}")
-        write_text(paths[-1], WRITERS[format_](track))
+    for form in map(script_format, BESIDE_TRACK):
+        paths.append(folder / f"{stem}.{form.ending}")
+        write_text(paths[-1], form.write(track))
     return tuple(paths)

@@ -69,6 +69,18 @@ def settings(options: Mapping[str, Any]) -> Config:
     )
 
 
+def track_folder(path: Path) -> Path:
+    """The work folder meant by a film or by the folder itself."""
+    from shotad.tracking import TRACK
+    from shotad.workfolder import work_folder_of
+
+    for folder in (path, work_folder_of(path)):
+        if (folder / TRACK).is_file():
+            return folder
+    what = f"{path} has no track: there is no {TRACK} in it or in {work_folder_of(path)}."
+    raise UsageError(what, "Run shotad describe first, or name the work folder.")
+
+
 @contextmanager
 def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, WorkFolder, Given]]:
     """The film, its work folder, and the files given, ready for use.

@@ -41,6 +41,9 @@ class FakeEngine:
         return Reply(text, usage=Usage(words_in, len(text.split())))
 
 
+_VERBS = ("crosses", "enters", "leaves", "searches", "paints")
+
+
 def plain_answer(request: Request) -> str:
     """A numbered description for a clip; JSON with one sentence (or five) where a schema asks for it."""
     if request.schema is None:
@@ -51,6 +54,6 @@ def plain_answer(request: Request) -> str:
         return "Description:\n" + "\n".join(f"{i}. {head}: {body}" for i, head in enumerate(heads, 1))
     names = list(request.schema.get("properties", {}))
     moment = int(request.slot_id.lstrip("s") or 0) // 1000 if request.slot_id.lstrip("s").isdigit() else 0
-    words = f"Somebody crosses a room after {moment} seconds.".split()
-    line = " ".join(words if request.budget is None else words[: max(request.budget, 1)]).rstrip(".")
-    return json.dumps(dict.fromkeys(names, f"{line}."))
+    lines = [f"Somebody {verb} a room after {moment} seconds".split() for verb in _VERBS]
+    budget = request.budget or len(lines[0])
+    return json.dumps({name: " ".join(line[:budget]) + "." for name, line in zip(names, lines, strict=False)})

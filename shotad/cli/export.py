@@ -1,0 +1,75 @@
+"""``shotad export WORKFOLDER`` and ``shotad export --check FILE …``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from shotad.cli.console import Console
+from shotad.cli.options import console_options, track_folder
+from shotad.errors import ScriptError, UsageError
+
+
+@click.command(name="export")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--format", "formats", multiple=True, metavar="NAME", help="vtt, srt, dapt, csv, json; repeatable."
+)
+@click.option("--out", "target", type=click.Path(path_type=Path), help="Folder, or file for one format.")
+@click.option("--check", is_flag=True, help="Check script files instead of writing any.")
+@console_options
+def command(
+    console: Console, paths: tuple[Path, ...], formats: tuple[str, ...], target: Path | None, check: bool
+) -> None:
+    """Write the track of a film (or work folder) in script formats, or check scripts.
+
+    Without --format all formats are written, beside the track unless --out says where. With --check
+    PATHS are script files of any make; exit code 1 if one of them breaks the rules of its format.
+    """
+    if check:
+        _check(console, paths)
+        return
+    if len(paths) != 1:
+        raise UsageError(
+            f"Give one film or work folder, not {len(paths)}.", "With --check several files may be given."
+        )
+    _write(console, paths[0], formats, target)
+
+
+def _write(console: Console, path: Path, formats: tuple[str, ...], target: Path | None) -> None:
+    from shotad.script.text import FORMATS, script_format
+    from shotad.script.track import load_track
+    from shotad.tracking import TRACK
+    from shotad.workfolder import write_text
+
+    folder = track_folder(path)
+    track = load_track(folder / TRACK)
+    chosen = [script_format(name) for name in formats or FORMATS]
+    stem = Path(track.film.name).stem or track.film.name
+    to_file = target is not None and len(chosen) == 1 and not target.is_dir()
+    written = []
+    for form in chosen:
+        place = target if to_file and target else (target or folder) / f"{stem}.{form.ending}"
+        write_text(place, form.write(track))
+        written.append(str(place))
+    console.result("\n".join(written), {"files": written})
+
+
+def _check(console: Console, paths: tuple[Path, ...]) -> None:
+    from shotad.script.text import check_script
+
+    found = {str(path): check_script(path) for path in paths}
+    lines = []
+    for name, violations in found.items():
+        lines += [f"{name}: {violation}" for violation in violations] or [f"{name}: valid"]
+    value = {
+        name: [{"clause": v.clause, "message": v.message, "line": v.line} for v in violations]
+        for name, violations in found.items()
+    }
+    console.result("\n".join(lines), value)
+    bad = [name for name, violations in found.items() if violations]
+    if bad:
+        raise ScriptError(
+            f"{len(bad)} of {len(found)} scripts break the rules of their format.", "See the lines above."
+        )

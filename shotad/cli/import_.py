@@ -1,0 +1,43 @@
+"""``shotad import WORKFOLDER FILE``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from shotad.cli.console import Console
+from shotad.cli.options import console_options, track_folder
+
+
+@click.command(name="import")
+@click.argument("path", metavar="FILM|WORKFOLDER", type=click.Path(path_type=Path))
+@click.argument("script", type=click.Path(path_type=Path))
+@click.option(
+    "--format", "form", metavar="NAME", help="vtt, srt, dapt, csv or json, where it cannot be told."
+)
+@click.option(
+    "--reviewer", "reviewers", multiple=True, metavar="NAME", help="Who has reviewed the script; repeatable."
+)
+@click.option("--overwrite", is_flag=True, help="Where the track was edited otherwise, the script wins.")
+@console_options
+def command(
+    console: Console, path: Path, script: Path, form: str | None, reviewers: tuple[str, ...], overwrite: bool
+) -> None:
+    """Bring an edited SCRIPT (VTT, SRT, DAPT, CSV, JSON) back into the track of a film.
+
+    What differs becomes an edit, which every later run keeps. Where script and track were both
+    edited, nothing is written and both texts are shown.
+    """
+    from shotad.tracking import import_into
+
+    done = import_into(track_folder(path), script, form, reviewers=reviewers, overwrite=overwrite)
+    counts = {
+        "changed": len(done.changed),
+        "added": len(done.added),
+        "removed": len(done.removed),
+        "kept": len(done.kept),
+    }
+    words = ", ".join(f"{number} {what}" for what, number in counts.items())
+    ids = {name: list(getattr(done, name)) for name in counts}
+    console.result(f"{script}: {words}.", {**ids, "reviewed_by": list(done.track.reviewed_by)})
