@@ -75,6 +75,8 @@ class SlotSettings(Settings):
     """Seconds by which a slot may start later than its gap so as to start with a shot."""
     earliest: float = Field(0.2, gt=0)
     """Seconds of film before the first slot: players fire a cue at 0.000 before they play."""
+    find_credits: bool = True
+    """Whether the roll of end credits is looked for; it needs the weights that read text."""
     credits: float = Field(5.0, gt=0)
     """Seconds; the length of the one slot that a roll of end credits gets."""
     detail: Literal["brief", "normal", "rich"] = "normal"
@@ -208,9 +210,13 @@ class TextSettings(Settings):
 class ObserverSettings(Settings):
     """The embedded observer: when a thing seen is sure enough to be said."""
 
-    people_score: float = Field(0.6, gt=0, lt=1)
-    face_score: float = Field(0.8, gt=0, lt=1)
+    people_score: float = Field(0.72, gt=0, lt=1)
+    """Best score of a body without a face. Pillars and statues reach 0.66 (benchmarks/observer.py)."""
+    face_score: float = Field(0.75, gt=0, lt=1)
+    thing_score: float = Field(0.88, gt=0, lt=1)
+    """Both detectors' score for a thing with a name. Dunes reach 0.82 in both as a bed."""
     text_score: float = Field(0.9, gt=0, lt=1)
+    threads: int = Field(2, ge=1)
 
 
 class NarratorSettings(Settings):
@@ -272,9 +278,15 @@ def load_config(name_or_file: str | None = None, assignments: Iterable[str] = ()
 
 
 def build_config(tree: Mapping[str, Any]) -> Config:
-    """A checked Config from a nested mapping. Raises ConfigError, naming key, value and remedy."""
+    """A checked Config from a nested mapping. Raises ConfigError, naming key, value and remedy.
+
+    What the mapping leaves out keeps its default, also beside a key that is given: a group may have
+    other defaults in one place than in another (the sampling of the two stages).
+    """
+    complete = Config().model_dump()
+    _merge(complete, tree)
     try:
-        return Config.model_validate(tree)
+        return Config.model_validate(complete)
     except ValidationError as error:
         raise ConfigError(*_explain(error.errors()[0])) from None
 
@@ -331,10 +343,18 @@ def _assign(tree: dict[str, Any], dotted: str, value: Any) -> None:
     tree[last] = value
 
 
+def _whole_key(dotted: str, value: Any) -> str:
+    """The key down to its value, where a whole group is unknown: ``frame`` → ``frame.inside``."""
+    while isinstance(value, Mapping) and len(value) == 1:
+        (key, value), = value.items()  # fmt: skip
+        dotted = f"{dotted}.{key}"
+    return dotted
+
+
 def _explain(error: Mapping[str, Any]) -> tuple[str, str]:
     dotted = ".".join(str(part) for part in error["loc"])
     if error["type"] == "extra_forbidden":
-        names = setting_names()
+        dotted, names = _whole_key(dotted, error["input"]), setting_names()
         near = difflib.get_close_matches(dotted, names, n=1, cutoff=0.4)
         hint = f"Did you mean {near[0]}?" if near else f"Valid keys: {', '.join(names)}."
         return f"There is no setting {dotted}.", hint

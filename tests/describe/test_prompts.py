@@ -1,0 +1,387 @@
+"""What the models are asked: complete, in order, and refused before any model when it cannot be filled in."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shotad.config import PromptSettings, load_config
+from shotad.describe.prompts import (
+    EXAMPLES,
+    VARIABLES,
+    Character,
+    Stage1Prompt,
+    answer_keys,
+    check_prompts,
+    effective_scale,
+    factors_for,
+    prompt_hash,
+    render,
+    stage1_messages,
+    stage2_messages,
+)
+from shotad.errors import PromptError
+from shotad.resources import data_root, prompt_text
+from shotad.types import Description, FramePlan, Grammar, Role, ShotScale
+
+DEFAULT = PromptSettings()
+EC, C, M, F, L = ShotScale
+DESCRIBED = Description(
+    "s00083120", {"Main characters": "Ann.", "Actions": "Ann runs."}, "Both alike.", "", "vlm"
+)
+
+
+def plans(roles: str = "pccf") -> list[FramePlan]:
+    kinds = {"p": Role.PAST, "c": Role.CURRENT, "f": Role.FUTURE}
+    return [FramePlan(i, kinds[r], np.array([float(i)])) for i, r in enumerate(roles)]
+
+
+def stage1(roles: str = "pccf", grammar: Grammar | None = None, **kwargs: object) -> Stage1Prompt:
+    characters = kwargs.pop("characters", ())
+    label = kwargs.pop("label", "number")
+    settings = PromptSettings.model_validate(kwargs)
+    return stage1_messages(
+        plans(roles), grammar or Grammar(), settings, characters=characters, label=label  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def text_of(prompt: Stage1Prompt) -> str:
+    (message,) = prompt.messages
+    assert message.role == "user"
+    assert message.with_clip
+    return message.text
+
+
+def stage2_text(settings: PromptSettings = DEFAULT, **kwargs: object) -> str:
+    return stage2_messages(DESCRIBED, 9, settings, **{"seed": 42, **kwargs}).messages[1].text  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the prompts and configs, as a person makes it to edit them."""
+    for folder in ("prompts", "configs"):
+        shutil.copytree(data_root() / folder, tmp_path / folder)
+    monkeypatch.setenv("SHOTAD_DATA", str(tmp_path))
+    return tmp_path
+
+
+def edit(folder: Path, name: str, old: str, new: str) -> None:
+    path = folder / "prompts" / f"{name}.txt"
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+# Templates
+
+
+def test_every_prompt_file_is_known_and_complete() -> None:
+    files = {
+        str(p.relative_to(data_root() / "prompts").with_suffix(""))
+        for stage in ("stage1", "stage2")
+        for p in (data_root() / "prompts" / stage).glob("*.txt")
+    }
+    assert files == {*VARIABLES, EXAMPLES}
+    check_prompts()
+
+
+def test_render_fills_in_and_takes_values_literally() -> None:
+    assert render("stage1/thread", shots="[Shot $0]") == "[Shot $0] have the same camera set-up"
+
+
+def test_missing_and_unknown_variables_are_both_named() -> None:
+    with pytest.raises(PromptError, match=r"does not know \$shots and lacks \$one, \$two") as caught:
+        render("stage1/thread", one="1", two="2")
+    assert "stage1/thread" in caught.value.what
+    with pytest.raises(PromptError, match=r"does not know \$shots"):
+        render("stage1/thread")
+    with pytest.raises(PromptError, match=r"lacks \$more"):
+        render("stage1/thread", shots="[Shot 0]", more="")
+
+
+def test_prompt_that_is_not_there_is_named() -> None:
+    with pytest.raises(PromptError, match="stage1/nothing cannot be read"):
+        render("stage1/nothing")
+
+
+def test_edited_prompt_is_used_and_changes_the_hash(own_data: Path) -> None:
+    before = prompt_hash(VARIABLES)
+    edit(own_data, "stage1/actions", "Say who does what", "Tell me who does what")
+    assert "Tell me who does what" in text_of(stage1())
+    assert prompt_hash(VARIABLES) != before
+    assert prompt_hash(["stage2/user"]) == prompt_hash(["stage2/user", "stage2/user"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("$budget", "$budgets", r"does not know \$budgets and lacks \$budget\."),
+        ("$budget", "9", r"lacks \$budget"),
+        ("$verbs", "$verbs, $tempo", r"does not know \$tempo"),
+        ("Answer in JSON", "It costs 5 $. Answer in JSON", r"\$ without a name in line 1\d"),
+    ],
+)
+def test_badly_edited_prompt_is_refused_before_any_slot(
+    own_data: Path, old: str, new: str, complaint: str
+) -> None:
+    edit(own_data, "stage2/user", old, new)
+    with pytest.raises(PromptError, match=complaint):
+        check_prompts()
+    with pytest.raises(PromptError, match=complaint):
+        stage2_text()
+
+
+def test_dollar_sign_is_written_twice(own_data: Path) -> None:
+    edit(own_data, "stage2/view-single", "narrator", "$$narrator")
+    check_prompts()
+    assert "as a $narrator would" in stage2_text()
+
+
+def test_step_without_its_heading_is_refused(own_data: Path) -> None:
+    edit(own_data, "stage1/face", "Facial expressions\n\n", "")
+    with pytest.raises(PromptError, match="stage1/face does not begin with a heading"):
+        check_prompts()
+
+
+# Stage I
+
+
+def test_stage1_prompt_has_the_papers_order() -> None:
+    grammar = Grammar({1: L, 2: L}, ((0, 3), (1, 2)))
+    text = text_of(stage1(grammar=grammar, characters=[Character("Ann", "red"), Character("Bo", "green")]))
+    landmarks = [
+        "movie", "top left corner", "briefly", "[Shot 1, Shot 2]", "four steps", "1. ", "Ann (red), Bo (green)", "2. ", "3. ",
+        "4. ", "ways in and out", "never mention", "Last of all", "[Shot 0, Shot 3]", "[Shot 1, Shot 2] have the same camera",
+        "Report only", "Description:", "1. Main characters: ...", "4. Environment: ...", "Explanation: ...",
+    ]  # fmt: skip
+    positions = [text.find(landmark) for landmark in landmarks]
+    assert -1 not in positions, landmarks[positions.index(-1)]
+    ordered = [text.index(m, p) for m, p in zip(landmarks, [0, *positions], strict=False)]
+    assert ordered == sorted(ordered)
+
+
+def test_published_order_puts_threads_before_circles() -> None:
+    grammar = Grammar({}, ((0, 3),))
+    text = text_of(stage1(grammar=grammar, circle_note="always", thread_sentence_first=True))
+    assert text.index("Last of all") < text.index("never mention")
+    assert text.index("Last of all") > text.index("4. ")
+
+
+def test_steps_are_the_headings_of_the_answer() -> None:
+    prompt = stage1(factor="all")
+    assert prompt.steps == (
+        "Main characters", "Actions", "Interactions", "Facial expressions", "Key objects", "Environment",
+    )  # fmt: skip
+    text = text_of(prompt)
+    assert "six steps" in text
+    assert [f"{i}. {h}: ..." in text for i, h in enumerate(prompt.steps, 1)] == [True] * 6
+
+
+def test_clip_without_marked_characters_does_not_speak_of_circles() -> None:
+    assert "circle" not in text_of(stage1())
+    assert "circle" in text_of(stage1(circle_note="always"))
+    assert "these may appear" not in text_of(stage1(circle_note="always"))
+
+
+@pytest.mark.parametrize(
+    ("label", "words"), [("number", "top left"), ("box", "red border"), ("none", "oldest")]
+)
+def test_prompt_says_only_of_labels_that_are_there(label: str, words: str) -> None:
+    text = text_of(stage1(label=label))
+    assert words in text
+    assert ("top left" in text) == (label == "number")
+
+
+def test_thread_sentence_needs_a_thread_among_the_shots_shown() -> None:
+    assert "Explanation" not in text_of(stage1())
+    assert "Explanation" not in text_of(stage1(grammar=Grammar({}, ((0, 9),))))
+    assert "[Shot 0, Shot 2]" in text_of(stage1(grammar=Grammar({}, ((0, 2, 9),))))
+
+
+def test_series_is_called_one() -> None:
+    assert "TV series" in text_of(stage1(medium="TV series"))
+    assert "movie" not in text_of(stage1(medium="TV series"))
+
+
+def test_no_variable_is_left_in_a_prompt() -> None:
+    settings = load_config("reference-code").prompt
+    stage1_text = stage1_messages(plans(), Grammar({}, ((0, 3),)), settings).messages[0].text
+    for text in (stage1_text, stage2_text(settings), stage2_text(settings, candidates=5)):
+        assert "$" not in text
+        assert not re.search(r"\n\n\n", text)
+
+
+def test_clip_without_current_shot_is_refused() -> None:
+    with pytest.raises(ValueError, match="current shot"):
+        stage1("pf")
+
+
+@pytest.mark.parametrize(
+    ("scales", "expected"),
+    [
+        ({1: EC, 2: L}, 2.0),
+        ({0: EC, 1: L, 2: F, 3: EC}, 3.5),
+        ({2: C}, 1.0),
+        ({0: C, 3: M}, 1.5),
+        ({}, 2.0),
+        ({9: L}, 2.0),
+    ],
+)
+def test_effective_scale_is_that_of_current_shots_else_of_the_context(
+    scales: dict[int, ShotScale], expected: float
+) -> None:
+    grammar = Grammar(scales)
+    assert effective_scale(grammar, plans()) == expected
+    assert stage1(grammar=grammar).effective_scale == expected
+
+
+@pytest.mark.parametrize(
+    ("scale", "paper", "code"),
+    [
+        (0, "face", "face"),
+        (0.99, "face", "face"),
+        (1, "face", None),
+        (1.49, "face", None),
+        (1.5, "face", "object"),
+        (1.51, None, "object"),
+        (1.99, None, "object"),
+        (2, "object", "object"),
+        (2.99, "object", "object"),
+        (3, "object", None),
+        (3.01, None, None),
+        (3.49, None, None),
+        (3.5, "environment", "environment"),
+        (4, "environment", "environment"),
+    ],
+)
+def test_borders_of_the_factors(scale: float, paper: str | None, code: str | None) -> None:
+    assert factors_for(scale, DEFAULT) == ((paper,) if paper else ())
+    assert factors_for(scale, PromptSettings(factor_rule="code")) == ((code,) if code else ())
+
+
+@pytest.mark.parametrize("scale", [0.0, 1.7, 4.0])
+def test_factor_can_be_forced(scale: float) -> None:
+    forced = {f: factors_for(scale, PromptSettings.model_validate({"factor": f})) for f in ("none", "face", "object", "environment", "all")}  # fmt: skip
+    assert forced == {
+        "none": (),
+        "face": ("face",),
+        "object": ("object",),
+        "environment": ("environment",),
+        "all": ("face", "object", "environment"),
+    }
+
+
+# Stage II
+
+
+def test_stage2_prompt_says_what_the_method_asks() -> None:
+    prompt = stage2_messages(DESCRIBED, 9, DEFAULT, seed=42)
+    system, user = prompt.messages
+    assert (system.role, user.role) == ("system", "user")
+    assert "one sentence" in system.text
+    assert "movie" in system.text
+    assert "1. Main characters: Ann.\n2. Actions: Ann runs." in user.text
+    assert "Both alike" not in user.text
+    assert "ONE succinct sentence" in user.text
+    assert "within 9 words." in user.text
+    assert "look, turn, take, hold" in user.text
+    assert '{"summarized_AD": "..."}' in user.text
+    assert len(re.findall(r'^\{"summarized_AD": "[A-Z]', user.text, re.MULTILINE)) == 10
+    for marker in ("[INST]", "<<SYS>>", "{}"):
+        assert marker not in system.text + user.text
+
+
+def test_five_candidates_are_asked_for_as_five() -> None:
+    prompt = stage2_messages(DESCRIBED, 9, DEFAULT, seed=42, candidates=5)
+    system, user = (m.text for m in prompt.messages)
+    assert "one sentence" not in system
+    assert "five" in user
+    assert "9 words in each sentence" in user
+    assert all(f'"summarized_AD_{k}"' in user for k in range(1, 6))
+    assert '"summarized_AD"' not in user
+    assert prompt.schema["required"] == [f"summarized_AD_{k}" for k in range(1, 6)]
+
+
+def test_schema_asks_for_the_keys_and_nothing_else() -> None:
+    schema = stage2_messages(DESCRIBED, 9, DEFAULT, seed=42).schema
+    assert json.loads(json.dumps(schema)) == {
+        "type": "object",
+        "properties": {"summarized_AD": {"type": "string"}},
+        "required": ["summarized_AD"],
+        "additionalProperties": False,
+    }
+    assert answer_keys(1) == ("summarized_AD",)
+
+
+def test_one_word_is_one_word_and_none_is_refused() -> None:
+    assert "within 1 word." in stage2_messages(DESCRIBED, 1, DEFAULT, seed=1).messages[1].text
+    with pytest.raises(ValueError, match="s00083120"):
+        stage2_messages(DESCRIBED, 0, DEFAULT, seed=1)
+
+
+def test_stress_on_steps_is_the_published_codes_alone() -> None:
+    assert "point 2" not in stage2_text()
+    assert "point 2" in stage2_text(PromptSettings(stress_steps=True))
+
+
+def test_examples_are_drawn_by_seed_and_slot() -> None:
+    pool = [f"She opens door {n}." for n in range(100)]
+    first = stage2_text(examples=pool)
+    assert first == stage2_text(examples=pool)
+    assert first != stage2_text(examples=pool, seed=43)
+    other = Description("s00090000", DESCRIBED.steps, "", "", "vlm")
+    assert first != stage2_messages(other, 9, DEFAULT, seed=42, examples=pool).messages[1].text
+    assert len(set(re.findall(r"door \d+", first))) == 10
+
+
+def test_examples_come_from_the_settings_else_from_the_file() -> None:
+    assert "A cat yawns." in stage2_text(PromptSettings(examples=("A cat yawns.",)))
+    assert "A cat yawns." not in stage2_text()
+    assert "She nods." in stage2_text()
+
+
+def test_no_examples_leave_no_trace() -> None:
+    assert "looked like this" not in stage2_text(PromptSettings(example_count=0))
+
+
+def test_published_examples_have_about_the_expected_length() -> None:
+    pool = [" ".join(["go"] * n) for n in range(1, 20)]
+    settings = PromptSettings(example_choice="length")
+    shown = re.findall(r'"((?:go ?)+)"', stage2_text(settings, examples=pool * 4, expected_words=7))
+    assert len(shown) == 10
+    assert {len(line.split()) for line in shown} <= {6, 7, 8}
+    few = re.findall(r'"((?:go ?)+)"', stage2_text(settings, examples=pool, expected_words=7))
+    assert {len(line.split()) for line in few} - {6, 7, 8}, (
+        "all are used where fewer than ten have the length"
+    )
+
+
+def test_built_in_examples_name_nobody_and_differ_in_length() -> None:
+    lines = prompt_text(EXAMPLES).split("\n")[:-1]
+    assert len(lines) == len(set(lines)) == 10
+    lengths = sorted(len(line.split()) for line in lines)
+    assert lengths[0] <= 2
+    assert lengths[-1] >= 20
+    for line in lines:
+        assert re.fullmatch(r"[A-Z][a-z, ]*[a-z]+\.", line), "no name, no figure, one sentence"
+
+
+def test_prompts_do_not_repeat_the_papers_sentences() -> None:
+    """Eight words in a row, taken from the paper's algorithms, would be a copy."""
+    paper = Path(__file__).resolve().parents[3] / "shared" / "seeds" / "shot-by-shot-paper.txt"
+    if not paper.is_file():
+        pytest.skip(f"needs the paper's text in {paper}")
+
+    def runs(text: str, n: int = 8) -> set[tuple[str, ...]]:
+        words = re.findall(r"[a-z']+", text.lower())
+        return {tuple(words[i : i + n]) for i in range(len(words) - n + 1)}
+
+    ours = " ".join(prompt_text(name) for name in VARIABLES)
+    theirs = paper.read_text(encoding="utf-8")
+    assert runs(theirs), "the paper has words"
+    assert runs(ours) & runs(theirs) == set()

@@ -1,0 +1,217 @@
+"""Settings: defaults in one place, precedence, and refusals that help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shotad.config import (
+    Config,
+    ContextSettings,
+    FrameSettings,
+    build_config,
+    load_config,
+    setting_names,
+)
+from shotad.errors import ConfigError, UsageError
+from shotad.resources import data_root
+
+CONFIGS = sorted(p.stem for p in (data_root() / "configs").glob("*.yaml"))
+
+
+def write(folder: Path, text: str) -> str:
+    path = folder / "mine.yaml"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_default_file_changes_nothing() -> None:
+    assert load_config() == Config() == load_config("default")
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_every_config_loads(name: str) -> None:
+    assert isinstance(load_config(name), Config)
+
+
+@pytest.mark.parametrize("name", [c for c in CONFIGS if c != "default"])
+def test_configs_hold_only_what_differs(name: str) -> None:
+    import yaml
+
+    given = yaml.safe_load((data_root() / "configs" / f"{name}.yaml").read_text(encoding="utf-8"))
+    default = Config()
+    same = [
+        f"{group}.{key}"
+        for group, values in given.items()
+        if isinstance(values, dict)
+        for key, value in values.items()
+        if getattr(getattr(default, group), key) == value
+    ]
+    assert same == []
+    assert load_config(name) != default
+
+
+def test_paper_and_published_code_differ_as_the_method_says() -> None:
+    code, paper = load_config("reference-code"), load_config("paper")
+    assert (paper.prompt.factor_rule, code.prompt.factor_rule) == ("paper", "code")
+    assert (paper.frames.sampling, code.frames.sampling) == ("slot", "reference")
+    assert (paper.context.keep_current, code.context.keep_current) == (True, False)
+    assert (paper.frames.inside, paper.frames.outside) == (16, 16)
+    assert (paper.stage2.sampling.temperature, paper.stage2.sampling.top_p) == (0.6, 0.9)
+    assert (paper.stage1.sampling.max_tokens, paper.stage2.sampling.max_tokens) == (512, 256)
+    assert load_config("gpt-4o").frames.short_side == 336
+
+
+def test_method_defaults_stand() -> None:
+    assert ContextSettings().model_dump() == {
+        "past": 2,
+        "future": 2,
+        "internal_range": 3.0,
+        "external_range": 8.0,
+        "shortest": 0.4,
+        "keep_current": True,
+        "inclusive": False,
+    }
+    frames = FrameSettings()
+    assert (frames.max_pixels, frames.min_pixels) == (151_200, 100_352)
+
+
+def test_later_sources_win(tmp_path: Path) -> None:
+    """Default < file < ``--set`` < flag, key by key."""
+    file = write(tmp_path, "slots: {minimum: 5, maximum: 12}\ncontext: {past: 1}\n")
+    assert load_config().slots.minimum == 4
+    assert load_config(file).slots.minimum == 5
+    assert load_config(file, ["slots.minimum=6"]).slots.minimum == 6
+    config = load_config(file, ["slots.minimum=6"], slots__minimum=7)
+    assert (config.slots.minimum, config.slots.maximum) == (7, 12)
+    assert (config.context.past, config.context.future) == (1, 2)
+
+
+def test_flags_that_are_not_given_change_nothing() -> None:
+    assert load_config(None, ["engine=embedded"], engine=None).engine == "embedded"
+
+
+def test_last_of_two_assignments_wins() -> None:
+    assert load_config(None, ["seed=1", "seed=2"]).seed == 2
+
+
+def test_values_are_read_as_yaml() -> None:
+    config = load_config(
+        None,
+        [
+            "prompt.verbs=[run, fall]",
+            "film.audio_track=null",
+            "context.keep_current=no",
+            "prompt.medium=TV series",
+        ],
+    )
+    assert config.prompt.verbs == ("run", "fall")
+    assert config.film.audio_track is None
+    assert config.context.keep_current is False
+    assert config.prompt.medium == "TV series"
+
+
+def test_value_may_hold_an_equals_sign(tmp_path: Path) -> None:
+    assert load_config(None, ["prompt.examples=['E = mc2.']"]).prompt.examples == ("E = mc2.",)
+
+
+@pytest.mark.parametrize(
+    ("key", "nearest"),
+    [
+        ("slots.minimun", "slots.minimum"),
+        ("context.past_shots", "context.past"),
+        ("frame.inside", "frames.inside"),
+        ("prompt.circles", "prompt.circle_note"),
+        ("stage2.sampling.temprature", "stage2.sampling.temperature"),
+    ],
+)
+def test_unknown_key_gives_the_nearest_name(key: str, nearest: str) -> None:
+    with pytest.raises(ConfigError, match=key.replace(".", r"\.")) as caught:
+        load_config(None, [f"{key}=1"])
+    assert nearest in caught.value.hint
+    assert isinstance(caught.value, UsageError)
+    assert caught.value.exit_code == 2
+
+
+def test_unknown_key_in_a_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"overlay\.labels"):
+        load_config(write(tmp_path, "overlay: {labels: number}\n"))
+
+
+@pytest.mark.parametrize(
+    ("assignment", "words"),
+    [
+        ("frames.inside=0", "greater than or equal to 1"),
+        ("frames.max_pixels=12", "784"),
+        ("context.shortest=-1", "greater than or equal to 0"),
+        ("context.past=two", "valid integer"),
+        ("overlay.label=ring", "'number', 'box' or 'none'"),
+        ("frames.sampling=random", "'reference'"),
+        ("prompt.factor=mood", "'face'"),
+        ("speech.threshold=1.5", "less than 1"),
+        ("stage2.candidates=3", "5"),
+        ("slots=5", "slots"),
+    ],
+)
+def test_value_out_of_range_is_refused_with_key_and_value(assignment: str, words: str) -> None:
+    key, _, value = assignment.partition("=")
+    with pytest.raises(ConfigError) as caught:
+        load_config(None, [assignment])
+    assert key in caught.value.what
+    assert value in caught.value.what
+    assert words in caught.value.what
+
+
+@pytest.mark.parametrize("assignment", ["slots.minimum", "=3", " = 3"])
+def test_assignment_that_is_none_is_refused(assignment: str) -> None:
+    with pytest.raises(ConfigError, match="not KEY=VALUE"):
+        load_config(None, [assignment])
+
+
+def test_key_below_a_single_value_is_refused() -> None:
+    with pytest.raises(ConfigError, match="seed is a single value"):
+        load_config(None, ["seed=3", "seed.more=1"])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("- a\n- b\n", "not a mapping"), ("a: [\n", "cannot be read"), ("just words\n", "not a mapping")],
+)
+def test_file_that_is_no_config_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        load_config(write(tmp_path, text))
+
+
+def test_empty_file_is_the_default(tmp_path: Path) -> None:
+    assert load_config(write(tmp_path, "# nothing\n")) == Config()
+
+
+def test_binary_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load_config(str(path))
+
+
+def test_settings_cannot_be_changed() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        Config().seed = 3  # type: ignore[misc]
+
+
+def test_setting_names_are_dotted_and_each_can_be_set() -> None:
+    names = setting_names()
+    assert len(names) == len(set(names))
+    assert {"engine", "slots.minimum", "stage2.sampling.top_p", "frames.short_side"} <= set(names)
+    assert "slots" not in names
+    for name in names:
+        value: object = Config()
+        for part in name.split("."):
+            value = getattr(value, part)
+        tree: dict[str, object] = {}
+        inner = tree
+        *groups, last = name.split(".")
+        for group in groups:
+            inner = inner.setdefault(group, {})  # type: ignore[assignment]
+        inner[last] = value
+        assert build_config(tree) == Config()
