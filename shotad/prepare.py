@@ -19,7 +19,7 @@ from shotad.film.shots import ShotFinder, ShotList
 from shotad.film.speech import Speech, find_speech
 from shotad.plan.gaps import free_time
 from shotad.plan.slots import fixed_slots, plan_slots
-from shotad.progress import Progress
+from shotad.progress import Progress, reported
 from shotad.records import (
     interval_rows,
     seconds,
@@ -33,6 +33,9 @@ from shotad.records import (
 from shotad.script.given import given_shots, slot_cues
 from shotad.types import Interval, Shot, Slot, Utterance
 from shotad.workfolder import WorkFolder, key_of
+
+TEXT_HEIGHT = 480
+"""Lines of the pictures in which text is read."""
 
 Tee = Callable[[Iterator[Frame]], Iterator[Frame]]
 """Looks at the frames that pass by; see `shotad.film.framestore`."""
@@ -81,12 +84,13 @@ class Bench:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What slots are planned on: free time, shots, the film's end, the keys of the steps they come from."""
+    """What slots are planned on, and the keys of the steps that it comes from."""
 
     gaps: tuple[Interval, ...]
     shots: tuple[Shot, ...]
     end: float
-    keys: tuple[str, str]
+    credits: Interval | None
+    keys: tuple[str, ...]
 
 
 def prepare(bench: Bench, tee: Callable[[Sequence[Interval]], Tee] | None = None) -> Prepared:
@@ -101,7 +105,10 @@ def prepare(bench: Bench, tee: Callable[[Sequence[Interval]], Tee] | None = None
     found = shots_step(bench, tee(free) if tee else None)
     shots, end = shots_of(found["shots"]), float(found["end"])
     gaps = free_time(speech, end, bench.config.speech)
-    planned = slots_step(bench, Ground(gaps, shots, end, (found["key"], spoken["key"])))
+    rolled = credits_step(bench, end)
+    credits_ = Interval(*rolled["credits"]) if rolled["credits"] else None
+    keys = tuple(step["key"] for step in (found, spoken, rolled))
+    planned = slots_step(bench, Ground(gaps, shots, end, credits_, keys))
     return Prepared(
         info=bench.film.info,
         end=end,
@@ -130,6 +137,13 @@ def shots_step(bench: Bench, tee: Tee | None = None) -> dict[str, Any]:
     return bench.folder.step("shots", key, lambda: _shots_record(bench, tee))
 
 
+def credits_step(bench: Bench, end: float) -> dict[str, Any]:
+    """Where the end credits roll, if they are looked for. Kept in ``credits.json``."""
+    wanted = bench.config.slots.find_credits and bench.given.slots is None
+    key = key_of("credits/1", bench.film_key, bench.config.text, end, wanted)
+    return bench.folder.step("credits", key, lambda: {"credits": _credits(bench, end) if wanted else None})
+
+
 def slots_step(bench: Bench, ground: Ground) -> dict[str, Any]:
     """The slots: given, or planned between the speech. Kept in ``slots.json``."""
     given, settings = bench.given.slots, bench.config.slots
@@ -141,7 +155,7 @@ def slots_step(bench: Bench, ground: Ground) -> dict[str, Any]:
             fixed = fixed_slots(slot_cues(given), film, settings)
             failed = [{"id": slot.id, "reason": slot.reason} for slot in fixed.failed]
             return {"failed": failed, "warnings": list(fixed.warnings), "slots": slot_rows(fixed.slots)}
-        slots = plan_slots(ground.gaps, ground.shots, settings, film=film)
+        slots = plan_slots(ground.gaps, ground.shots, settings, credits=ground.credits, film=film)
         return {
             "failed": [],
             "warnings": [],
@@ -177,6 +191,20 @@ def _heard(bench: Bench) -> tuple[Speech, str]:
         blocks, settings, subtitles=subtitles, duration=info.duration, progress=bench.progress
     )
     return found, detail
+
+
+def _credits(bench: Bench, end: float) -> list[float] | None:
+    from shotad.sight.rolling import credit_moments, find_credits
+    from shotad.sight.text import TextReader
+
+    with reported(bench.progress, "Looking for end credits", len(credit_moments(end)), "frames") as task:
+        found = find_credits(
+            lambda moments: bench.film.pictures(moments, height=TEXT_HEIGHT),
+            end,
+            TextReader(bench.config.text),
+            task.advance,
+        )
+    return None if found is None else interval_rows([found])[0]
 
 
 def _shots_record(bench: Bench, tee: Tee | None) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from shotad.workfolder import WorkFolder
 from tests.media import FilmSpec, make_film
 
 SPEC = FilmSpec(frames=500, cuts=(100, 210, 330, 420))
-SILENT = ("engine=fake", "speech.source=none")
+SILENT = ("engine=fake", "speech.source=none", "slots.find_credits=false")
 
 
 def film_path() -> Path:
@@ -324,7 +324,7 @@ def slow(request):
     return plain_answer(request)
 
 with open_film(sys.argv[1]) as film, WorkFolder(Path(sys.argv[2])) as folder:
-    config = load_config(None, ["engine=fake", "speech.source=none"])
+    config = load_config(None, ["engine=fake", "speech.source=none", "slots.find_credits=false"])
     describe(film, folder, config, engines=Engines(FakeEngine(answer=slow), FakeEngine(answer=slow)))
 """
 

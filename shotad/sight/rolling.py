@@ -1,0 +1,51 @@
+"""Looking for the roll of end credits: text, looked for at a few moments of the film's last part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+
+from shotad.film.reader import Picture
+from shotad.plan.credits import credits_interval
+from shotad.sight.text import TextReader
+from shotad.types import Image, Interval, Sighting
+
+STEP = 3.0
+"""Seconds between the moments looked at."""
+REACH = 900.0
+"""Seconds before the end of the film within which credits are looked for."""
+
+
+def find_credits(
+    pictures: Callable[[Sequence[float]], Iterable[Picture]],
+    end: float,
+    reader: TextReader,
+    advance: Callable[[float], None],
+) -> Interval | None:
+    """The roll of credits of a film that ends at ``end`` seconds, or None.
+
+    ``pictures`` delivers one picture for each of the ascending seconds it is given.
+    """
+    moments = credit_moments(end)
+    if not moments:
+        return None
+    stills = _counted(pictures(moments), advance)
+    seen = [
+        Sighting(line.text, line.box, moment, line.score)
+        for moment, lines in zip(moments, reader.read_all(stills), strict=False)
+        for line in lines
+    ]
+    return credits_interval(seen, moments, Interval(0.0, end))
+
+
+def credit_moments(end: float) -> list[float]:
+    """The moments looked at, ascending: a film of 60 s is looked at from 30 s on, each 3 s."""
+    first = max(end / 2, end - REACH)
+    return [round(float(second), 3) for second in np.arange(first, end - STEP / 4, STEP)]
+
+
+def _counted(pictures: Iterable[Picture], advance: Callable[[float], None]) -> Iterator[Image]:
+    for picture in pictures:
+        yield picture.image
+        advance(1)

@@ -1,0 +1,273 @@
+"""The commands as a user meets them: results, exit codes, and errors that say what to do."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from shotad.cli.main import main
+from tests.media import FilmSpec, SoundSpec, make_film
+
+FAKE = ("--engine", "fake", "--set", "slots.find_credits=false", "--set", "speech.source=none")
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command left behind: exit code, standard output, standard error."""
+
+    code: int
+    out: str
+    err: str
+
+
+Shotad = Callable[..., Said]
+
+
+@pytest.fixture
+def shotad(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shotad:
+    def call(*words: object) -> Said:
+        monkeypatch.setattr(sys, "argv", ["shotad", *map(str, words)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        heard = capsys.readouterr()
+        return Said(int(stop.value.code or 0), heard.out, heard.err)
+
+    return call
+
+
+@pytest.fixture
+def film(tmp_path: Path) -> Path:
+    path = tmp_path / "movie.mp4"
+    shutil.copy(make_film(FilmSpec(frames=300, cuts=(100, 200))).path, path)
+    return path
+
+
+def test_describe_says_what_a_describer_wants_to_know(shotad: Shotad, film: Path) -> None:
+    said = shotad("describe", film, *FAKE)
+    assert said.code == 0
+    assert said.out.startswith("Lines: ")
+    folder = film.with_suffix(".shotad")
+    for name in ("track.json", "movie.ad.vtt", "movie.ad.srt", "movie.ad.dapt.xml", "movie.ad.csv"):
+        assert str(folder / name) in said.out
+        assert (folder / name).stat().st_size > 0
+    assert "Work folder" in said.err
+
+
+def test_json_is_all_that_stands_on_standard_output(shotad: Shotad, film: Path) -> None:
+    said = shotad("describe", film, *FAKE, "--json")
+    value = json.loads(said.out)
+    assert value["counts"]["placed"] == len(value["lines"]) > 0
+    assert said.err == ""
+
+
+def test_quiet_is_quiet(shotad: Shotad, film: Path) -> None:
+    assert shotad("describe", film, *FAKE, "--quiet") == Said(0, "", "")
+
+
+def test_out_is_the_work_folder_itself(shotad: Shotad, film: Path, tmp_path: Path) -> None:
+    assert shotad("describe", film, *FAKE, "--out", tmp_path / "here").code == 0
+    assert (tmp_path / "here" / "track.json").is_file()
+    assert not film.with_suffix(".shotad").exists()
+
+
+def test_shots_and_slots_alone(shotad: Shotad, film: Path) -> None:
+    shots = json.loads(shotad("shots", film, "--json").out)["shots"]
+    assert {0, 100, 200} <= {row["frame"] for row in shots}
+    table = shotad("shots", film).out
+    assert f"{len(shots)} shots, mean length" in table
+    args = ("--set", "slots.find_credits=false", "--set", "speech.source=none")
+    slots = json.loads(shotad("slots", film, *args, "--json").out)
+    assert slots["slots"]
+    assert slots["speech"] == []
+    assert "slots, " in shotad("slots", film, *args).out
+
+
+def test_a_shots_file_that_was_written_can_be_given(shotad: Shotad, film: Path, tmp_path: Path) -> None:
+    (tmp_path / "s.json").write_text(shotad("shots", film, "--json").out)
+    before = json.loads((tmp_path / "s.json").read_text())["shots"]
+    said = shotad("describe", film, *FAKE, "--shots", tmp_path / "s.json", "--out", tmp_path / "w")
+    assert said.code == 0, said.err
+    after = json.loads((tmp_path / "w" / "shots.json").read_text())["shots"]
+    assert [(a["start"], a["end"]) for a in after] == pytest.approx([(b["start"], b["end"]) for b in before])
+
+
+@pytest.mark.parametrize("name", ["vtt", "srt", "csv", "dapt", "json"])
+def test_export_edit_import(shotad: Shotad, film: Path, tmp_path: Path, name: str) -> None:
+    shotad("describe", film, *FAKE)
+    target = tmp_path / f"edited.{name}"
+    assert shotad("export", film, "--format", name, "--out", target).code == 0
+    assert shotad("export", "--check", target).code == 0
+    text = target.read_text(encoding="utf-8")
+    assert "Somebody crosses" in text
+    target.write_text(text.replace("Somebody crosses a", "A cat crosses a", 1), encoding="utf-8")
+    said = shotad("import", film, target, "--reviewer", "Ada")
+    assert said.code == 0, said.err
+    assert "1 changed" in said.out
+    vtt = (film.with_suffix(".shotad") / "movie.ad.vtt").read_text()
+    assert "A cat crosses a" in vtt
+    assert "Reviewed by Ada" in vtt
+    assert shotad("describe", film, *FAKE).code == 0
+    assert "A cat crosses a" in (film.with_suffix(".shotad") / "movie.ad.srt").read_text()
+
+
+def test_all_formats_are_exported_and_valid(shotad: Shotad, film: Path, tmp_path: Path) -> None:
+    shotad("describe", film, *FAKE)
+    said = shotad("export", film.with_suffix(".shotad"), "--out", tmp_path, "--json")
+    files = json.loads(said.out)["files"]
+    assert len(files) == 5
+    assert shotad("export", "--check", *files).code == 0
+    for path in files:
+        text = Path(path).read_text(encoding="utf-8")
+        assert "made by machine" in text
+        assert "fake" in text
+        assert "Not reviewed" in text
+
+
+def test_check_refuses_what_is_broken(shotad: Shotad, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.vtt"
+    bad.write_text("WEBVTT\n\n00:00:00.000 --> 00:00:02.000\nHello.\n")
+    said = shotad("export", "--check", bad)
+    assert said.code == 1
+    assert "T6" in said.out
+    assert said.err.startswith("Error: 1 of 1 scripts")
+
+
+def test_doctor_and_models_answer(shotad: Shotad) -> None:
+    checks = json.loads(shotad("doctor", "--json").out)
+    assert {"Python", "GPU", "Film formats", "Endpoint"} <= {check["topic"] for check in checks}
+    names = [row["name"] for row in json.loads(shotad("models", "list", "--json").out)]
+    assert "silero-vad" in names
+
+
+BAD = {
+    "missing": ("no-such-film.mp4", None),
+    "empty": ("empty.mp4", b""),
+    "text": ("text.mp4", b"This is not a film.\n" * 50),
+    "playlist": ("list.mp4", b"#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXTINF:5,\nhttp://127.0.0.1:9/a.ts\n"),
+    "noise": ("noise.mkv", bytes(range(256)) * 40),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_no_film_is_refused_and_leaves_no_folder(shotad: Shotad, tmp_path: Path, name: str) -> None:
+    file_name, content = BAD[name]
+    path = tmp_path / file_name
+    if content is not None:
+        path.write_bytes(content)
+    said = shotad("describe", path, *FAKE)
+    assert said.code == 1
+    assert said.err.startswith("Error: ")
+    assert file_name in said.err
+    assert "Traceback" not in said.err
+    assert not path.with_suffix(".shotad").exists()
+
+
+def test_sound_alone_is_refused(shotad: Shotad, tmp_path: Path) -> None:
+    import wave
+
+    path = tmp_path / "song.wav"
+    with wave.open(str(path), "wb") as out:
+        out.setnchannels(1)
+        out.setsampwidth(2)
+        out.setframerate(16000)
+        out.writeframes(b"\0\0" * 16000)
+    said = shotad("describe", path, *FAKE)
+    assert said.code == 1
+    assert "picture" in said.err
+
+
+def test_a_film_that_was_cut_off_is_described_as_far_as_it_goes(shotad: Shotad, tmp_path: Path) -> None:
+    whole = make_film(FilmSpec(suffix=".mkv", frames=300, cuts=(100, 200), gop=10)).path.read_bytes()
+    path = tmp_path / "cut.mkv"
+    path.write_bytes(whole[: len(whole) * 6 // 10])
+    said = shotad("describe", path, *FAKE)
+    assert said.code == 0, said.err
+    assert "Note: " in said.out
+    assert (tmp_path / "cut.shotad" / "track.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "needle"),
+    [
+        (("--engine", "fak"), 1, "Did you mean fake?"),
+        (("--config", "papr"), 2, "There is no config"),
+        (("--set", "slots.minimun=3"), 2, "Did you mean slots.minimum?"),
+        (("--set", "slots.minimum=much"), 2, "slots.minimum"),
+        (("--from", "1:75"), 2, "no time"),
+        (("--from", "9", "--to", "8"), 2, "--to 8"),
+        (("--audio-track", "4"), 1, "audio track 4"),
+        (("--subtitles", "none.srt"), 1, "none.srt"),
+        (("--slots", "none.csv"), 1, "none.csv"),
+        (("--shots", "none.csv"), 1, "none.csv"),
+        (("--no-such-flag",), 2, "no-such-flag"),
+    ],
+)
+def test_mistakes_are_explained(
+    shotad: Shotad, tmp_path: Path, words: tuple[str, ...], code: int, needle: str
+) -> None:
+    path = tmp_path / "movie.mp4"
+    shutil.copy(make_film(FilmSpec(frames=150, sounds=(SoundSpec(duration=6.0),))).path, path)
+    base = ["--set", "slots.find_credits=false"]
+    base += [] if "--engine" in words else ["--engine", "fake"]
+    base += [] if "--audio-track" in words else ["--set", "speech.source=none"]
+    said = shotad("describe", path, *base, *words)
+    assert said.code == code
+    assert needle in said.err
+    assert "Traceback" not in said.err
+
+
+def test_subtitles_that_cannot_be_read_are_refused(shotad: Shotad, film: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.srt"
+    bad.write_bytes(bytes(range(256)) * 4)
+    said = shotad("describe", film, "--engine", "fake", "--subtitles", bad)
+    assert said.code == 1
+    assert "bad.srt" in said.err
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_film_folder_is_explained(shotad: Shotad, film: Path) -> None:
+    film.parent.chmod(0o500)
+    try:
+        said = shotad("describe", film, *FAKE)
+    finally:
+        film.parent.chmod(0o700)
+    assert said.code == 1
+    assert "--out" in said.err
+
+
+def test_a_file_in_the_way_of_the_work_folder_is_explained(shotad: Shotad, film: Path) -> None:
+    film.with_suffix(".shotad").write_text("in the way")
+    said = shotad("describe", film, *FAKE)
+    assert said.code == 1
+    assert "--out" in said.err
+
+
+def test_the_folder_of_another_run_is_refused(shotad: Shotad, film: Path) -> None:
+    from shotad.workfolder import WorkFolder
+
+    with WorkFolder(film.with_suffix(".shotad")):
+        pass
+    import subprocess
+
+    hold = (
+        "import sys, time; from pathlib import Path; from shotad.workfolder import WorkFolder\n"
+        "with WorkFolder(Path(sys.argv[1])):\n    print('held', flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", hold, str(film.with_suffix(".shotad"))],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    ) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        said = shotad("describe", film, *FAKE)
+        other.kill()
+    assert said.code == 1
+    assert "in use by another shotad" in said.err
