@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from shotad.types import Interval
@@ -54,6 +56,17 @@ class EditField(StrEnum):
 def milliseconds(seconds: float) -> int:
     """The resolution in which tracks are written and compared: ``83.1204 → 83120``."""
     return round(seconds * 1000)
+
+
+def short_hash(text: str) -> str:
+    """Eight hex digits that tell texts apart."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def line_stamp(interval: Interval, text: str) -> str:
+    """Short names of what a script shows of a line, its times to 1 ms and its text: ``1a2b3c4d-5e6f7a8b``."""
+    times = f"{milliseconds(interval.start)} {milliseconds(interval.end)}"
+    return f"{short_hash(times)}-{short_hash(text)}"
 
 
 def clean_text(text: str) -> str:
@@ -195,7 +208,12 @@ def mark_edit(cue: Cue, before: Cue | None, fields: tuple[EditField, ...], sourc
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What a script file holds: its lines, and the stamp of the track it was written from, if it says so."""
+    """What a script file holds.
+
+    ``stamp`` is that of the track it was written from, ``line_stamps`` are those of the lines as they were
+    written, by id; both only where the file says so. Import finds by them what a person changed.
+    """
 
     cues: tuple[ScriptCue, ...]
     stamp: str | None = None
+    line_stamps: Mapping[str, str] = field(default_factory=dict)

@@ -10,22 +10,23 @@ from lxml import etree
 
 from shotad.errors import ScriptError
 from shotad.script import dapt_terms as terms
-from shotad.script.cue import Cue, CueKind, Script, ScriptCue, clean_text
+from shotad.script.cue import Cue, CueKind, Script, ScriptCue, clean_text, line_stamp
 from shotad.script.dapt_check import Violation, check_dapt
-from shotad.script.dapt_terms import TT, XML
-from shotad.script.dapt_xml import frame_rate, is_script_event, parse_dapt, tick_rate
+from shotad.script.dapt_terms import TT
+from shotad.script.dapt_xml import frame_rate, is_script_event, parse_dapt, tick_rate, xml_name
 from shotad.script.timecode import timecode
 from shotad.script.track import Track
 from shotad.types import Interval
 
 OWN = "urn:x-shotad:metadata"
-"""Namespace of our own metadata: the stamp of the track."""
+"""Namespace of our own metadata: the stamps of the track and of its lines."""
 
 _ROOT = f"""<?xml version="1.0" encoding="UTF-8"?>
 <tt xmlns="{TT}"
     xmlns:ttm="{terms.TTM}"
     xmlns:ttp="{terms.TTP}"
     xmlns:daptm="{terms.DAPTM}"
+    xmlns:shotad="{OWN}"
     ttp:contentProfiles="{terms.PROFILE}"
     daptm:scriptRepresents="visual"
     daptm:scriptType="preRecording"
@@ -60,7 +61,9 @@ def read_dapt(document: bytes, name: str) -> Script:
     assert not isinstance(root, Violation)
     stamp = root.findtext(f".//{{{OWN}}}stamp")
     divs = [div for div in root.iter(f"{{{TT}}}div") if is_script_event(div)]
-    return Script(tuple(_cue(div, root, name) for div in divs), stamp)
+    stamps = {div.get(xml_name("id"), ""): div.get(f"{{{OWN}}}stamp", "") for div in divs}
+    line_stamps = {key: value for key, value in stamps.items() if value}
+    return Script(tuple(_cue(div, root, name) for div in divs), stamp, line_stamps)
 
 
 def _metadata(track: Track) -> str:
@@ -77,7 +80,7 @@ def _metadata(track: Track) -> str:
     return (
         f"      <ttm:title>{escape(clean_text(track.film.name))}</ttm:title>\n"
         f"      <ttm:desc>{escape(track.statement)}</ttm:desc>\n{agents}"
-        f'      <shotad:stamp xmlns:shotad="{OWN}">{track.stamp}</shotad:stamp>\n'
+        f"      <shotad:stamp>{track.stamp}</shotad:stamp>\n"
     )
 
 
@@ -89,14 +92,15 @@ def _event(cue: Cue, language: str) -> str:
     begin, end = timecode(cue.interval.start), timecode(cue.interval.end)
     return (
         f'    <div xml:id="{cue.id}" begin="{begin}" end="{end}"'
-        f' daptm:represents="{represents}"{source}{spoken}>\n'
+        f' daptm:represents="{represents}"{source}{spoken}'
+        f' shotad:stamp="{line_stamp(cue.interval, cue.text)}">\n'
         f'      <p xml:space="preserve">{text}</p>\n    </div>\n'
     )
 
 
 def _cue(div: etree._Element, root: etree._Element, name: str) -> ScriptCue:
     start, end = _active(div, root)
-    where = f"{name}, line {div.sourceline}: event {div.get(f'{{{XML}}}id')!r}"
+    where = f"{name}, line {div.sourceline}: event {div.get(xml_name('id'))!r}"
     if end is None:
         raise ScriptError(f"{where} has no end.", "Give it begin and end.")
     try:
@@ -104,7 +108,7 @@ def _cue(div: etree._Element, root: etree._Element, name: str) -> ScriptCue:
     except ValueError as error:
         raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
     texts = [_text(p) if _keeps_space(p) else _squeeze(_text(p)) for p in div.iter(f"{{{TT}}}p")]
-    return ScriptCue(div.get(f"{{{XML}}}id"), interval, clean_text("\n".join(texts)))
+    return ScriptCue(div.get(xml_name("id")), interval, clean_text("\n".join(texts)))
 
 
 def _active(element: etree._Element, root: etree._Element) -> tuple[Fraction, Fraction | None]:
@@ -140,7 +144,7 @@ def _text(element: etree._Element) -> str:
 
 def _keeps_space(element: etree._Element | None) -> bool:
     while element is not None:
-        if (value := element.get(f"{{{XML}}}space")) is not None:
+        if (value := element.get(xml_name("space"))) is not None:
             return value == "preserve"
         element = element.getparent()
     return False

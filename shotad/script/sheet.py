@@ -10,14 +10,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from shotad.errors import ScriptError
-from shotad.script.cue import Script, ScriptCue, clean_text
+from shotad.script.cue import Script, ScriptCue, clean_text, line_stamp
 from shotad.script.timecode import parse_time, timecode
 from shotad.script.track import Track, from_json, to_json
 from shotad.types import Interval
 
-COLUMNS = ("id", "start", "end", "text", "kind", "status", "note", "timecode", "made_by", "stamp")
+COLUMNS = ("id", "start", "end", "text", "kind", "status", "note", "timecode", "made_by", "stamp", "track")
 _FORMULA = re.compile(r"'*[=+\-@]")
-_LISTS = ("cues", "slots", "lines")
+_STAMP = re.compile(r"[0-9a-f]{8}-[0-9a-f]{8}")
+_LISTS = ("cues", "slots", "lines", "shots")
 
 
 def write_csv(track: Track) -> str:
@@ -33,9 +34,8 @@ def write_csv(track: Track) -> str:
         text = f"'{cue.text}" if _FORMULA.match(cue.text) else cue.text
         note = "; ".join(part for part in (cue.reason, "edited by a person" if cue.edited else "") if part)
         clock = timecode(cue.interval.start)
-        rows.writerow(
-            [cue.id, start, end, text, cue.kind, cue.status, note, clock, track.statement, track.stamp]
-        )
+        stamps = line_stamp(cue.interval, cue.text), track.stamp
+        rows.writerow([cue.id, start, end, text, cue.kind, cue.status, note, clock, track.statement, *stamps])
     return "\ufeff" + out.getvalue()
 
 
@@ -52,6 +52,7 @@ def read_csv(text: str, name: str) -> Script:
     heads: list[str] | None = None
     cues: list[ScriptCue] = []
     stamp: str | None = None
+    line_stamps: dict[str, str] = {}
     try:
         for row in rows:
             where = f"{name}, line {rows.line_num}"
@@ -63,10 +64,12 @@ def read_csv(text: str, name: str) -> Script:
                     continue
             cells = dict(zip(heads, row, strict=False))
             cues.append(_row(cells, where))
-            stamp = cells.get("stamp") or stamp
+            stamp = cells.get("track") or stamp
+            if cells.get("id") and cells.get("stamp"):
+                line_stamps[cells["id"].strip()] = cells["stamp"]
     except csv.Error as error:
         raise ScriptError(f"{name}, line {rows.line_num}: {error}.", "Correct the quotes.") from None
-    return Script(tuple(cues), stamp)
+    return Script(tuple(cues), stamp, line_stamps)
 
 
 def write_json(track: Track) -> str:
@@ -86,7 +89,8 @@ def read_json(text: str, name: str) -> Script:
     if isinstance(tree, dict) and "schema_version" in tree and "film" in tree and "cues" in tree:
         track = from_json(text.removeprefix("\ufeff"), name)
         cues = tuple(ScriptCue(cue.id, cue.interval, cue.text) for cue in track.heard)
-        return Script(cues, track.stamp)
+        stamps = {raw.get("id", ""): _STAMP.match(raw.get("stamp", "")) for raw in tree["cues"]}
+        return Script(cues, None, {key: stamp[0] for key, stamp in stamps.items() if stamp})
     items = next((tree[key] for key in _LISTS if key in tree), None) if isinstance(tree, dict) else tree
     if not isinstance(items, list):
         raise ScriptError(f"{name} holds no list of cues.", "Write a list of objects with start and end.")

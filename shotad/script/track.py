@@ -10,7 +10,6 @@ the text would not.
 from __future__ import annotations
 
 import difflib
-import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -31,15 +30,18 @@ from shotad.script.cue import (
     ScriptCue,
     clean_text,
     count_words,
+    line_stamp,
     mark_edit,
     milliseconds,
+    short_hash,
     spoken_interval,
 )
 from shotad.types import Interval
 
 __all__ = [
     "SCHEMA_VERSION", "Cue", "CueKind", "CueStatus", "Derived", "Edit", "EditField", "FilmId", "Maker",
-    "Provenance", "ScriptCue", "Track", "clean_text", "count_words", "from_json", "hand_id", "load_track",
+    "Provenance", "ScriptCue", "Track", "clean_text", "count_words", "from_json", "hand_id", "line_stamp",
+    "load_track",
     "mark_edit", "milliseconds", "spoken_interval", "to_json",
 ]  # fmt: skip
 
@@ -118,8 +120,7 @@ class Track:
     @property
     def stamp(self) -> str:
         """Short name of all that is heard: scripts carry it, so that an import knows what it stands on."""
-        lines = [[c.id, *_milliseconds(c.interval), c.text] for c in self.heard]
-        return _hash(json.dumps(lines))
+        return short_hash(" ".join(f"{cue.id} {line_stamp(cue.interval, cue.text)}" for cue in self.heard))
 
 
 def hand_id(start: float, taken: Iterable[str] = ()) -> str:
@@ -177,16 +178,9 @@ def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-
-
 def _stamp(cue: Cue) -> dict[EditField, str]:
-    return {
-        EditField.TEXT: _hash(cue.text),
-        EditField.TIME: _hash(repr(_milliseconds(cue.interval))),
-        EditField.STATUS: _hash(cue.status),
-    }
+    times, _, text = line_stamp(cue.interval, cue.text).partition("-")
+    return {EditField.TIME: times, EditField.TEXT: text, EditField.STATUS: short_hash(cue.status)}
 
 
 def _stamp_json(cue: Cue) -> str:

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 from shotad.errors import ScriptError
-from shotad.script.cue import Script, ScriptCue, clean_text, milliseconds
+from shotad.script.cue import Script, ScriptCue, clean_text, line_stamp, milliseconds
 from shotad.script.timecode import parse_time, timecode
 from shotad.script.track import Track
 from shotad.types import Interval
@@ -15,6 +15,7 @@ from shotad.types import Interval
 _TIMING = re.compile(r"\s*(?P<start>[\d:.]+)\s*-->\s*(?P<end>[\d:.]+)(?:\s.*)?")
 _TAG = re.compile(r"<[^>]*(?:>|$)")
 _STAMP = re.compile(r"^Stamp: (\w+)$", re.MULTILINE)
+_LINE_STAMP = re.compile(r"^([sh]\d{8,}) ([0-9a-f]{8}-[0-9a-f]{8})$", re.MULTILINE)
 _OTHER_BLOCKS = ("NOTE", "STYLE", "REGION")
 
 
@@ -22,11 +23,13 @@ def write_vtt(track: Track) -> str:
     """The heard lines as WebVTT. One at 0.000 is moved to 0.001: players would fire it before they play."""
     note = _no_arrow(f"{track.statement}\nFilm: {track.film.name}\nStamp: {track.stamp}")
     head = f"WEBVTT Audio description\nKind: descriptions\nLanguage: {track.language}\n\nNOTE\n{note}\n"
-    return head + "".join(
+    cues = "".join(
         f"\n{cue.id}\n{_start(cue.interval)} --> {timecode(cue.interval.end)}\n"
         f"{html.escape(cue.text, quote=False)}\n"
         for cue in track.heard
     )
+    stamps = "".join(f"{cue.id} {line_stamp(cue.interval, cue.text)}\n" for cue in track.heard)
+    return head + cues + (f"\nNOTE Lines as written, for shotad import\n{stamps}" if stamps else "")
 
 
 def read_vtt(text: str, name: str) -> Script:
@@ -40,17 +43,19 @@ def read_vtt(text: str, name: str) -> Script:
         raise ScriptError(f"{name}, line 1: a WebVTT file starts with WEBVTT, got {lines[0][:40]!r}.")
     cues: list[ScriptCue] = []
     stamp: str | None = None
+    line_stamps: dict[str, str] = {}
     for number, block in _blocks(lines):
         if "-->" in block[0] or (len(block) > 1 and "-->" in block[1]):
             cues.append(_cue(number, block, name))
         elif block[0].split(" ")[0].split("\t")[0] in _OTHER_BLOCKS:
-            found = _STAMP.search("\n".join(block))
-            stamp = found[1] if found else stamp
+            note = "\n".join(block)
+            stamp = found[1] if (found := _STAMP.search(note)) else stamp
+            line_stamps |= dict(_LINE_STAMP.findall(note))
         elif cues:
             cues[-1] = replace(cues[-1], text=clean_text(f"{cues[-1].text}\n{_plain(block)}"))
         else:
             raise ScriptError(f"{name}, line {number}: {block[0][:60]!r} stands outside of any cue.")
-    return Script(tuple(cues), stamp)
+    return Script(tuple(cues), stamp, line_stamps)
 
 
 def _no_arrow(text: str) -> str:

@@ -26,6 +26,7 @@ from shotad.script.track import (
     ScriptCue,
     Track,
     clean_text,
+    line_stamp,
     mark_edit,
 )
 from shotad.types import Interval
@@ -84,7 +85,11 @@ def test_ids_times_and_texts_come_back(name: str, track: Track) -> None:
     written = write_script(track, name)
     assert read_back(written, name) == spoken(track)
     script = FORMATS[name].read(written.encode(), "x")
-    assert script.stamp == (track.stamp if track.heard or name in ("vtt", "dapt", "json") else None)
+    assert script.stamp == (
+        track.stamp if name in ("vtt", "dapt") or (track.heard and name != "json") else None
+    )
+    if name != "srt":
+        assert script.line_stamps == {c.id: line_stamp(c.interval, c.text) for c in track.heard}
     if name == "dapt":
         assert check_dapt(written.encode()) == ()
 

@@ -1,0 +1,141 @@
+"""Who owns a line: what a person changed outlives every later run.
+
+A machine never writes over a person: an edited line stays as it is, and what the machine now says is
+kept beside it (`Edit.machine`, `Cue.candidates`). How edits are found is said in `shotad.script.track`,
+how a script comes back with them in `shotad.script.importing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from shotad.errors import EditConflict
+from shotad.script.cue import Cue, CueStatus, Edit, EditField, count_words, spoken_interval
+from shotad.script.track import Track
+from shotad.types import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """A new run's track with people's edits in it.
+
+    ``kept``: ids of edited lines; ``yielded``: ids of new lines dropped because a person's line has their
+    time; ``lapsed``: names of reviewers whose review no longer holds, since a line that is heard changed.
+    """
+
+    track: Track
+    kept: tuple[str, ...] = ()
+    yielded: tuple[str, ...] = ()
+    lapsed: tuple[str, ...] = ()
+
+
+def derive(
+    previous: Track | None,
+    new: Track,
+    *,
+    covered: Interval | None = None,
+    discard_edits: bool = False,
+) -> Derivation:
+    """Lay the edits of ``previous``, the track as people left it, over ``new``, the machine's.
+
+    - An edited line keeps all that it has; the machine's new version goes into its edit and candidates.
+    - An edited line whose slot is gone stays too, and so does one that a person added or removed.
+    - A new line that shares time with a person's line which is heard, or at least half of itself with
+      one that a person removed, is dropped, with the reason.
+    - ``covered`` (None: the whole film) is the part that ``new`` describes; lines elsewhere stay.
+
+    Raises EditConflict if ``previous`` belongs to another film and holds edits.
+    """
+    if previous is None or discard_edits:
+        return Derivation(new)
+    _same_film(previous, new)
+    fresh = {cue.id: cue for cue in new.cues}
+    kept = {cue.id: _over(cue, fresh.get(cue.id)) for cue in previous.cues if cue.edited is not None}
+    elsewhere = [
+        cue
+        for cue in previous.cues
+        if covered is not None and cue.id not in fresh and cue.id not in kept and not _within(cue, covered)
+    ]
+    lines, yielded = [], []
+    for cue in new.cues:
+        owner = None if cue.id in kept else _owner_of_time(cue, kept.values())
+        if owner is None:
+            lines.append(kept.get(cue.id, cue))
+        else:
+            reason = f"its time belongs to {owner.id}, which a person edited"
+            lines.append(replace(cue, status=CueStatus.DROPPED, reason=reason))
+            yielded.append(cue.id)
+    present = {cue.id for cue in lines}
+    orphans = [cue for cue in kept.values() if cue.id not in present]
+    track = new.with_cues([*lines, *orphans, *elsewhere])
+    lapsed = previous.reviewed_by if track.stamp != previous.stamp else ()
+    reviewers = () if lapsed else previous.reviewed_by
+    return Derivation(replace(track, reviewed_by=reviewers), tuple(kept), tuple(yielded), lapsed)
+
+
+def respeak(track: Track, slots: Mapping[str, Interval], seconds_per_word: float) -> Track:
+    """The track with a new spoken end for each line whose text a person changed and whose times not.
+
+    The end stays within the line's slot (``slots`` by id; without one, within the line's own time).
+    """
+    return replace(track, cues=tuple(respoken(cue, slots, seconds_per_word) for cue in track.cues))
+
+
+def respoken(cue: Cue, slots: Mapping[str, Interval], seconds_per_word: float) -> Cue:
+    """As `respeak`, for one line."""
+    fields = cue.edited.fields if cue.edited is not None else ()
+    if EditField.TEXT not in fields or EditField.TIME in fields or EditField.ADDED in fields:
+        return cue
+    limit = slots.get(cue.slot_id or "", cue.interval).end
+    words = count_words(cue.text)
+    room = Interval(cue.interval.start, max(limit, cue.interval.start + 0.001))
+    return replace(
+        cue,
+        interval=spoken_interval(room, words, seconds_per_word),
+        spoken_length=words * seconds_per_word,
+    )
+
+
+def _same_film(previous: Track, new: Track) -> None:
+    edits = [cue for cue in previous.cues if cue.edited is not None]
+    if edits and previous.film.fingerprint != new.film.fingerprint:
+        raise EditConflict(
+            f"The track on disk has {len(edits)} edits for {previous.film.name!r}, which is another film "
+            f"than {new.film.name!r}.",
+            "Choose another work folder, or throw the edits away with --discard-edits.",
+        )
+
+
+def _over(cue: Cue, fresh: Cue | None) -> Cue:
+    """The person's line with the machine's newest version beside it; a removed one shows what it dropped."""
+    if cue.edited is None or fresh is None:
+        return cue
+    said = fresh.candidates or ((fresh.text,) if fresh.text else ())
+    older = tuple(text for text in cue.candidates if text not in said)
+    chosen = None if cue.chosen is None else (said + older).index(cue.candidates[cue.chosen])
+    edit = Edit(cue.edited.fields, cue.edited.source, fresh.machine)
+    blank = EditField.REMOVED in cue.edited.fields and not cue.text
+    return replace(
+        cue,
+        edited=edit,
+        slot_id=fresh.slot_id,
+        text=fresh.text if blank else cue.text,
+        candidates=said + older,
+        chosen=chosen,
+        provenance=fresh.provenance,
+    )
+
+
+def _owner_of_time(cue: Cue, owned: Iterable[Cue]) -> Cue | None:
+    for owner in owned:
+        shared = cue.interval.clip(owner.interval)
+        if shared is None or not cue.heard:
+            continue
+        if owner.heard or shared.duration * 2 >= cue.interval.duration:
+            return owner
+    return None
+
+
+def _within(cue: Cue, covered: Interval) -> bool:
+    return covered.contains(cue.interval.start)

@@ -1,0 +1,257 @@
+"""A script that a person edited elsewhere comes back into the track.
+
+Each line is merged three ways: as it was written into the script (known by its stamp), as the script
+has it now, and as the track has it now. A line untouched in the script changes nothing; a line changed
+in the script and not in the track becomes an edit; one that other hands changed in the track since
+is a conflict, refused with both texts. Formats without stamps (SubRip, files of other programs, stamps
+lost in an editor) fall back to careful guesses, said at each step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, replace
+
+from shotad.errors import EditConflict, ScriptError
+from shotad.script.cue import (
+    Cue,
+    CueStatus,
+    Edit,
+    EditField,
+    Script,
+    ScriptCue,
+    line_stamp,
+    mark_edit,
+    milliseconds,
+)
+from shotad.script.edits import respoken
+from shotad.script.track import Track, hand_id
+from shotad.types import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """A track with a script's edits in it, and the ids they concern.
+
+    ``kept`` are lines that the track has otherwise than the script, and that stay as the track has them.
+    """
+
+    track: Track
+    changed: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+
+
+def import_script(
+    track: Track,
+    script: Script,
+    source: str,
+    *,
+    slots: Mapping[str, Interval] | None = None,
+    seconds_per_word: float = 0.375,
+    overwrite: bool = False,
+) -> Import:
+    """The track with what a person changed in a script file called ``source``.
+
+    Lines are matched by id, then by start, then by a text that is unique. Lines that the script lacks are
+    dropped, their text stays in the track; lines that only the script has are added. A line whose text
+    changed and whose times did not gets its spoken end anew, within its slot (``slots`` by id).
+    A newer state of the same file replaces what that file brought before. ``overwrite`` lets the script
+    win every conflict.
+
+    Raises EditConflict with both texts of each line that both sides changed. Raises ScriptError for a
+    line that starts beyond the film's end, or an id of the track that is used twice.
+    """
+    _check(track, script, source)
+    pairs = _match(track, script)
+    pace = _Pace(slots or {}, seconds_per_word)
+    merge = _Merge(track, script, source, pace=pace, overwrite=overwrite)
+    cues = [merge.line(cue, pairs.get(cue.id)) for cue in track.cues]
+    if merge.conflicts:
+        raise EditConflict(
+            f"{source} and the track have both changed the same lines: {'; '.join(merge.conflicts)}.",
+            "Make them equal in either file, or import again and let the script win.",
+        )
+    matched = {id(line) for line in pairs.values()}
+    added: list[Cue] = []
+    for line in script.cues:
+        if id(line) not in matched and line.text:
+            added.append(_added(line, track, {cue.id for cue in (*cues, *added)}, source))
+    return Import(
+        track.with_cues([*cues, *added]),
+        tuple(merge.changed),
+        tuple(cue.id for cue in added),
+        tuple(merge.removed),
+        tuple(merge.kept),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Pace:
+    slots: Mapping[str, Interval]
+    seconds_per_word: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Base:
+    """A line as it was written into the script: names of its times and text.
+
+    ``known``: the script itself says so. ``mine``: the track's edit came from an earlier state of this file.
+    """
+
+    times: str
+    text: str
+    known: bool
+    mine: bool
+
+
+class _Merge:
+    """Decides line by line between track and script, and notes what it did."""
+
+    def __init__(self, track: Track, script: Script, source: str, *, pace: _Pace, overwrite: bool) -> None:
+        self.script, self.source, self.pace, self.overwrite = script, source, pace, overwrite
+        self.current = script.stamp is not None and script.stamp == track.stamp
+        self.changed: list[str] = []
+        self.removed: list[str] = []
+        self.kept: list[str] = []
+        self.conflicts: list[str] = []
+
+    def line(self, cue: Cue, found: ScriptCue | None) -> Cue:
+        """The line as it shall be; ``found`` is the script's, None where it lacks the line."""
+        if found is None or not found.text:
+            return self.missing(cue)
+        base = self.base(cue)
+        fields = _changes(cue, found, base)
+        if not fields:
+            if cue.heard and (cue.text, _near(cue.interval, found.interval)) != (found.text, True):
+                self.kept.append(cue.id)
+            return cue
+        if not self.may_replace(cue, fields, base):
+            texts = f"{cue.id} is {_shown(cue.interval, cue.text)} in the track"
+            self.conflicts.append(f"{texts} and {_shown(found.interval, found.text)} in the script")
+            return cue
+        self.changed.append(cue.id)
+        after = mark_edit(_applied(cue, found, fields), cue, fields, self.source)
+        return respoken(after, self.pace.slots, self.pace.seconds_per_word)
+
+    def missing(self, cue: Cue) -> Cue:
+        """A line that the script lacks: deleted there, unless the script was written before the line was."""
+        if not cue.heard:
+            return cue
+        stamps = self.script.line_stamps
+        mine = cue.edited is None or cue.edited.source == self.source
+        seen = (
+            stamps[cue.id] == line_stamp(cue.interval, cue.text) if cue.id in stamps else not stamps and mine
+        )
+        if not (self.current or self.overwrite or seen or (mine and cue.id in stamps)):
+            self.kept.append(cue.id)
+            return cue
+        self.removed.append(cue.id)
+        gone = replace(cue, status=CueStatus.DROPPED, reason=f"left out of {self.source}")
+        return mark_edit(gone, cue, (EditField.REMOVED,), self.source)
+
+    def base(self, cue: Cue) -> _Base:
+        """Without a stamp, an edited line is taken to have been written before its edit."""
+        stamp = self.script.line_stamps.get(cue.id)
+        old = cue.machine if cue.edited is not None and not self.current else None
+        own = line_stamp(cue.interval, cue.text) if old is None else line_stamp(old.interval, old.text)
+        times, _, text = (stamp or own).partition("-")
+        mine = cue.edited is not None and cue.edited.source == self.source
+        return _Base(times, text, stamp is not None, mine)
+
+    def may_replace(self, cue: Cue, fields: tuple[EditField, ...], base: _Base) -> bool:
+        """True where no other hand's edit is at stake: the line is the machine's, or its edit came from this
+        very file, or what the script changes is in the track still as it was written into the script."""
+        times, _, text = line_stamp(cue.interval, cue.text).partition("-")
+        seen = {
+            EditField.TEXT: text == base.text,
+            EditField.TIME: times == base.times,
+            EditField.STATUS: self.current,
+        }
+        mine = cue.edited is None or cue.edited.source == self.source
+        return mine or self.overwrite or all(seen[field] for field in fields)
+
+
+def _changes(cue: Cue, found: ScriptCue, base: _Base) -> tuple[EditField, ...]:
+    """What the script changed since it was written and the track has otherwise.
+
+    What this file itself had changed before counts in its newest state, also where that is the first one.
+    """
+    times, _, text = line_stamp(found.interval, found.text).partition("-")
+    moved_before = base.mine and cue.edited is not None and EditField.TIME in cue.edited.fields
+    retold = found.text != cue.text and (base.mine or text != base.text)
+    moved = not _near(found.interval, cue.interval) and (moved_before or times != base.times)
+    back = not cue.heard and (retold or moved or base.mine or not base.known)
+    differs = {EditField.TEXT: retold, EditField.TIME: moved, EditField.STATUS: back}
+    return tuple(field for field, is_so in differs.items() if is_so)
+
+
+def _applied(cue: Cue, found: ScriptCue, fields: tuple[EditField, ...]) -> Cue:
+    """The cue with what the script changed; a line that was not heard is heard again."""
+    back = EditField.STATUS in fields
+    return replace(
+        cue,
+        text=found.text if EditField.TEXT in fields else cue.text or found.text,
+        interval=found.interval if EditField.TIME in fields else cue.interval,
+        status=CueStatus.PLACED if back else cue.status,
+        reason="" if back else cue.reason,
+    )
+
+
+def _added(line: ScriptCue, track: Track, taken: Set[str], source: str) -> Cue:
+    edit = Edit((EditField.ADDED,), source, None)
+    name = hand_id(line.interval.start, taken)
+    return Cue(name, None, line.interval, line.text, language=track.language, edited=edit)
+
+
+def _check(track: Track, script: Script, source: str) -> None:
+    seen: dict[str, ScriptCue] = {}
+    ids = {cue.id for cue in track.cues}
+    for line in script.cues:
+        if line.interval.start >= track.film.duration:
+            raise ScriptError(
+                f"{source}: {line.text!r} starts at {line.interval.start:.3f} s, but the film ends at "
+                f"{track.film.duration:.3f} s.",
+                "Is it the right film? Did a spreadsheet take the decimal point for thousands?",
+            )
+        if line.id is None or line.id not in ids:
+            continue
+        if line.id in seen:
+            raise ScriptError(
+                f"{source}: two lines have the id {line.id}: {seen[line.id].text!r} and {line.text!r}.",
+                "Take the id away from the new one.",
+            )
+        seen[line.id] = line
+
+
+def _match(track: Track, script: Script) -> dict[str, ScriptCue]:
+    """Which script line belongs to which cue: by id, else by start to 1 ms, else by text, where unique."""
+    ids = {cue.id for cue in track.cues}
+    pairs = {line.id: line for line in script.cues if line.id is not None and line.id in ids}
+    rest = [line for line in script.cues if line.id not in ids]
+    for by_text in (False, True):
+        free = [cue for cue in track.cues if cue.id not in pairs and cue.heard]
+        for line in list(rest):
+            fits = [cue for cue in free if _fits(cue, line, by_text=by_text)]
+            if len(fits) == 1:
+                pairs[fits[0].id] = line
+                free.remove(fits[0])
+                rest.remove(line)
+    return pairs
+
+
+def _fits(cue: Cue, line: ScriptCue, *, by_text: bool) -> bool:
+    if by_text:
+        return cue.text == line.text
+    return abs(milliseconds(cue.interval.start) - milliseconds(line.interval.start)) <= 1
+
+
+def _near(one: Interval, other: Interval) -> bool:
+    """Equal to 1 ms: scripts round, and WebVTT moves a cue at 0.000 by that much."""
+    ends = ((one.start, other.start), (one.end, other.end))
+    return all(abs(milliseconds(a) - milliseconds(b)) <= 1 for a, b in ends)
+
+
+def _shown(interval: Interval, text: str) -> str:
+    return f"{text!r} at {interval}"

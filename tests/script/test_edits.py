@@ -1,0 +1,205 @@
+"""A person's work is never lost: not by a later run, not by an import, not by another person's file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shotad.errors import EditConflict
+from shotad.script.edits import derive, respeak
+from shotad.script.track import (
+    Cue,
+    CueStatus,
+    EditField,
+    FilmId,
+    Maker,
+    Track,
+    from_json,
+    mark_edit,
+    to_json,
+)
+from shotad.types import Interval
+
+FILM = FilmId("film.mp4", "abc", 100.0)
+MAKERS = (Maker("stage2", "narrator"),)
+
+
+def cue(start: float, text: str, length: float = 3.0, **more: object) -> Cue:
+    name = f"s{round(start * 1000):08d}"
+    return Cue(name, name, Interval(start, start + length), text, **more)  # type: ignore[arg-type]
+
+
+def track(*cues: Cue, film: FilmId = FILM) -> Track:
+    return Track(film, "en", MAKERS, "0.1.0", cues)
+
+
+def on_disk(before: Track, *changes: tuple[int, str, object]) -> Track:
+    tree = json.loads(to_json(before))
+    for index, key, value in changes:
+        tree["cues"][index][key] = value
+    return from_json(json.dumps(tree))
+
+
+FIRST = track(cue(10, "A dog runs."), cue(20, "It rains."), cue(30, "A door opens."))
+SECOND = track(cue(10, "A hound runs."), cue(20, "Rain falls."), cue(30, "A gate opens."))
+
+
+def texts(of: Track) -> list[str]:
+    return [c.text for c in of.heard]
+
+
+def test_without_edits_the_new_run_is_the_track() -> None:
+    assert derive(None, SECOND).track == SECOND
+    assert derive(on_disk(FIRST), SECOND).track == SECOND
+
+
+def test_a_changed_text_survives_with_the_new_machine_text_beside_it() -> None:
+    result = derive(on_disk(FIRST, (1, "text", "It pours.")), SECOND)
+    assert texts(result.track) == ["A hound runs.", "It pours.", "A gate opens."]
+    assert result.kept == ("s00020000",)
+    line = result.track.cues[1]
+    assert line.edited is not None
+    assert (line.edited.machine, line.candidates) == (SECOND.cues[1].machine, ("Rain falls.",))
+
+
+def test_an_edit_equal_to_one_runs_machine_text_still_holds_in_the_next() -> None:
+    edited = on_disk(FIRST, (1, "text", "Rain falls."))
+    agreed = from_json(to_json(derive(edited, SECOND).track))
+    third = track(cue(20, "Snow falls."))
+    assert "Rain falls." in texts(derive(agreed, third).track)
+
+
+def test_changed_times_survive() -> None:
+    result = derive(on_disk(FIRST, (1, "start", 20.5)), SECOND)
+    assert result.track.cues[1].interval == Interval(20.5, 23.0)
+
+
+def test_a_line_that_a_person_dropped_stays_dropped() -> None:
+    result = derive(on_disk(FIRST, (1, "status", "dropped")), SECOND)
+    assert texts(result.track) == ["A hound runs.", "A gate opens."]
+
+
+def test_a_line_that_a_person_restored_stays_restored() -> None:
+    before = track(cue(10, "A dog runs.", status=CueStatus.DROPPED, reason="too long"))
+    result = derive(on_disk(before, (0, "status", "placed")), before)
+    assert texts(result.track) == ["A dog runs."]
+
+
+def test_a_deleted_line_stays_away_and_shows_what_it_would_say() -> None:
+    tree = json.loads(to_json(FIRST))
+    del tree["cues"][1]
+    result = derive(from_json(json.dumps(tree)), SECOND)
+    assert texts(result.track) == ["A hound runs.", "A gate opens."]
+    gone = result.track.cues[1]
+    assert (gone.text, gone.status, gone.reason) == ("Rain falls.", CueStatus.DROPPED, "removed by a person")
+    again = derive(from_json(to_json(result.track)), FIRST)
+    assert texts(again.track) == ["A dog runs.", "A door opens."]
+
+
+def test_a_deleted_line_also_stays_away_when_its_slot_moves_a_little() -> None:
+    tree = json.loads(to_json(FIRST))
+    del tree["cues"][1]
+    moved = track(cue(20.2, "Rain falls."))
+    assert texts(derive(from_json(json.dumps(tree)), moved).track) == []
+
+
+def test_an_added_line_survives_and_a_new_machine_line_yields_to_it() -> None:
+    tree = json.loads(to_json(FIRST))
+    tree["cues"].append({"start": 40, "end": 43, "text": "A bell rings."})
+    later = track(*SECOND.cues, cue(42, "A cat sits."))
+    result = derive(from_json(json.dumps(tree)), later)
+    assert texts(result.track)[-1] == "A bell rings."
+    assert result.yielded == ("s00042000",)
+    yielded = next(c for c in result.track.cues if c.id == "s00042000")
+    assert (yielded.status, yielded.text) == (CueStatus.DROPPED, "A cat sits.")
+    assert yielded.reason == "its time belongs to h00040000, which a person edited"
+    assert yielded.edited is None
+
+
+def test_an_edited_line_whose_slot_is_gone_stays() -> None:
+    result = derive(on_disk(FIRST, (1, "text", "It pours.")), track(cue(10, "A hound runs.")))
+    assert texts(result.track) == ["A hound runs.", "It pours."]
+
+
+def test_a_run_over_a_part_leaves_the_rest_alone() -> None:
+    result = derive(on_disk(FIRST), track(cue(20, "Rain falls.")), covered=Interval(15, 25))
+    assert texts(result.track) == ["A dog runs.", "Rain falls.", "A door opens."]
+    whole = derive(on_disk(FIRST), track(cue(20, "Rain falls.")))
+    assert texts(whole.track) == ["Rain falls."]
+
+
+def test_edits_are_thrown_away_only_on_demand() -> None:
+    edited = on_disk(FIRST, (1, "text", "It pours."))
+    assert derive(edited, SECOND, discard_edits=True).track == SECOND
+
+
+def test_edits_of_another_film_are_refused() -> None:
+    other = track(*SECOND.cues, film=replace(FILM, fingerprint="xyz", name="other.mp4"))
+    with pytest.raises(EditConflict, match=r"1 edits? for 'film.mp4'.*'other.mp4'"):
+        derive(on_disk(FIRST, (1, "text", "It pours.")), other)
+    assert derive(on_disk(FIRST), other).track == other
+
+
+def test_a_review_lapses_when_what_is_heard_changes() -> None:
+    reviewed = replace(FIRST, reviewed_by=("Ada",))
+    assert derive(reviewed, FIRST).track.reviewed_by == ("Ada",)
+    result = derive(reviewed, SECOND)
+    assert (result.track.reviewed_by, result.lapsed) == ((), ("Ada",))
+
+
+def test_running_twice_changes_nothing_more() -> None:
+    once = derive(on_disk(FIRST, (1, "text", "It pours."), (2, "start", 31)), SECOND).track
+    twice = derive(from_json(to_json(once)), SECOND).track
+    assert to_json(twice) == to_json(once)
+
+
+def test_respeak_gives_a_retold_line_its_spoken_end_within_its_slot() -> None:
+    slots = {"s00020000": Interval(20, 24)}
+    long = on_disk(FIRST, (1, "text", "One two three four five six seven eight nine ten."))
+    assert respeak(long, slots, 0.375).cues[1].interval == Interval(20, 23.75)
+    assert respeak(long, slots, 0.5).cues[1].interval == Interval(20, 24)
+    assert respeak(long, {}, 0.5).cues[1].interval == Interval(20, 23)
+    own_time = on_disk(long, (1, "end", 29.0))
+    assert respeak(own_time, slots, 0.375).cues[1].interval == Interval(20, 29)
+    assert respeak(FIRST, slots, 0.375) == FIRST
+
+
+def test_respeaking_is_no_edit_of_the_times() -> None:
+    slots = {"s00020000": Interval(20, 24)}
+    spoken = respeak(on_disk(FIRST, (1, "text", "It pours.")), slots, 0.375)
+    edit = from_json(to_json(spoken)).cues[1].edited
+    assert edit is not None
+    assert edit.fields == (EditField.TEXT,)
+
+
+@given(
+    edits=st.lists(st.tuples(st.integers(0, 2), st.text("ab c", min_size=1, max_size=5)), max_size=4),
+    runs=st.lists(
+        st.lists(st.tuples(st.sampled_from([10, 15, 20, 21, 30]), st.sampled_from("xyz"))), max_size=3
+    ),
+)
+def test_no_series_of_runs_loses_a_text_that_a_person_wrote(
+    edits: list[tuple[int, str]], runs: list[list[tuple[int, str]]]
+) -> None:
+    current, wrote = FIRST, {}
+    for index, text in edits:
+        if text.strip():
+            current = on_disk(current, (index, "text", text))
+            wrote[current.cues[index].id] = current.cues[index].text
+    for run in runs:
+        new = track(*(cue(start, text, 2.0) for start, text in sorted(dict(run).items())))
+        current = from_json(to_json(derive(current, new).track))
+        heard = {c.id: c.text for c in current.heard}
+        assert {key: heard.get(key) for key in wrote} == wrote
+
+
+def test_marking_keeps_the_first_machine_version() -> None:
+    once = mark_edit(replace(FIRST.cues[0], text="B"), FIRST.cues[0], (EditField.TEXT,), "a.vtt")
+    twice = mark_edit(replace(once, text="C"), once, (EditField.TIME,), "b.vtt")
+    assert twice.edited is not None
+    assert twice.edited.machine == FIRST.cues[0].machine
+    assert twice.edited.fields == (EditField.TEXT, EditField.TIME)

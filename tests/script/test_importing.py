@@ -1,0 +1,218 @@
+"""A script edited elsewhere comes back: merged by its stamps, refused with both texts where hands cross."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from shotad.errors import EditConflict, ScriptError
+from shotad.script.edits import derive
+from shotad.script.importing import Import, import_script
+from shotad.script.text import FORMATS, write_script
+from shotad.script.track import (
+    Cue,
+    CueStatus,
+    EditField,
+    FilmId,
+    Maker,
+    Track,
+    from_json,
+    mark_edit,
+    to_json,
+)
+from shotad.types import Interval
+
+
+def cue(start: float, text: str) -> Cue:
+    name = f"s{round(start * 1000):08d}"
+    return Cue(name, name, Interval(start, start + 3), text)
+
+
+TRACK = Track(
+    FilmId("film.mp4", "abc", 100.0),
+    "en",
+    (Maker("stage2", "narrator"),),
+    "0.1.0",
+    (cue(10, "A dog runs."), cue(20, "It rains."), cue(30, "A door opens.")),
+)
+RERUN = TRACK.with_cues([cue(10, "A hound runs."), cue(20, "Rain falls."), cue(30, "A gate opens.")])
+
+
+def bring(
+    track: Track, text: str, fmt: str = "vtt", source: str = "my.vtt", *, overwrite: bool = False
+) -> Import:
+    script = FORMATS[fmt].read(text.encode(), source)
+    return import_script(track, script, source, overwrite=overwrite)
+
+
+def by_hand(track: Track, index: int, text: str) -> Track:
+    old = track.cues[index]
+    new = mark_edit(replace(old, text=text), old, (EditField.TEXT,), "track.json")
+    return track.with_cues(new if c.id == new.id else c for c in track.cues)
+
+
+def texts(of: Import) -> list[str]:
+    return [c.text for c in of.track.heard]
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+def test_an_untouched_script_changes_nothing(fmt: str) -> None:
+    assert bring(TRACK, write_script(TRACK, fmt), fmt) == Import(TRACK)
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+def test_a_changed_line_becomes_an_edit(fmt: str) -> None:
+    result = bring(TRACK, write_script(TRACK, fmt).replace("It rains.", "It pours."), fmt)
+    assert texts(result) == ["A dog runs.", "It pours.", "A door opens."]
+    assert (result.changed, result.added, result.removed) == (("s00020000",), (), ())
+    edit = result.track.cues[1].edited
+    assert edit is not None
+    assert (edit.fields, edit.source, edit.machine) == ((EditField.TEXT,), "my.vtt", TRACK.cues[1].machine)
+    assert "It pours." in [c.text for c in derive(from_json(to_json(result.track)), RERUN).track.heard]
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+def test_bringing_the_same_file_twice_changes_nothing_more(fmt: str) -> None:
+    script = write_script(TRACK, fmt).replace("It rains.", "It pours down on the roofs of the town.")
+    once = bring(TRACK, script, fmt).track
+    assert bring(from_json(to_json(once)), script, fmt).track == once
+
+
+@pytest.mark.parametrize("fmt", ["vtt", "srt", "csv", "dapt"])
+def test_a_newer_state_of_the_same_file_replaces_the_older(fmt: str) -> None:
+    script = write_script(TRACK, fmt)
+    once = bring(TRACK, script.replace("It rains.", "It pours."), fmt).track
+    assert texts(bring(once, script.replace("It rains.", "Hail falls."), fmt))[1] == "Hail falls."
+
+
+@pytest.mark.parametrize("fmt", ["vtt", "srt", "csv", "dapt"])
+def test_two_hands_on_one_line_are_refused_with_both_texts(fmt: str) -> None:
+    script = write_script(TRACK, fmt).replace("It rains.", "It pours.")
+    mine = by_hand(TRACK, 1, "Hail falls.")
+    with pytest.raises(EditConflict, match=r"s00020000 is 'Hail falls.' .* and 'It pours.'"):
+        bring(mine, script, fmt)
+    assert texts(bring(mine, script, fmt, overwrite=True))[1] == "It pours."
+
+
+@pytest.mark.parametrize("fmt", ["vtt", "srt", "csv", "dapt"])
+def test_a_script_older_than_an_edit_does_not_undo_it(fmt: str) -> None:
+    script = write_script(TRACK, fmt).replace("A dog runs.", "A dog races.")
+    result = bring(by_hand(TRACK, 1, "Hail falls."), script, fmt)
+    assert texts(result) == ["A dog races.", "Hail falls.", "A door opens."]
+    assert result.kept == ("s00020000",)
+
+
+@pytest.mark.parametrize("fmt", ["vtt", "csv", "dapt"])
+def test_a_script_older_than_a_rerun_brings_its_edits_only(fmt: str) -> None:
+    script = write_script(TRACK, fmt).replace("A dog runs.", "A dog races.")
+    result = bring(RERUN, script, fmt)
+    assert texts(result) == ["A dog races.", "Rain falls.", "A gate opens."]
+    assert result.changed == ("s00010000",)
+
+
+def test_an_edit_that_the_script_has_seen_may_be_changed() -> None:
+    mine = by_hand(TRACK, 1, "Hail falls.")
+    script = write_script(mine, "vtt").replace("Hail falls.", "Big hail falls.")
+    assert texts(bring(mine, script))[1] == "Big hail falls."
+
+
+def test_time_changed_here_and_text_changed_there_go_together() -> None:
+    old = TRACK.cues[1]
+    moved = mark_edit(replace(old, interval=Interval(21, 24)), old, (EditField.TIME,), "track.json")
+    mine = TRACK.with_cues([TRACK.cues[0], moved, TRACK.cues[2]])
+    line = bring(mine, write_script(TRACK, "vtt").replace("It rains.", "It pours.")).track.cues[1]
+    assert (line.text, line.interval) == ("It pours.", Interval(21, 24))
+
+
+def test_changed_times_become_an_edit() -> None:
+    result = bring(TRACK, write_script(TRACK, "vtt").replace("00:00:20.000", "00:00:20.500"))
+    assert result.track.cues[1].interval == Interval(20.5, 23)
+    assert result.track.cues[1].edited is not None
+    assert result.track.cues[1].edited.fields == (EditField.TIME,)
+
+
+def test_a_retold_line_gets_its_spoken_end_within_its_slot() -> None:
+    script = FORMATS["vtt"].read(write_script(TRACK, "vtt").replace("It rains.", "a " * 10).encode(), "x")
+    slots = {"s00020000": Interval(20, 23.5)}
+    line = import_script(TRACK, script, "x", slots=slots, seconds_per_word=0.375).track.cues[1]
+    assert line.interval == Interval(20, 23.5)
+    assert line.spoken_length == 3.75
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+def test_a_line_left_out_is_dropped_and_its_text_stays(fmt: str) -> None:
+    whole = FORMATS[fmt].read(write_script(TRACK, fmt).encode(), "x")
+    result = import_script(TRACK, replace(whole, cues=whole.cues[:1] + whole.cues[2:]), "x")
+    assert result.removed == ("s00020000",)
+    gone = result.track.cues[1]
+    assert (gone.status, gone.text, gone.reason) == (CueStatus.DROPPED, "It rains.", "left out of x")
+    assert texts(import_script(result.track, whole, "x")) == ["A dog runs.", "It rains.", "A door opens."]
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+def test_taking_a_change_back_in_the_same_file_takes_it_back(fmt: str) -> None:
+    script = write_script(TRACK, fmt)
+    once = bring(TRACK, script.replace("It rains.", "It pours."), fmt).track
+    assert texts(bring(once, script, fmt)) == texts(Import(TRACK))
+
+
+def test_an_emptied_line_is_dropped() -> None:
+    assert bring(TRACK, write_script(TRACK, "vtt").replace("It rains.\n", "")).removed == ("s00020000",)
+
+
+def test_a_line_newer_than_the_script_is_not_taken_for_left_out() -> None:
+    script = write_script(TRACK, "vtt")
+    newer = TRACK.with_cues([*TRACK.cues, cue(40, "A cat sits.")])
+    result = bring(newer, script)
+    assert texts(result)[-1] == "A cat sits."
+    assert result.kept == ("s00040000",)
+
+
+def test_a_line_edited_since_is_not_dropped_by_a_script_that_lacks_it() -> None:
+    script = write_script(TRACK, "vtt").replace("s00020000\n00:00:20.000 --> 00:00:23.000\nIt rains.\n\n", "")
+    assert "It rains." not in script
+    result = bring(by_hand(TRACK, 1, "Hail falls."), script)
+    assert (texts(result)[1], result.kept) == ("Hail falls.", ("s00020000",))
+
+
+def test_an_added_line_gets_an_id_of_its_own() -> None:
+    script = write_script(TRACK, "vtt").replace(
+        "\nNOTE Lines", "\n00:40.000 --> 00:42.000\nA bell.\n\nNOTE Lines"
+    )
+    result = bring(TRACK, script)
+    assert result.added == ("h00040000",)
+    assert result.track.cues[-1].edited is not None
+    assert bring(result.track, script).track == result.track
+
+
+def test_lines_without_ids_are_found_by_start_and_by_text() -> None:
+    srt = (
+        "1\n00:00:10,000 --> 00:00:13,000\nA dog races.\n\n2\n00:00:25,000 --> 00:00:28,000\nIt rains.\n\n"
+        "3\n00:00:30,000 --> 00:00:33,000\nA door opens.\n"
+    )
+    result = bring(TRACK, srt, "srt", "my.srt")
+    assert result.changed == ("s00010000", "s00020000")
+    assert result.track.cues[1].interval == Interval(25, 28)
+
+
+def test_a_line_that_a_person_dropped_comes_back_only_by_a_change() -> None:
+    old = TRACK.cues[1]
+    dropped = mark_edit(replace(old, status=CueStatus.DROPPED), old, (EditField.STATUS,), "track.json")
+    mine = TRACK.with_cues([TRACK.cues[0], dropped, TRACK.cues[2]])
+    script = write_script(TRACK, "vtt")
+    assert texts(bring(mine, script)) == ["A dog runs.", "A door opens."]
+    with pytest.raises(EditConflict, match="'It rains.' .* 'It pours.'"):
+        bring(mine, script.replace("It rains.", "It pours."))
+
+
+def test_a_line_beyond_the_film_is_refused() -> None:
+    table = "id,start,end,text\ns00020000,20000,23000,It rains.\n"
+    with pytest.raises(ScriptError, match=r"20000.000 s, but the film ends at 100.000 s.*thousands"):
+        bring(TRACK, table, "csv")
+
+
+def test_an_id_used_twice_is_refused_with_both_texts() -> None:
+    table = "id,start,end,text\ns00020000,20,23,One.\ns00020000,40,43,Two.\n"
+    with pytest.raises(ScriptError, match="'One.' and 'Two.'"):
+        bring(TRACK, table, "csv")
