@@ -9,10 +9,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from shotad.errors import ConfigError
 from shotad.resources import config_path
@@ -49,7 +49,14 @@ class SpeechSettings(Settings):
 
     source: Literal["auto", "subtitles", "sound", "none"] = "auto"
     """``auto``: subtitles if given or embedded as text, else the sound."""
-    threshold: float = Field(0.5, gt=0, lt=1)
+    threshold: float = Field(0.35, gt=0, lt=1)
+    """Chance of speech at which a stretch is believed (benchmarks/speech.py)."""
+    release: float = Field(0.1, gt=0, lt=1)
+    """Chance below which it ends."""
+    bridge: float = Field(0.4, ge=0)
+    """Seconds of pause inside one stretch of speech."""
+    shortest: float = Field(0.25, ge=0)
+    """Seconds; what is heard for less is a noise."""
     margin: float = Field(0.25, ge=0)
     """Seconds kept free at each side of speech."""
     over_lyrics: bool = False
@@ -124,6 +131,12 @@ class FrameSettings(Settings):
     min_pixels: int = Field(128 * 28 * 28, ge=28 * 28)
     short_side: int | None = Field(None, ge=56)
     """Lines of the shorter side, as for GPT-4o; None: the bounds on pixels above give the size."""
+
+    @model_validator(mode="after")
+    def _bounds_in_order(self) -> Self:
+        if self.min_pixels > self.max_pixels:
+            raise ValueError(f"min_pixels {self.min_pixels} is above max_pixels {self.max_pixels}")
+        return self
 
 
 class OverlaySettings(Settings):

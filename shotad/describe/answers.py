@@ -14,7 +14,9 @@ MOST_FAILURES = 50
 """Brackets tried as the beginning of JSON; a model that writes nothing but brackets ends there."""
 
 _KEY = re.compile(r"[\"'`]?\bsummari[sz]ed?[_ -]?ADs?(?:[_ -]?(\d+))?[\"'`]?\s*[:=]\s*", re.IGNORECASE)
-_QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "`": "'"})
+_QUOTES = str.maketrans(
+    {"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "`": "'", "：": ":"}
+)
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _FENCE = re.compile(r"```[ \t]*\w*")
 _CLOSED = re.compile(r"\s*(?:$|[}\]\n]|,\s*(?:$|[\"'}\]{\n]))")
@@ -62,7 +64,7 @@ def parse_stage2(text: str, candidates: int = 1) -> tuple[str, ...]:
         return tuple(lines[:candidates])
     if is_refusal(body):
         raise ScriptError(f"Stage II refused to write a line: {quoted(text)}.", _RETRY)
-    raise ScriptError(f"Stage II wrote no line: {quoted(text)}.", _RETRY)
+    raise ScriptError(f"Stage II wrote no whole line: {quoted(text)}.", _RETRY)
 
 
 _RETRY = "Run again with another seed or engine."
@@ -174,7 +176,15 @@ def _one_value(text: str) -> tuple[str, str]:
         elif text[position] == text[0] and _CLOSED.match(text, position + 1):
             return _unescaped(text[1:position]), text[position + 1 :]
         position += 1
-    return _unescaped(text[1:].rstrip(" \n\t,}]\"'")), ""
+    return _unescaped(_whole_sentences(text[1:].rstrip())), ""
+
+
+def _whole_sentences(unclosed: str) -> str:
+    """A value that nothing closes is cut off, unless brackets follow it; half a phrase is not spoken."""
+    if unclosed.endswith(("}", "]")):
+        return unclosed.rstrip(" \n\t,}]")
+    found = re.match(r".*[.!?…]", unclosed, re.DOTALL)
+    return found.group() if found else ""
 
 
 def _unescaped(text: str) -> str:

@@ -112,8 +112,8 @@ def _headings(body: str, expected: Sequence[str]) -> Iterator[tuple[int, int, st
     for heading in (*expected, *(known for known in _WRITTEN_FOR if known not in expected)):
         written = rf"(?:{re.escape(heading)}|{_WRITTEN_FOR.get(heading, '(?!)')})"
         pattern = (
-            rf"(?:^ ?(?:\(?\d[.):] ?)?|\b\d[.):] ?|(?<=[.;!?] )){written} ?(?:[:–—]|- )"
-            rf"|^ ?(?:\(?\d[.):] ?)?{written}$"
+            rf"(?:^ ?(?:step )?(?:\(?\d[.):] ?)?|\b(?:step )?\d[.):] ?|(?<=[.;!?] )){written} ?(?:[:–—]|- )"
+            rf"|^ ?(?:step )?(?:\(?\d[.):] ?)?{written}$"
         )
         for match in re.finditer(pattern, body, re.IGNORECASE | re.MULTILINE):
             if match.end() not in taken:

@@ -99,6 +99,14 @@ Description:
 2. Actions: Ann opens the gate. Bo runs.
 3. Interactions: They look at each other.
 4. Key objects: A rusty gate.""",
+    "steps": """Step 1: **Main characters:** Ann and Bo.
+Step 2: **Actions:** Ann opens the gate. Bo runs.
+Step 3: **Interactions：** They look at each other.
+Step 4: **Key objects:** A rusty gate.""",
+    "steps in a row": (
+        "Step 1: Main characters: Ann and Bo. Step 2: Actions: Ann opens the gate. Bo runs. "
+        "Step 3: Interactions: They look at each other. Step 4: Key objects: A rusty gate."
+    ),
     "shot by shot": """Shot 1
 Description:
 1. Main characters: Ann and Bo.
@@ -213,7 +221,8 @@ ONE_LINE = {
     "smart quotes": "{“summarized_AD”: “She opens the gate.”}",
     "comma too many": '{"summarized_AD": "She opens the gate.",}',
     "no brace at the end": '{"summarized_AD": "She opens the gate."',
-    "cut off": '{"summarized_AD": "She opens the gate',
+    "no quote at the end": '{"summarized_AD": "She opens the gate}',
+    "cut off in the next sentence": '{"summarized_AD": "She opens the gate. Then she',
     "no quotes": "{summarized_AD: She opens the gate}",
     "no full stop": '{"summarized_AD": "She opens the gate"}',
     "small letter": '{"summarized_AD": "she opens the gate"}',
@@ -253,6 +262,10 @@ KEPT = {
         'He reads "Closed" on the door.',
     ),
     "bare quotes": ('{"summarized_AD": "He reads "Closed" on the door."}', 'He reads "Closed" on the door.'),
+    "bare quotes before a comma": (
+        '{"summarized_AD": "He reads "Closed", then turns."}',
+        'He reads "Closed", then turns.',
+    ),
     "apostrophe": ("{'summarized_AD': 'She takes Bo's hand.'}", "She takes Bo's hand."),
     "escaped apostrophe": (r"{'summarized_AD': 'She takes Bo\'s hand.'}", "She takes Bo's hand."),
     "smart apostrophe": ('{"summarized_AD": "She takes Bo’s hand."}', "She takes Bo's hand."),
@@ -315,11 +328,27 @@ def test_fewer_lines_than_asked_for_are_used_and_none_twice() -> None:
 
 @pytest.mark.parametrize(
     "reply",
-    ["", "   ", "{}", "[]", "null", "```json\n```", '{"summarized_AD": ""}', '{"summarized_AD": "..."}', '{"summarized_AD": ',
-     '{"summarized_AD": null}', '{"summarized_AD": "N/A"}', "Here is the AD:", "***", "{{{{", "[" * 100_000],
-)  # fmt: skip
+    [
+        "",
+        "   ",
+        "{}",
+        "[]",
+        "null",
+        "```json\n```",
+        '{"summarized_AD": ""}',
+        '{"summarized_AD": "..."}',
+        '{"summarized_AD": ',
+        '{"summarized_AD": "She opens the',
+        '{"summarized_AD": null}',
+        '{"summarized_AD": "N/A"}',
+        "Here is the AD:",
+        "***",
+        "{{{{",
+        "[" * 100_000,
+    ],
+)
 def test_empty_stage2_answer_says_so(reply: str) -> None:
-    with pytest.raises(ScriptError, match="wrote no line") as caught:
+    with pytest.raises(ScriptError, match="wrote no whole line") as caught:
         parse_stage2(reply)
     assert caught.value.hint
     assert len(caught.value.what) < 200
@@ -332,10 +361,44 @@ def test_refusal_is_no_line(reply: str) -> None:
 
 
 PIECES = st.sampled_from(
-    ['"', "'", "“", "”", "{", "}", "[", "]", ",", ":", "\\", "\n", "```", "json", "summarized_AD", "_1", "_2", "He runs.",
-     "1. ", "2) ", "Actions", "Main characters", "**", "Description:", "Explanation:", " ", "None", "\\u12", "\ud800", "é",
-     "Sure, here is:", "<think>", "</think>", "\x00", "Shot 1 camera same"]
-)  # fmt: skip
+    [
+        '"',
+        "'",
+        "“",
+        "”",
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        "\\",
+        "\n",
+        "```",
+        "json",
+        "summarized_AD",
+        "_1",
+        "_2",
+        "He runs.",
+        "1. ",
+        "2) ",
+        "Actions",
+        "Main characters",
+        "**",
+        "Description:",
+        "Explanation:",
+        " ",
+        "None",
+        "\\u12",
+        "\ud800",
+        "é",
+        "Sure, here is:",
+        "<think>",
+        "</think>",
+        "\x00",
+        "Shot 1 camera same",
+    ]
+)
 REPLIES = st.one_of(st.text(), st.lists(PIECES, max_size=30).map("".join))
 
 
