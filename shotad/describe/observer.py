@@ -1,0 +1,221 @@
+"""The embedded Stage I: looks at a clip's raw frames with small open models and says what it measured.
+
+It answers as a VLM would, in numbered steps, but knows only people, faces, movement, text, light and a
+few things with names. What is not sure is left out. Its facts are in the reply's notes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
+
+import numpy as np
+import numpy.typing as npt
+
+from shotad.config import Config
+from shotad.describe.dense import describe
+from shotad.describe.sightings import Eyes, Passage, ShotFrames, passages, shot_frames
+from shotad.engines.base import Abilities, Identity, Reply, Request, Scene
+from shotad.errors import ShotadError
+from shotad.facts import Colour, Facts, LightFact, MotionFact, PeopleFact, TextFact
+from shotad.sight.colours import colour_of
+from shotad.sight.figures import figures_of, things_of
+from shotad.sight.inscriptions import FrameText
+from shotad.sight.light import active_area, change_of, level_of, mean_luma
+from shotad.sight.motion import camera_of, inside_of
+from shotad.sight.people import Glimpse
+from shotad.sight.persons import Colours, Person, Stretch, people_fact, people_of
+from shotad.sight.reading import texts_of_shots
+from shotad.sight.text import TextReader
+from shotad.sight.things import cut
+from shotad.sight.tracks import Track, link
+from shotad.sight.verdict import Borders
+from shotad.types import Box, Clip, Image, Role
+
+REVISION = "1"
+"""Raise it with every change that changes what is measured: records depend on it."""
+FRAMES_PER_SECOND = 8.0
+"""How densely a slot is best sampled for it; it works with fewer, and sees less movement."""
+_TEXT_EVERY = 0.45
+"""Seconds between two frames in which text is looked for."""
+_SAME_FACE = 0.5
+"""Likeness of two faces of one person. OpenCV Zoo's border for SFace is 0.363; a wrong "again" is worse."""
+
+
+class Observer:
+    """Measures facts in the frames of a slot. The same clip gets the same answer, byte for byte."""
+
+    def __init__(self, settings: Config) -> None:
+        self.identity = Identity(
+            "observer", "efficientdet-lite2+ssd-mobilenet-v2+yunet+sface+ppocr", REVISION
+        )
+        self.abilities = Abilities(accepts_images=True, wants_overlay=False, frame_height=480)
+        self._settings = settings
+        self._eyes = Eyes(settings)
+        self._texts = TextReader(settings.text)
+        self._borders = Borders(face=settings.observer.face_score, body=settings.observer.people_score)
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        """One reply for each request, in order; a clip that cannot be measured is a reply with an error."""
+        return [self._reply(request) for request in requests]
+
+    def _reply(self, request: Request) -> Reply:
+        if request.clip is None:
+            return Reply("", "error", error="the observer needs a clip to look at")
+        try:
+            facts = self.observe(request.clip, request.scene)
+        except ShotadError as error:
+            return Reply("", "error", error=str(error))
+        text = describe(facts)
+        return Reply(text, notes=facts.to_json())
+
+    def observe(self, clip: Clip, scene: Scene | None = None) -> Facts:
+        """The facts of the slot's shots. Without a scene every frame counts as the slot's."""
+        current = _current(clip, scene)
+        numbers = tuple(int(n) for n in sorted(set(clip.shot_numbers[current].tolist())))
+        texts = self._read(clip, current)
+        area = active_area(clip.images)
+        facts = Facts(numbers, texts=texts, credits=scene.credits if scene else False)
+        known: list[tuple[int, npt.NDArray[np.float32]]] = []
+        for frames in _shots(clip, current, area):
+            facts = self._with_shot(facts, frames, known)
+        return facts
+
+    def _with_shot(
+        self, facts: Facts, frames: ShotFrames, known: list[tuple[int, npt.NDArray[np.float32]]]
+    ) -> Facts:
+        light, motion = _light(frames), _motion(frames)
+        people, things, figures = list(facts.people), list(facts.things), list(facts.figures)
+        if light.level != "black":
+            for passage in passages(frames, self._eyes):
+                stretch = _stretch(frames, passage)
+                seen = people_of(link([look.people for look in passage.looks], passage.shifts), self._borders)
+                fact = self._people(seen, stretch, passage, known)
+                people += [fact] if fact else []
+                firsts, seconds = [k.first for k in passage.looks], [k.second for k in passage.looks]
+                figures += figures_of(firsts, seconds, seen, stretch)
+                things += things_of(firsts, seconds, frames.number, self._settings.observer.thing_score)
+        return replace(
+            facts,
+            people=tuple(people),
+            things=tuple(things),
+            figures=tuple(figures),
+            light=(*facts.light, light),
+            motion=(*facts.motion, motion),
+        )
+
+    def _people(
+        self,
+        seen: Sequence[Person],
+        stretch: Stretch,
+        passage: Passage,
+        known: list[tuple[int, npt.NDArray[np.float32]]],
+    ) -> PeopleFact | None:
+        images = {look.seconds: look.image for look in passage.looks}
+        again: int | None = None
+        if len(seen) == 1:
+            again = self._again(seen[0].track, stretch.shot, passage, known)
+        return people_fact(seen, stretch, lambda track: _colours(track, images), lambda track: again)
+
+    def _again(
+        self,
+        track: Track[Glimpse],
+        shot: int,
+        passage: Passage,
+        known: list[tuple[int, npt.NDArray[np.float32]]],
+    ) -> int | None:
+        """The earlier shot with the same face. The best face of the track is then known itself."""
+        faced = [g for g in track.seen if g.face_score >= 0.8]
+        if not faced:
+            return None
+        best = max(faced, key=lambda g: (g.face_score, -g.seconds))
+        look = next(look for look in passage.looks if look.seconds == best.seconds)
+        face = self._eyes.face_of(look, best)
+        if face is None:
+            return None
+        alike = [(float(face @ other), number) for number, other in known if number != shot]
+        known.append((shot, face))
+        likeness, number = max(alike, default=(0.0, shot))
+        return number if likeness >= _SAME_FACE else None
+
+    def _read(self, clip: Clip, current: npt.NDArray[np.bool_]) -> tuple[TextFact, ...]:
+        chosen: list[int] = []
+        for i in np.flatnonzero(current).tolist():
+            new_shot = not chosen or clip.shot_numbers[i] != clip.shot_numbers[chosen[-1]]
+            if new_shot or clip.seconds[i] - clip.seconds[chosen[-1]] >= _TEXT_EVERY:
+                chosen.append(i)
+        lines = self._texts.read_all(clip.images[i] for i in chosen)
+        seen = [
+            FrameText(int(clip.shot_numbers[i]), float(clip.seconds[i]), found)
+            for i, found in zip(chosen, lines, strict=True)
+        ]
+        return texts_of_shots(seen, self._settings.observer.text_score)
+
+
+def _current(clip: Clip, scene: Scene | None) -> npt.NDArray[np.bool_]:
+    """Which frames are the slot's: those of current shots inside the slot, else those of current shots."""
+    if scene is None or not scene.context:
+        return np.ones(len(clip), bool)
+    numbers = sorted(set(clip.shot_numbers.tolist()))
+    roles = dict(zip(numbers, (c.role for c in scene.context), strict=False))
+    current = np.array([roles.get(n, Role.CURRENT) is Role.CURRENT for n in clip.shot_numbers.tolist()])
+    inside = current & (clip.seconds >= scene.slot.start) & (clip.seconds < scene.slot.end)
+    for mask in (inside, current):
+        if np.count_nonzero(mask) >= 2:
+            return np.asarray(mask, bool)
+    return np.ones(len(clip), bool)
+
+
+def _shots(clip: Clip, current: npt.NDArray[np.bool_], area: Box) -> list[ShotFrames]:
+    """The slot's frames, shot by shot, black bars cut off."""
+    places = np.flatnonzero(current).tolist()
+    found = []
+    for number, group in groupby(places, key=lambda i: int(clip.shot_numbers[i])):
+        mine = list(group)
+        images = [np.ascontiguousarray(cut(clip.images[i], area)) for i in mine]
+        found.append(shot_frames(number, [float(clip.seconds[i]) for i in mine], images))
+    return found
+
+
+def _stretch(frames: ShotFrames, passage: Passage) -> Stretch:
+    height, width = frames.images[0].shape[:2]
+    seconds = tuple(look.seconds for look in passage.looks)
+    return Stretch(frames.number, seconds, passage.shifts, width / height, passage.opens, passage.closes)
+
+
+def _light(frames: ShotFrames) -> LightFact:
+    lumas = [mean_luma(image) for image in frames.images]
+    return LightFact(frames.number, level_of(lumas), change_of(lumas, frames.seconds), 0.95)
+
+
+def _motion(frames: ShotFrames) -> MotionFact:
+    trusted = [s for s in frames.shifts if s is not None]
+    sure = len(trusted) / len(frames.shifts) if frames.shifts else 0.0
+    camera = camera_of(frames.shifts, frames.seconds) if frames.shifts else "still"
+    return MotionFact(frames.number, camera, inside_of(frames.shifts), round(sure, 3))
+
+
+def _colours(track: Track[Glimpse], images: dict[float, Image]) -> Colours:
+    """The colours above and below the best face."""
+    faced = [g for g in track.seen if g.face is not None and g.face_score >= 0.8]
+    if not faced:
+        return Colours()
+    hairs: set[Colour | None] = set()
+    clothes: set[Colour | None] = set()
+    for glimpse in sorted(faced, key=lambda g: (-g.face_score, g.seconds))[:3]:
+        assert glimpse.face is not None
+        image, box = images[glimpse.seconds], glimpse.face.box
+        hairs.add(_patch(image, box, -0.32, -0.04, 0.35))
+        clothes.add(_patch(image, box, 1.7, 2.6, 0.6))
+    hair = hairs.pop() if len(hairs) == 1 else None
+    return Colours(hair, clothes.pop() if len(clothes) == 1 else None)
+
+
+def _patch(image: Image, face: Box, top: float, bottom: float, half: float) -> Colour | None:
+    """The colour of a strip whose place is given in heights and widths of the face."""
+    left, right = face.centre[0] - half * face.width, face.centre[0] + half * face.width
+    high, low = face.top + top * face.height, face.top + bottom * face.height
+    if high < 0 or low > 1 or left < 0 or right > 1:
+        return None
+    return colour_of(cut(image, Box(left, high, right, low)))

@@ -1,0 +1,118 @@
+"""What the embedded observer sees in the frames of a clip: the models, and the frames they look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from shotad.config import Config
+from shotad.sight.faces import Embedding, FaceFinder, FaceReader
+from shotad.sight.motion import Shift, composed, is_break, shift_between, small_gray
+from shotad.sight.people import Glimpse, glimpses_of
+from shotad.sight.things import EfficientDet, SsdMobileNet
+from shotad.types import Image, Sighting
+from shotad.weights import weights_file
+
+_LOOK_EVERY = 0.24
+"""Seconds between two frames that the detectors look at: denser brings little (measured)."""
+_PROMISING = 0.35
+"""Score of anything seen from which the second detector is asked too."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Look:
+    """What was seen in one frame: possible people, and all things by both detectors."""
+
+    seconds: float
+    image: Image
+    people: tuple[Glimpse, ...]
+    first: tuple[Sighting, ...]
+    second: tuple[Sighting, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Passage:
+    """Frames of one shot without a break. ``shifts`` lie between ``looks`` (one fewer)."""
+
+    looks: tuple[Look, ...]
+    shifts: tuple[Shift | None, ...]
+    opens: bool
+    closes: bool
+
+
+class Eyes:
+    """The models that look at frames, fetched and loaded when they are first needed."""
+
+    def __init__(self, settings: Config) -> None:
+        self._settings = settings
+        self._models: tuple[EfficientDet, SsdMobileNet, FaceFinder] | None = None
+        self._reader: FaceReader | None = None
+
+    def look(self, image: Image, seconds: float) -> Look:
+        """All that the models see in one frame (RGB, bars cut off)."""
+        first, second, faces = self._loaded()
+        whole = first.find(image, seconds)
+        parts = first.find_small(image, seconds)
+        seen_faces = faces.find(image, seconds)
+        promising = seen_faces or any(s.score >= _PROMISING for s in (*whole, *parts))
+        others = second.find(image, seconds) if promising else []
+        people = glimpses_of(whole, parts, others, seen_faces)
+        return Look(seconds, image, tuple(people), tuple(whole), tuple(others))
+
+    def face_of(self, look: Look, glimpse: Glimpse) -> Embedding | None:
+        """The embedding of a person's face; None where no face is seen."""
+        if glimpse.face is None:
+            return None
+        if self._reader is None:
+            self._reader = FaceReader(weights_file("sface"))
+        return self._reader.read(look.image, glimpse.face)
+
+    def _loaded(self) -> tuple[EfficientDet, SsdMobileNet, FaceFinder]:
+        if self._models is None:
+            self._models = (
+                EfficientDet(weights_file("efficientdet-lite2"), self._settings.observer.threads),
+                SsdMobileNet(weights_file("ssd-mobilenet-v2"), weights_file("ssd-mobilenet-v2-graph")),
+                FaceFinder(weights_file("yunet")),
+            )
+        return self._models
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShotFrames:
+    """The frames of one shot inside the slot, bars cut off, and how the picture moves between them."""
+
+    number: int
+    seconds: tuple[float, ...]
+    images: tuple[Image, ...]
+    shifts: tuple[Shift | None, ...]
+    breaks: tuple[int, ...]
+    """Places in ``seconds`` where another picture begins."""
+
+
+def shot_frames(number: int, seconds: Sequence[float], images: Sequence[Image]) -> ShotFrames:
+    """The frames of one shot with the movement of the picture measured."""
+    grays = [small_gray(image) for image in images]
+    shifts = tuple(shift_between(a, b) for a, b in pairwise(grays))
+    pairs = enumerate(zip(pairwise(grays), shifts, strict=True), 1)
+    breaks = tuple(i for i, ((a, b), shift) in pairs if is_break(a, b, shift))
+    return ShotFrames(number, tuple(seconds), tuple(images), shifts, breaks)
+
+
+def passages(frames: ShotFrames, eyes: Eyes) -> Iterator[Passage]:
+    """The unbroken passages of a shot, looked at."""
+    borders = [0, *frames.breaks, len(frames.seconds)]
+    for start, end in pairwise(borders):
+        chosen = _spaced(frames.seconds, start, end)
+        looks = tuple(eyes.look(frames.images[i], frames.seconds[i]) for i in chosen)
+        shifts = tuple(composed(frames.shifts[a:b]) for a, b in pairwise(chosen))
+        yield Passage(looks, shifts, opens=start == 0, closes=end == len(frames.seconds))
+
+
+def _spaced(seconds: Sequence[float], start: int, end: int) -> list[int]:
+    """The frames from ``start`` to before ``end`` that are looked at."""
+    chosen = [start]
+    for i in range(start + 1, end):
+        if seconds[i] - seconds[chosen[-1]] >= _LOOK_EVERY - 1e-6:
+            chosen.append(i)
+    return chosen

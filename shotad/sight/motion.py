@@ -1,0 +1,174 @@
+"""How the whole picture moves from frame to frame, and how much moves within it.
+
+The camera's own movement is a shift with scale, fitted with RANSAC to sparse optical flow
+(Shi-Tomasi corners, pyramidal Lucas-Kanade, checked backwards), so that a walking person's way can
+be told from a panning camera.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from shotad.types import Box, Image
+
+Gray = npt.NDArray[np.uint8]
+"""``uint8[h, w]``, luma of a small picture."""
+Points = npt.NDArray[np.float32]
+"""``float32[n, 1, 2]``, x and y in pixels."""
+Camera = Literal["still", "left", "right", "up", "down", "in", "out", "shaky"]
+Inside = Literal["none", "little", "much"]
+
+_WIDTH = 320
+_CORNERS = 240
+_LEAST = 14
+"""Corners that must agree before a movement of the whole picture is believed."""
+_SAME_PICTURE = 0.4
+"""Correlation of two thumbnails below which they show different pictures."""
+_BACK = 1.0
+"""Pixels by which a corner may miss its start when it is followed back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """Movement of the whole picture between two frames, in fractions of its width and height.
+
+    A point ``p`` (from the middle, in widths and heights) goes to ``scale * p + (x, y)``; scale above 1
+    comes closer. ``trust`` is the share of corners that agree, ``rest`` the share of the picture that
+    has changed after the movement is undone, both 0 to 1.
+    """
+
+    x: float
+    y: float
+    scale: float
+    trust: float
+    rest: float
+
+    def carry(self, x: float, y: float) -> tuple[float, float]:
+        """Where a point of the background, in fractions from the top left, is in the next frame."""
+        return 0.5 + self.scale * (x - 0.5) + self.x, 0.5 + self.scale * (y - 0.5) + self.y
+
+
+def composed(shifts: Sequence[Shift | None]) -> Shift | None:
+    """Several movements one after the other as one; None where one of them is not known."""
+    x = y = 0.0
+    scale, trust, rest = 1.0, 1.0, 0.0
+    for shift in shifts:
+        if shift is None:
+            return None
+        x, y, scale = shift.scale * x + shift.x, shift.scale * y + shift.y, shift.scale * scale
+        trust, rest = min(trust, shift.trust), max(rest, shift.rest)
+    return Shift(x, y, scale, trust, rest)
+
+
+def is_break(before: Gray, after: Gray, shift: Shift | None) -> bool:
+    """True where another picture begins that the shot detector has passed over, as after a dissolve.
+
+    Wild movement within a picture looks the same; sightings before and after are then not linked.
+    """
+    if shift is not None:
+        return False
+    size = (32, 18)
+    one = cv2.resize(before, size, interpolation=cv2.INTER_AREA).astype(np.float64)
+    two = cv2.resize(after, size, interpolation=cv2.INTER_AREA).astype(np.float64)
+    one, two = one - one.mean(), two - two.mean()
+    strength = float(np.sqrt((one**2).sum() * (two**2).sum()))
+    return strength < 1e3 or float((one * two).sum()) / strength < _SAME_PICTURE
+
+
+def small_gray(image: Image) -> Gray:
+    """The picture as luma, 320 pixels wide."""
+    height, width = image.shape[:2]
+    size = (_WIDTH, max(2, round(height * _WIDTH / width)))
+    small = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
+    return np.asarray(cv2.cvtColor(small, cv2.COLOR_RGB2GRAY), np.uint8)
+
+
+def shift_between(before: Gray, after: Gray, apart: Sequence[Box] = ()) -> Shift | None:
+    """The movement of the whole picture from one frame to the next; None where it cannot be told.
+
+    ``apart`` are places of people in ``before``, whose own movement must not count.
+    """
+    corners = cv2.goodFeaturesToTrack(before, _CORNERS, 0.01, 6, mask=_mask(before.shape, apart))
+    if corners is None or len(corners) < _LEAST:
+        return None
+    start = np.asarray(corners, np.float32)
+    end, there = _follow(before, after, start)
+    back, here = _follow(after, before, end)
+    true = there & here & (np.abs(back - start).max(axis=(1, 2)) < _BACK)
+    if np.count_nonzero(true) < _LEAST:
+        return None
+    matrix, inside = cv2.estimateAffinePartial2D(
+        start[true], end[true], method=cv2.RANSAC, ransacReprojThreshold=1.5
+    )
+    if matrix is None or np.count_nonzero(inside) < _LEAST:
+        return None
+    return _shift(matrix, before, after, float(np.count_nonzero(inside)) / len(start))
+
+
+def camera_of(shifts: Sequence[Shift | None], seconds: Sequence[float]) -> Camera:
+    """What the camera does in a shot. ``seconds`` are the frames' times, one more than shifts."""
+    known = [s for s in shifts if s is not None and s.trust > 0.3]
+    if len(known) * 2 < len(shifts) or not known:
+        return "shaky"
+    span = max(seconds[-1] - seconds[0], 1e-3)
+    x, y = sum(s.x for s in known), sum(s.y for s in known)
+    growth = float(np.log([s.scale for s in known]).sum())
+    if abs(growth) > 0.18 and abs(growth) > max(abs(x), abs(y)):
+        return "in" if growth > 0 else "out"
+    if abs(x) > 0.12 and abs(x) >= abs(y):
+        return "right" if x < 0 else "left"
+    if abs(y) > 0.15:
+        return "down" if y < 0 else "up"
+    restless = sum(abs(s.x) + abs(s.y) for s in known) / span
+    return "shaky" if restless > 0.12 else "still"
+
+
+def inside_of(shifts: Sequence[Shift | None]) -> Inside:
+    """How much moves within a shot, apart from the whole picture."""
+    rests = [s.rest for s in shifts if s is not None]
+    if not rests:
+        return "much" if shifts else "none"
+    middle = float(np.median(rests))
+    if middle > 0.25:
+        return "much"
+    return "little" if middle > 0.02 else "none"
+
+
+def _follow(before: Gray, after: Gray, points: Points) -> tuple[Points, npt.NDArray[np.bool_]]:
+    """Where the points went, and which of them were found."""
+    found, status, _ = cv2.calcOpticalFlowPyrLK(
+        before, after, points, points.copy(), winSize=(15, 15), maxLevel=4
+    )
+    return np.asarray(found, np.float32), np.asarray(status)[:, 0] == 1
+
+
+def _mask(shape: tuple[int, ...], apart: Sequence[Box]) -> Gray:
+    mask = np.full(shape, 255, np.uint8)
+    for box in apart:
+        left, right = int(box.left * shape[1]), int(np.ceil(box.right * shape[1]))
+        mask[int(box.top * shape[0]) : int(np.ceil(box.bottom * shape[0])), left:right] = 0
+    return mask if np.count_nonzero(mask) > 0.2 * mask.size else np.full(shape, 255, np.uint8)
+
+
+def _shift(matrix: npt.NDArray[np.float64], before: Gray, after: Gray, trust: float) -> Shift:
+    height, width = before.shape
+    scale = float(np.hypot(matrix[0, 0], matrix[1, 0]))
+    middle = np.array([width / 2, height / 2, 1.0])
+    x, y = (matrix @ middle) - middle[:2]
+    rest = _rest(matrix, before, after)
+    return Shift(float(x) / width, float(y) / height, scale, trust, rest)
+
+
+def _rest(matrix: npt.NDArray[np.float64], before: Gray, after: Gray) -> float:
+    """Share of the pixels that both frames show and that differ once the movement is undone."""
+    size = (before.shape[1], before.shape[0])
+    moved = cv2.GaussianBlur(cv2.warpAffine(before, matrix, size), (5, 5), 0)
+    shown = cv2.warpAffine(np.full_like(before, 255), matrix, size) > 250
+    differs = cv2.absdiff(moved, cv2.GaussianBlur(after, (5, 5), 0)) > 20
+    return float(np.count_nonzero(differs & shown)) / max(int(np.count_nonzero(shown)), 1)

@@ -1,0 +1,267 @@
+"""From tracks of one shot to facts about the people in it. Pure logic.
+
+What is said of a single person (movement, looks, colours) is said only where one person alone is seen;
+of several, how many and where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from shotad.facts import Colour, Framing, Look, Movement, PeopleFact, Place
+from shotad.sight.people import Glimpse
+from shotad.sight.tracks import Carrier, Track, way_of
+from shotad.sight.verdict import Borders, sure_of
+from shotad.types import Box
+
+_AHEAD = 0.14
+"""Yaw up to which a face looks ahead, and from ``_ASIDE`` on aside; between them nothing is said."""
+_ASIDE = 0.33
+_FACE_SEEN = 0.75
+_EDGE = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Unbroken frames of one shot, looked at for people.
+
+    ``seconds`` are the frames' times, ``shifts`` the movements of the picture between them (one
+    fewer), ``aspect`` the picture's width over height. ``opens`` and ``closes``: the stretch begins
+    with the shot and ends with it.
+    """
+
+    shot: int
+    seconds: tuple[float, ...]
+    shifts: tuple[Carrier | None, ...]
+    aspect: float
+    opens: bool = True
+    closes: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Colours:
+    """The colours of a person's hair and clothes, as far as they are beyond doubt."""
+
+    hair: Colour | None = None
+    clothes: Colour | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A track that is a person, and how sure that is."""
+
+    track: Track[Glimpse]
+    sure: float
+
+
+def people_of(tracks: Sequence[Track[Glimpse]], borders: Borders | None = None) -> list[Person]:
+    """The tracks that are people beyond doubt, surest first, each person once."""
+    found = [Person(track, sure_of(track, borders)) for track in tracks]
+    kept: list[Person] = []
+    for person in sorted((p for p in found if p.sure > 0), key=_rank):
+        if not any(_doubles(person.track, other.track) for other in kept):
+            kept.append(person)
+    return kept
+
+
+def people_fact(
+    people: Sequence[Person],
+    stretch: Stretch,
+    colours: Callable[[Track[Glimpse]], Colours] = lambda track: Colours(),
+    again: Callable[[Track[Glimpse]], int | None] = lambda track: None,
+) -> PeopleFact | None:
+    """The fact about the people of one stretch; None where nobody is seen for sure."""
+    if not people:
+        return None
+    together = _at_once(people)
+    main = max(people, key=lambda p: (_size(p.track), p.sure, -p.track.first))
+    alone = len(people) == 1
+    seen = main.track.seen
+    paint = colours(main.track) if alone else Colours()
+    movement = movement_of(main.track, stretch) if alone else None
+    return PeopleFact(
+        shot=stretch.shot,
+        first=round(min(p.track.first for p in people), 3),
+        last=round(max(p.track.last for p in people), 3),
+        count=len(together),
+        place=place_of([p.track for p in together]),
+        size=round(_size(main.track), 3),
+        face=any(_faces(p.track) for p in people),
+        movement=movement,
+        enters=alone and _enters(main.track, stretch, movement),
+        leaves=alone and _leaves(main.track, stretch, movement),
+        sure=round(min(p.sure for p in together), 3),
+        framing=framing_of(main.track) if alone else None,
+        looks=look_of(seen) if alone else None,
+        turns=turn_of(seen) if alone else None,
+        quick=quick_of(main.track, stretch) if movement in ("left", "right") else None,
+        facing=len(people) == 2 and _face_each_other(people[0].track, people[1].track),
+        again=again(main.track) if alone else None,
+        hair=paint.hair,
+        clothes=paint.clothes,
+        frames=len(seen),
+    )
+
+
+def place_of(tracks: Sequence[Track[Glimpse]]) -> Place:
+    """Where the tracks are on the mean: the outer three tenths of the picture are left and right."""
+    middle = float(np.mean([g.box.centre[0] for track in tracks for g in track.seen]))
+    return "left" if middle < 0.3 else "right" if middle > 0.7 else "centre"
+
+
+def movement_of(track: Track[Glimpse], stretch: Stretch) -> Movement | None:
+    """The way of one person, the picture's own movement taken out; None where it cannot be told.
+
+    A movement counts where the picture shows it and the background does not explain it.
+    """
+    boxes = [g.box for g in track.seen]
+    way = way_of(track, stretch.shifts, stretch.aspect)
+    if len(boxes) < 4 or way.known < 0.7 or way.seconds < 0.7:
+        return None
+    across = _drift([b.centre[0] for b in boxes])
+    if abs(across) > 0.1 and across * way.x > 0 and abs(way.x) > 0.3:
+        return "right" if across > 0 else "left"
+    growth = _growth([g.face.box.height for g in track.seen if g.face and g.face_score > _FACE_SEEN])
+    if growth is not None and growth * np.log(way.growth) > 0 and abs(growth) > np.log(1.35):
+        return "closer" if growth > 0 else "away"
+    upright = [b.top for b in boxes]
+    if abs(_drift(upright)) > 0.2 and _drift(upright) * way.y > 0 and abs(way.y) > 0.3:
+        return "down" if _drift(upright) > 0 else "up"
+    return "still" if abs(across) < 0.03 and abs(way.x) < 0.12 and abs(way.y) < 0.12 else None
+
+
+def quick_of(track: Track[Glimpse], stretch: Stretch) -> bool | None:
+    """True for more than a body height a second; None where the body is cut off by the picture's edge."""
+    if any(g.box.bottom > 1 - _EDGE for g in track.seen):
+        return None
+    way = way_of(track, stretch.shifts, stretch.aspect)
+    return abs(way.x) / max(way.seconds, 0.1) > 1.0
+
+
+def framing_of(track: Track[Glimpse]) -> Framing | None:
+    """How much of the person is seen, from the face's height and where the body ends."""
+    faces = [g.face.box.height for g in track.seen if g.face and g.face_score > _FACE_SEEN]
+    if 2 * len(faces) > len(track.seen):
+        face = float(np.median(faces))
+        return "face" if face > 0.6 else "head and shoulders" if face > 0.33 else _body_framing(track)
+    return _body_framing(track)
+
+
+def look_of(seen: Sequence[Glimpse]) -> Look | None:
+    """Where the face points to over the last second of sight; None where it is between or changing."""
+    yaws = [g.face.yaw for g in seen if g.face and g.face_score > _FACE_SEEN]
+    if len(yaws) < 2 or 2 * len(yaws) < len(seen):
+        return None
+    looks = {_look(yaw) for yaw in yaws[-4:]}
+    return looks.pop() if len(looks) == 1 else None
+
+
+def turn_of(seen: Sequence[Glimpse]) -> Look | None:
+    """Where the head turns to: two looks at least one way, then two at least another."""
+    looks = [_look(g.face.yaw) for g in seen if g.face and g.face_score > _FACE_SEEN]
+    clear = [look for look in looks if look is not None]
+    if len(clear) < 4 or clear[0] == clear[-1] or clear[0] != clear[1] or clear[-1] != clear[-2]:
+        return None
+    changes = sum(a != b for a, b in pairwise(clear))
+    return clear[-1] if changes == 1 else None
+
+
+def _look(yaw: float) -> Look | None:
+    if abs(yaw) <= _AHEAD:
+        return "ahead"
+    if abs(yaw) < _ASIDE:
+        return None
+    return "right" if yaw > 0 else "left"
+
+
+def _rank(person: Person) -> tuple[float, float, float]:
+    return (-person.sure, -_size(person.track), person.track.first)
+
+
+def _doubles(track: Track[Glimpse], other: Track[Glimpse]) -> bool:
+    """True where both are seen at one moment in one place; two faces are two people."""
+    at = {g.seconds: g for g in other.seen}
+    pairs = [(g, at[g.seconds]) for g in track.seen if g.seconds in at]
+    if not pairs:
+        return False
+    faces = [(a.face, b.face) for a, b in pairs if a.face and b.face]
+    if any(a.box.iou(b.box) < 0.1 for a, b in faces):
+        return False
+    return any(_shared(a.box, b.box) > 0.45 for a, b in pairs)
+
+
+def _shared(a: Box, b: Box) -> float:
+    width = max(0.0, min(a.right, b.right) - max(a.left, b.left))
+    height = max(0.0, min(a.bottom, b.bottom) - max(a.top, b.top))
+    return width * height / min(a.area, b.area)
+
+
+def _at_once(people: Sequence[Person]) -> list[Person]:
+    """The most people that are seen in one frame, in two frames at least; else the surest alone."""
+    moments = sorted({g.seconds for p in people for g in p.track.seen})
+    groups: list[tuple[Person, ...]] = [
+        tuple(p for p in people if any(g.seconds == s for g in p.track.seen)) for s in moments
+    ]
+    often = [g for g in groups if len(g) == 1 or groups.count(g) >= 2] or groups
+    most = max(len(group) for group in often)
+    return list(next(group for group in often if len(group) == most))
+
+
+def _size(track: Track[Glimpse]) -> float:
+    return max(g.box.height for g in track.seen)
+
+
+def _faces(track: Track[Glimpse]) -> bool:
+    return sum(g.face_score > _FACE_SEEN for g in track.seen) >= 2
+
+
+def _face_each_other(one: Track[Glimpse], other: Track[Glimpse]) -> bool:
+    left, right = sorted((one, other), key=lambda t: t.seen[0].box.centre[0])
+    return look_of(left.seen) == "right" and look_of(right.seen) == "left"
+
+
+def _body_framing(track: Track[Glimpse]) -> Framing | None:
+    height = float(np.median([g.box.height for g in track.seen]))
+    if height < 0.25:
+        return "distant"
+    if height > 0.45 and float(np.mean([g.box.bottom > 1 - _EDGE for g in track.seen])) > 0.8:
+        return "upper body" if any(g.face for g in track.seen) else None
+    ends = [g.box.top > 0.03 and g.box.bottom < 1 - 2 * _EDGE for g in track.seen]
+    slim = float(np.median([g.box.height / g.box.width for g in track.seen]))
+    return "full figure" if float(np.mean(ends)) > 0.8 and slim > 0.9 else None
+
+
+def _drift(values: Sequence[float]) -> float:
+    """The change from first to last by a straight line; 0 where the values do not keep to one way."""
+    line = np.polyfit(np.arange(len(values)), values, 1)[0] * (len(values) - 1)
+    spread = float(np.std(values))
+    if spread < 1e-6:
+        return 0.0
+    steady = float(np.corrcoef(np.arange(len(values)), values)[0, 1])
+    return float(line) if abs(steady) > 0.8 else 0.0
+
+
+def _growth(heights: Sequence[float]) -> float | None:
+    """The logarithm of the last over the first height by a straight line; None for too few."""
+    if len(heights) < 4:
+        return None
+    return _drift([float(np.log(h)) for h in heights])
+
+
+def _enters(track: Track[Glimpse], stretch: Stretch, movement: Movement | None) -> bool:
+    first = track.seen[0]
+    late = not stretch.opens or track.first - stretch.seconds[0] > 0.4
+    from_left, from_right = first.box.left < _EDGE, first.box.right > 1 - _EDGE
+    inward = (movement == "right" and from_left) or (movement == "left" and from_right)
+    return stretch.opens and late and inward
+
+
+def _leaves(track: Track[Glimpse], stretch: Stretch, movement: Movement | None) -> bool:
+    last = track.seen[-1]
+    gone = stretch.seconds[-1] - track.last > 0.4
+    to_left, to_right = last.box.left < _EDGE, last.box.right > 1 - _EDGE
+    return gone and ((movement == "left" and to_left) or (movement == "right" and to_right))

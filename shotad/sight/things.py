@@ -1,0 +1,216 @@
+"""Things and people in one picture, by two detectors that were trained apart.
+
+`EfficientDet` (lite2, Google, Apache-2.0) looks first, `SsdMobileNet` (v2, TensorFlow model zoo,
+Apache-2.0) is asked for a second opinion. Both know the classes of COCO and see square pictures. They
+differ in what they bear: a wide frame squeezed into a square costs EfficientDet most of its people,
+so it gets the frame with its own proportions, and once more in square tiles for what is small; SSD
+was trained on squeezed pictures. (Measured: benchmarks/observer.py.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import cv2
+import numpy as np
+
+from shotad.errors import WeightsError
+from shotad.quiet import native_quiet
+from shotad.types import Box, Image, Sighting
+
+_PEOPLE_AND_VEHICLES = "person bicycle car motorcycle airplane bus train truck boat"
+_STREET = "traffic_light fire_hydrant street_sign stop_sign parking_meter bench"
+_ANIMALS = "bird cat dog horse sheep cow elephant bear zebra giraffe"
+_WORN = "hat backpack umbrella shoe eye_glasses handbag tie suitcase"
+_SPORT = (
+    "frisbee skis snowboard sports_ball kite baseball_bat baseball_glove skateboard surfboard tennis_racket"
+)
+_TABLE = "bottle plate wine_glass cup fork knife spoon bowl"
+_FOOD = "banana apple sandwich orange broccoli carrot hot_dog pizza donut cake"
+_ROOM = "chair couch potted_plant bed mirror dining_table window desk toilet door"
+_DEVICES = "tv laptop mouse remote keyboard cell_phone microwave oven toaster sink refrigerator blender"
+_SMALL = "book clock vase scissors teddy_bear hair_drier toothbrush"
+
+COCO = tuple(
+    name.replace("_", " ")
+    for line in (
+        *(_PEOPLE_AND_VEHICLES, _STREET, _ANIMALS, _WORN, _SPORT),
+        *(_TABLE, _FOOD, _ROOM, _DEVICES, _SMALL),
+    )
+    for name in line.split()
+)
+"""The 90 class names of COCO in the order of their numbers, from 0."""
+ANIMALS = frozenset(_ANIMALS.split())
+
+_OVERLAP = 0.3
+"""Share of its width that a tile has in common with the next, at least."""
+_EDGE = 0.015
+"""A box that ends this near to an inner edge of its tile (fraction of the picture) is cut off there."""
+
+
+class Detector(Protocol):
+    """Finds things in one picture."""
+
+    def find(self, image: Image, seconds: float) -> list[Sighting]:
+        """All things seen in ``image``; boxes as fractions of it."""
+        ...
+
+
+class EfficientDet:
+    """EfficientDet-lite2 through LiteRT: 448 x 448, 25 sightings a tile at most."""
+
+    def __init__(self, path: Path, threads: int = 1, least: float = 0.3) -> None:
+        from ai_edge_litert.interpreter import Interpreter
+
+        self._least = least
+        try:
+            with native_quiet():
+                self._model: Any = Interpreter(model_path=str(path), num_threads=threads)
+                self._model.allocate_tensors()
+        except (ValueError, RuntimeError) as error:
+            raise WeightsError(
+                f"The model {path} cannot be loaded: {error}.", "Fetch it again with `shotad models pull`."
+            ) from None
+        self._input = self._model.get_input_details()[0]
+        self._outputs = {d["name"].rpartition(":")[2]: d["index"] for d in self._model.get_output_details()}
+
+    def find(self, image: Image, seconds: float) -> list[Sighting]:
+        """All things seen in the whole picture; boxes as fractions of it."""
+        height, width = image.shape[:2]
+        side = max(height, width)
+        square = np.zeros((side, side, 3), np.uint8)
+        square[:height, :width] = image
+        return self._look(square, seconds, (side / width, side / height))
+
+    def find_small(self, image: Image, seconds: float) -> list[Sighting]:
+        """All things seen in square tiles of the picture, put together; nothing for one hardly wide."""
+        tiles = tiles_of(image)
+        if len(tiles) == 1:
+            return []
+        return merge([(tile, self._look(cut(image, tile), seconds)) for tile in tiles])
+
+    def _look(
+        self, image: Image, seconds: float, stretch: tuple[float, float] = (1.0, 1.0)
+    ) -> list[Sighting]:
+        self._model.set_tensor(self._input["index"], _squeeze(image, int(self._input["shape"][1]))[None])
+        self._model.invoke()
+        boxes, classes, scores, _ = (self._model.get_tensor(self._outputs[key])[0] for key in "3210")
+        rows = zip(classes, scores, boxes, strict=True)
+        x, y = stretch
+        return _sightings(((int(c), float(s), b * [y, x, y, x]) for c, s, b in rows), self._least, seconds)
+
+
+class SsdMobileNet:
+    """SSD MobileNet v2 through OpenCV's own inference: 300 x 300."""
+
+    def __init__(self, weights: Path, graph: Path, least: float = 0.3) -> None:
+        self._least = least
+        try:
+            with native_quiet():
+                self._model: Any = cv2.dnn.readNetFromTensorflow(str(weights), str(graph))
+        except cv2.error as error:
+            raise WeightsError(
+                f"The model {weights} cannot be loaded: {error}.",
+                "Fetch it again with `shotad models pull`.",
+            ) from None
+
+    def find(self, image: Image, seconds: float) -> list[Sighting]:
+        """All things seen in the whole picture; boxes as fractions of it."""
+        with native_quiet():
+            self._model.setInput(cv2.dnn.blobFromImage(_squeeze(image, 300)))
+            rows = self._model.forward()[0, 0]
+        order = [4, 3, 6, 5]  # left, top, right, bottom as the other model gives them
+        return _sightings(((int(r[1]) - 1, float(r[2]), r[order]) for r in rows), self._least, seconds)
+
+
+def tiles_of(image: Image) -> tuple[Box, ...]:
+    """The overlapping square tiles, left to right, of a picture; a hardly wide one is one tile.
+
+    >>> len(tiles_of(np.zeros((332, 800, 3), np.uint8)))
+    4
+    """
+    height, width = image.shape[:2]
+    share = min(1.0, height / width)
+    if share > 0.85:
+        return (Box(0, 0, 1, 1),)
+    count = int(np.ceil((1 - share) / ((1 - _OVERLAP) * share))) + 1
+    starts = np.linspace(0, 1 - share, count)
+    return tuple(Box(float(s), 0, min(float(s) + share, 1.0), 1) for s in starts)
+
+
+def cut(image: Image, box: Box) -> Image:
+    """The part of the picture inside ``box``, at least one pixel; a view where nothing is clipped."""
+    height, width = image.shape[:2]
+    x, y = int(box.left * width), int(box.top * height)
+    right, bottom = max(x + 1, round(box.right * width)), max(y + 1, round(box.bottom * height))
+    return image[y:bottom, x:right]
+
+
+def merge(seen: Sequence[tuple[Box, Sequence[Sighting]]]) -> list[Sighting]:
+    """What several tiles saw, in coordinates of the whole picture, each thing once; best first.
+
+    A box cut off by a tile's inner edge gives way to a whole one; two cut ones of the same thing are
+    joined.
+    """
+    placed = [(_place(s, tile), _is_cut(s, tile)) for tile, sightings in seen for s in sightings]
+    placed.sort(key=lambda item: (item[1], -item[0].score, item[0].box.left))
+    kept: list[tuple[Sighting, bool]] = []
+    for sighting, is_cut in placed:
+        twin = next((i for i, (k, _) in enumerate(kept) if _same(k, sighting, is_cut)), None)
+        if twin is None:
+            kept.append((sighting, is_cut))
+        elif is_cut and kept[twin][1]:
+            kept[twin] = (_joined(kept[twin][0], sighting), True)
+    return sorted((k for k, _ in kept), key=lambda s: (-s.score, s.box.left))
+
+
+def overlap(a: Box, b: Box) -> float:
+    """Shared area over the smaller box's, 0 to 1: 1 where one lies inside the other."""
+    width = max(0.0, min(a.right, b.right) - max(a.left, b.left))
+    height = max(0.0, min(a.bottom, b.bottom) - max(a.top, b.top))
+    return width * height / min(a.area, b.area)
+
+
+def _same(kept: Sighting, new: Sighting, is_cut: bool) -> bool:
+    if kept.name != new.name:
+        return False
+    return kept.box.iou(new.box) > 0.5 or (is_cut and overlap(kept.box, new.box) > 0.5)
+
+
+def _joined(a: Sighting, b: Sighting) -> Sighting:
+    x, y = a.box, b.box
+    box = Box(min(x.left, y.left), min(x.top, y.top), max(x.right, y.right), max(x.bottom, y.bottom))
+    return Sighting(a.name, box, a.seconds, max(a.score, b.score))
+
+
+def _place(sighting: Sighting, tile: Box) -> Sighting:
+    box = sighting.box
+    left, right = tile.left + box.left * tile.width, tile.left + box.right * tile.width
+    top, bottom = tile.top + box.top * tile.height, tile.top + box.bottom * tile.height
+    placed = Box(max(left, 0.0), max(top, 0.0), min(right, 1.0), min(bottom, 1.0))
+    return Sighting(sighting.name, placed, sighting.seconds, sighting.score)
+
+
+def _is_cut(sighting: Sighting, tile: Box) -> bool:
+    box = sighting.box
+    at_left = tile.left > 0 and box.left * tile.width < _EDGE
+    return at_left or (tile.right < 1 and (1 - box.right) * tile.width < _EDGE)
+
+
+def _squeeze(image: Image, side: int) -> Image:
+    way = cv2.INTER_AREA if image.shape[0] > side else cv2.INTER_LINEAR
+    return np.asarray(cv2.resize(image, (side, side), interpolation=way), np.uint8)
+
+
+def _sightings(rows: Iterable[tuple[int, float, Any]], least: float, seconds: float) -> list[Sighting]:
+    """Sightings from (class, score, (top, left, bottom, right)); slivers and unknown classes left out."""
+    found = []
+    for number, score, corners in rows:
+        if score < least or not 0 <= number < len(COCO):
+            continue
+        top, left, bottom, right = (min(max(float(v), 0.0), 1.0) for v in corners)
+        if right - left > 0.005 and bottom - top > 0.005:
+            found.append(Sighting(COCO[number], Box(left, top, right, bottom), seconds, score))
+    return found
