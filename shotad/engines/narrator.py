@@ -20,7 +20,7 @@ from shotad.engines.narration.statement import Statement
 from shotad.engines.narration.statements import Findings, find_statements
 from shotad.errors import EngineError
 from shotad.facts import Facts
-from shotad.script.rules import line_faults
+from shotad.script.rules import check_line
 
 REVISION = "1"
 """Raise it with every change to the grammar that changes a line: records depend on it."""
@@ -47,7 +47,7 @@ class Narrator:
                 "Set language to en, or choose another engine for Stage II.",
             )
         self.identity = Identity("narrator", "grammar", REVISION)
-        self.abilities = Abilities(accepts_images=False)
+        self.abilities = Abilities(accepts_images=False, uses_history=True)
         self._settings = settings.narrator
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
@@ -94,7 +94,7 @@ def _names(request: Request) -> list[str]:
 
 
 def _fit(line: Line, request: Request) -> bool:
-    return not line_faults(line.text, budget=request.budget, before=request.history)
+    return not check_line(line.text, previous=request.history)
 
 
 def _groups(able: Sequence[Statement], most: int, number: int) -> Iterator[tuple[Statement, ...]]:

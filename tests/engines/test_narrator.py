@@ -16,6 +16,7 @@ from shotad.engines.narration.words import spoken_words
 from shotad.engines.narrator import Narrator
 from shotad.errors import EngineError
 from shotad.facts import Facts, FigureFact, LightFact, MotionFact, PeopleFact, TextFact, ThingFact
+from shotad.script.rules import check_line
 from shotad.types import Interval, Message
 
 BANNED = re.compile(
@@ -67,8 +68,8 @@ GOLDEN = [
     (Facts((1,), texts=(text("Who are you?"),)), {'Words appear: "Who are you?"', 'A title reads: "Who are you?"'}),
     (Facts((1, 2), texts=(text("SINTEL", at=1), text("COMING SOON", shot=2, at=5))), {'Words appear: "SINTEL," then "COMING SOON."', 'Titles read: "SINTEL," then "COMING SOON."'}),
     (Facts((1,), texts=(text("SINTEL"), text("COMING SOON", at=1.5))), {'Words appear: "SINTEL" and "COMING SOON."', 'Titles read: "SINTEL" and "COMING SOON."'}),
-    (Facts((1,), credits=True, texts=(text("a film by Colin Levy", "credit"),)), {'The credits roll: "a film by Colin Levy."'}),
-    (Facts((1,), credits=True), {"The credits roll."}),
+    (Facts((1,), credits=True, texts=(text("a film by Colin Levy", "credit"),)), {'Credits appear: "a film by Colin Levy."'}),
+    (Facts((1,), credits=True), {"Credits appear."}),
     (Facts((1,), people=(person(),)), {"A person appears.", "Someone appears."}),
     (Facts((1,), people=(person(count=2),)), {"Two people appear."}),
     (Facts((1,), people=(person(count=2, facing=True),)), {"Two people face each other."}),
@@ -78,7 +79,7 @@ GOLDEN = [
     (Facts((1,), people=(person(movement="left", quick=True, hair="red"),)), {"A person with red hair rushes to the left.", "Someone with red hair rushes to the left.", "A person with red hair moves quickly to the left.", "Someone with red hair moves quickly to the left."}),
     (Facts((1,), people=(person(framing="distant", size=0.1),)), {"In the distance, a figure appears."}),
     (Facts((1,), people=(person(framing="distant", size=0.1, place="left"),)), {"In the distance, a figure appears on the left."}),
-    (Facts((1,), people=(person(face=True, hair="yellow", clothes="black"),)), {"The face of a person with blond hair and black clothes appears."}),
+    (Facts((1,), people=(person(face=True, framing="face", hair="yellow", clothes="black"),)), {"The face of a person with blond hair and black clothes appears."}),
     (Facts((1,), people=(person(turns="left", clothes="blue"),)), {"A person in blue turns to the left.", "Someone in blue turns to the left."}),
     (Facts((1,), people=(person(),), things=(ThingFact(1, "dog", 2, "left", 0.9),)), {"A person and two dogs appear.", "There are a person and two dogs.", "There is a person and two dogs."}),
     (Facts((1,), things=(ThingFact(1, "umbrella", 1, "left", 0.9),)), {"An umbrella appears on the left.", "There is an umbrella on the left."}),
@@ -155,6 +156,16 @@ def test_a_text_too_long_is_noted_and_something_else_is_said() -> None:
     assert "people of the valley" not in reply.text
     assert reply.text in ENTERS
     assert reply.notes["unread"] == [{"text": long, "reason": "does not fit into 8 words"}]
+
+
+def test_of_many_credits_only_that_they_appear_is_said_once() -> None:
+    card = text(
+        "THE DURIAN OPEN MOVIE PROJECT HALINA REIJN - THOM HOFFMAN WITH THE SUPPORT OF CINEGRID", "credit"
+    )
+    facts = Facts((1,), texts=(text("COMING SOON", at=0), card))
+    line = told(facts)
+    assert re.fullmatch(r'(Words appear|A title reads): "COMING SOON," and credits appear\.', line)
+    assert ask(Facts((1,), texts=(card,)), history=(line,)).finish == "silent"
 
 
 def test_a_text_too_long_with_nothing_else_is_silence_with_the_reason() -> None:
@@ -309,6 +320,7 @@ def test_every_line_is_a_sound_sentence(facts: Facts, budget: int | None, seed: 
     subtitles = [fact.text for fact in facts.texts if fact.kind == "subtitle"]
     others = " ".join(fact.text for fact in facts.texts if fact.kind != "subtitle")
     assert not any(words in line for words in subtitles if words not in others)
+    assert not check_line(line)
     assert ask(facts, budget=budget, seed=seed) == reply
 
 
@@ -318,7 +330,7 @@ def test_no_line_repeats_one_of_the_last(clips: list[Facts], seed: int) -> None:
     history: list[str] = []
     for facts in clips:
         line = ask(facts, seed=seed, history=tuple(history[-5:])).text
-        assert not line or line not in history[-5:]
+        assert not check_line(line, previous=history[-5:])
         history += [line] if line else []
 
 

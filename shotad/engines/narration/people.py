@@ -80,7 +80,8 @@ def people_key(fact: PeopleFact) -> str:
         return "turns"
     if fact.looks:
         return "looks"
-    return "face" if fact.face else (fact.movement or "person")
+    near = fact.face and fact.framing in ("face", "head and shoulders")
+    return "face" if near else (fact.movement or "person")
 
 
 def people_nouns(fact: PeopleFact, light: Level) -> tuple[str, ...]:

@@ -97,11 +97,11 @@ def listed(nouns: Iterable[str]) -> str:
     return f"{', '.join(before)} and {last}" if before else last
 
 
-def text_clauses(kind: str, quotes: tuple[Quote, ...], join: str, rolling: bool) -> tuple[Clause, ...]:
+def text_clauses(kind: str, quotes: tuple[Quote, ...], join: str, appearing: bool) -> tuple[Clause, ...]:
     """The ways to read words aloud; a text of which only the beginning fits is said to begin so."""
     one = len(quotes) == 1
-    if rolling:
-        return (Clause("the credits", "roll", True, quotes=quotes, join=join),)
+    if appearing:
+        return (Clause("credits", "appear", True, quotes=quotes, join=join),)
     if one and not quotes[0].whole:
         return (Clause("a text", "begin", quotes=quotes),)
     if kind == "sign":

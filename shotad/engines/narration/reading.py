@@ -21,13 +21,20 @@ class Unread:
 
 
 def text_statements(facts: Facts, memory: Memory, room: int) -> tuple[list[Statement], list[Unread]]:
+    """What can be read aloud in ``room`` words, one statement for each kind, and what cannot.
+
+    In end credits all that is neither title nor sign counts as credits.
+    """
     new = _new_texts(facts, memory)
-    if facts.credits:
-        return _credit_roll(new, memory, room)
     statements: list[Statement] = []
     unread: list[Unread] = []
-    for kind in ("title", "sign", "credit"):
+    for kind in ("title", "sign"):
         found, left = _read_out([text for text in new if text.kind == kind], room)
+        statements += [found] if found else []
+        unread += left
+    named = [text for text in new if text.kind == "credit"]
+    if named or facts.credits:
+        found, left = _credits(named, facts, memory, room)
         statements += [found] if found else []
         unread += left
     return statements, unread
@@ -51,16 +58,16 @@ def _read_out(texts: list[TextFact], room: int) -> tuple[Statement | None, list[
     chosen: list[tuple[TextFact, Quote]] = []
     for text in sorted(texts, key=lambda f: -f.sure * (f.last - f.first)):
         quote = fit_quote(text.text, left_over - len(chosen[:1]))
-        if quote and (quote.whole or not chosen):
+        if quote and (quote.whole or not (chosen or text.kind == "credit")):
             chosen.append((text, quote))
             left_over -= quote.spoken + (len(chosen) > 1)
     chosen.sort(key=lambda pair: (pair[0].shot, pair[0].first, pair[0].text))
     read = [text for text, _ in chosen]
-    unread = [Unread(t.text, f"does not fit into {room} words") for t in texts if t not in read]
+    unread = _unread([text for text in texts if text not in read], room)
     if not chosen:
         return None, unread
     quotes = tuple(quote for _, quote in chosen)
-    clauses = text_clauses(read[0].kind, quotes, _join(read), rolling=False)
+    clauses = text_clauses(read[0].kind, quotes, _join(read), appearing=False)
     first, last = min(t.first for t in read), max(t.last for t in read)
     kind = read[0].kind
     sure = min(t.sure for t in read)
@@ -72,17 +79,30 @@ def _join(texts: list[TextFact]) -> str:
     return "and" if together else "then"
 
 
-def _credit_roll(texts: list[TextFact], memory: Memory, room: int) -> tuple[list[Statement], list[Unread]]:
-    """End credits get one short line: that they roll, and who made the film if one credit says so."""
-    shot = texts[0].shot if texts else 0
-    if memory.lines_since("the credits roll") is not None:
-        return [], [Unread(t.text, "end credits") for t in texts]
-    named = next((t for t in texts if _names_maker(t.text)), None)
-    quote = fit_quote(named.text, room - 3) if named else None
-    quotes = (quote,) if quote and quote.whole else ()
-    unread = [Unread(t.text, "end credits") for t in texts if not (quotes and t is named)]
-    clauses = text_clauses("credit", quotes, "and", rolling=True)
-    return [Statement("credits", shot, WORTH["credits"], clauses)], unread
+def _credits(
+    texts: list[TextFact], facts: Facts, memory: Memory, room: int
+) -> tuple[Statement | None, list[Unread]]:
+    """A credit that fits is read; of end credits one that names the maker; else only that they appear."""
+    wanted = [text for text in texts if not facts.credits or _names_maker(text.text)]
+    found, _ = _read_out(wanted[:1] if facts.credits else wanted, room)
+    if found and not facts.credits:
+        return found, _unread([t for t in texts if not _reads(found, t)], room)
+    if memory.lines_since("credits appear") is not None:
+        return None, [Unread(text.text, "more credits") for text in texts]
+    quotes = found.clauses[0].quotes if found else ()
+    shot = texts[0].shot if texts else facts.current[0]
+    clauses = text_clauses("credit", quotes, "and", appearing=True)
+    time = (texts[0].first, texts[-1].last) if texts else None
+    statement = Statement("credits", shot, WORTH["credits"], clauses, time=time)
+    return statement, _unread([t for t in texts if not _reads(statement, t)], room)
+
+
+def _reads(statement: Statement, text: TextFact) -> bool:
+    return any(quote.words == clean(text.text) for quote in statement.clauses[0].quotes)
+
+
+def _unread(texts: list[TextFact], room: int) -> list[Unread]:
+    return [Unread(text.text, f"does not fit into {room} words") for text in texts]
 
 
 def _names_maker(text: str) -> bool:

@@ -160,8 +160,6 @@ def _joints(statements: Sequence[Statement], memory: Memory) -> list[str]:
 
 
 def _joint(before: Statement, after: Statement, memory: Memory) -> str:
-    if before.shot != after.shot:
-        return ", then "
     if before.beside(after) and (after.heads or before.heads):
         return memory.choose((" as ", " while "), f"{before.key}:{after.key}:{before.shot}")
-    return ", and "
+    return ", then " if before.precedes(after) else ", and "

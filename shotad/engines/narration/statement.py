@@ -12,7 +12,7 @@ WORTH = {
     "people": 46.0, "face": 44.0, "turns": 44.0, "left": 42.0, "right": 42.0, "up": 40.0, "down": 40.0,
     "looks": 38.0, "person": 34.0, "still": 26.0, "described": 6.0,
     "thing": 44.0, "lively": 8.0, "accompanied": 6.0, "figure": 38.0, "figure passes": 42.0, "motion": 25.0,
-    "flash": 40.0, "fade-out": 36.0, "contrast": 28.0, "fade-in": 26.0, "level": 24.0,
+    "flash": 32.0, "fade-out": 36.0, "contrast": 28.0, "fade-in": 26.0, "level": 24.0,
 }  # fmt: skip
 """What listeners miss most comes first (text that nobody reads, then who does what)."""
 START, MIDDLE, END = 0, 1, 2
@@ -48,6 +48,12 @@ class Statement:
     def reads(self) -> bool:
         """True where it reads words aloud."""
         return any(clause.quotes for clause in self.clauses)
+
+    def precedes(self, other: Statement) -> bool:
+        """True where it was measured to be over before the other begins."""
+        if self.shot != other.shot:
+            return self.shot < other.shot
+        return bool(self.time and other.time and self.time[1] <= other.time[0])
 
     def beside(self, other: Statement) -> bool:
         """True where both were measured to hold at one time, in one shot."""

@@ -12,7 +12,7 @@ from shotad.engines.narration.statement import Statement
 from shotad.facts import Facts
 from shotad.types import Interval
 
-_FRESH_AGAIN = (0.2, 0.45, 0.6, 0.75, 0.85)
+_FRESH_AGAIN = (0.2, 0.5, 0.65, 0.8, 0.9)
 """Share of its worth that a statement keeps when the last line said it, or the one before, and so on."""
 _MISSED = 0.6
 """Share that an event keeps which is over before the slot begins; text keeps all."""
