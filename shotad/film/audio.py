@@ -178,15 +178,16 @@ class _Runs:
         self._kind, self._begin, self._given = kind, seconds, 0
         self._position = round(seconds * self._rate)
         layout = "stereo" if self._layout == "stereo" else frame.layout
-        self._resampler = AudioResampler(format="fltp", layout=layout, rate=self._rate)
+        # Interleaved: of eight planes and more PyAV 18.1 reads one too many, and crashes.
+        self._resampler = AudioResampler(format="flt", layout=layout, rate=self._rate)
         self._weights = mono_weights(_channel_names(frame)) if self._layout == "mono" else None
 
     def _resample(self, frame: AudioFrame | None) -> Iterator[Piece]:
         for out in self._resampler.resample(frame):
             if out is None or out.samples == 0:
                 continue
-            planes = out.to_ndarray().astype(np.float32, copy=False)
-            samples = planes.T if self._weights is None else self._weights @ planes
+            woven = out.to_ndarray().reshape(out.samples, -1).astype(np.float32, copy=False)
+            samples = woven if self._weights is None else woven @ self._weights
             yield self._position, samples
             self._position += out.samples
 

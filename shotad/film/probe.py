@@ -92,7 +92,7 @@ def _pixel_aspect(stream: VideoStream) -> Fraction:
 def _picture(container: InputContainer, name: str) -> tuple[int, VideoStream]:
     """The film's picture: no cover, the container's default, the largest."""
     streams = [(i, s) for i, s in enumerate(container.streams.video) if not is_cover(s)]
-    moving = [(i, s) for i, s in streams if not (s.codec_context.name in _STILL_CODECS and s.frames == 1)]
+    moving = [(i, s) for i, s in streams if s.codec_context.name not in _STILL_CODECS]
     if not streams:
         has = "only sound" if container.streams.audio else "neither picture nor sound"
         raise FilmError(f"{name} has no picture, {has}.", "Give the film with its picture.")
@@ -129,9 +129,15 @@ def _first_frame(container: InputContainer, stream: VideoStream, name: str) -> V
 
 
 def _duration(media: Media, container: InputContainer, start: Fraction) -> float:
-    """By the container, else by the longest stream's account, else by reading every packet."""
+    """By the container, else by the longest stream's account, else by reading every packet.
+
+    A Matroska header may or may not count from the first timestamp; then the last packets tell.
+    """
     if container.duration and container.duration > 0:
-        return container.duration / 1_000_000
+        declared = container.duration / 1_000_000
+        if start > 0 and "matroska" in container.format.name:
+            return last_second(media, start, near=declared) or declared
+        return declared
     ends = [
         float(((s.start_time or 0) + s.duration) * s.time_base - start)
         for s in container.streams
@@ -140,22 +146,34 @@ def _duration(media: Media, container: InputContainer, start: Fraction) -> float
     return max(ends) if ends else last_second(media, start)
 
 
-def last_second(media: Media, start: Fraction) -> float:
-    """Second at which the last packet of picture or sound ends, by reading the whole file undecoded."""
+def last_second(media: Media, start: Fraction, near: float | None = None) -> float:
+    """Second at which the last packet of picture or sound ends, by reading packets undecoded.
+
+    ``near``: only what comes about 10 s before that moment (on either clock) and after it is read. 0
+    where no packet is found.
+    """
     import av
 
-    end = Fraction(0)
+    end = 0.0
     container = media.open()
     try:
+        if near is not None:
+            container.seek(max(0, round((near - 10) * 1_000_000)))
         streams = [s for s in container.streams if s.type in ("video", "audio") and not is_cover(s)]
-        for packet in container.demux(*streams):
-            if packet.pts is not None and packet.time_base is not None:
-                end = max(end, (packet.pts + (packet.duration or 0)) * packet.time_base - start)
+        for count, packet in enumerate(container.demux(*streams)):
+            end = max(end, _end_of(packet, count, start))
     except (av.error.FFmpegError, OSError):
         pass
     finally:
         container.close()
-    return float(end)
+    return end
+
+
+def _end_of(packet: Any, count: int, start: Fraction) -> float:
+    if packet.pts is not None and packet.time_base is not None:
+        return float((packet.pts + (packet.duration or 0)) * packet.time_base - start)
+    rate = getattr(packet.stream, "guessed_rate", None)
+    return float((count + 1) / rate) if packet.size and rate else 0.0
 
 
 def _picture_end(stream: VideoStream, start: Fraction) -> float | None:

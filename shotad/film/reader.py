@@ -6,6 +6,7 @@ Time zero is the container's start time; a frame's second comes from its own tim
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import tarfile
@@ -148,11 +149,11 @@ def open_film(
 def ascending(seconds: Sequence[float]) -> list[float]:
     """``seconds`` as a list of floats. Raises ValueError unless they are finite and ascend."""
     moments = [float(second) for second in seconds]
-    for before, after in zip([-math.inf, *moments], [*moments, None], strict=True):
-        if not math.isfinite(before) and before > -math.inf:
-            raise ValueError(f"seconds must be finite, got {before}")
-        if after is not None and not before <= after < math.inf:
-            raise ValueError(f"seconds must be finite and ascend, got {before} before {after}")
+    if not all(math.isfinite(moment) for moment in moments):
+        raise ValueError(f"seconds must be finite, got {moments}")
+    for before, after in itertools.pairwise(moments):
+        if after < before:
+            raise ValueError(f"seconds must ascend, got {before} before {after}")
     return moments
 
 

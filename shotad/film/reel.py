@@ -22,6 +22,16 @@ SEEK_BLIND = 2.0
 SEEK_BLIND_LEAST = 4.0
 """… and at least this many seconds."""
 
+SEEKABLE = frozenset(
+    {"mov", "matroska", "mpegts", "avi", "flv", "nut", "ogg", "asf", "mxf", "ivf", "yuv4mpegpipe"}
+)
+"""Containers in which frames bear the right times after a seek, as tested. In an MPEG programme stream
+(DVD, .mpg) they do not: few frames carry a time there, and a seek makes ffmpeg guess the others. Films
+in other containers are decoded through."""
+
+INDEXED = frozenset({"mov", "matroska", "avi"})
+"""Containers that carry an index of key frames; elsewhere ffmpeg's is only what it came across."""
+
 
 class Reel:
     """An open container and where its picture stands; iterating gives ``(seconds, frame)``.
@@ -48,7 +58,9 @@ class Reel:
         self._down = base.denominator * self._start.denominator
         self._up = base.numerator * self._start.denominator
         self._zero = self._start.numerator * base.denominator
-        self._timeless = False
+        kinds = self._container.format.name.split(",")
+        self._seekable = not SEEKABLE.isdisjoint(kinds)
+        self._indexed = not INDEXED.isdisjoint(kinds)
         self._frames = self._decode()
 
     def __iter__(self) -> Iterator[tuple[float, VideoFrame]]:
@@ -112,7 +124,7 @@ class Reel:
         pts = frame.pts
         if pts is not None:
             return (pts * self._up - self._zero) / self._down
-        self._timeless = True
+        self._seekable = False
         step = float(1 / self._rate) if self._rate else 0.04
         return last + step if math.isfinite(last) else 0.0
 
@@ -129,11 +141,11 @@ class Reel:
         seconds after ``now``. Where the index does not reach that far: if the gap is longer than
         `SEEK_BLIND` times the longest distance of key frames seen, and `SEEK_BLIND_LEAST` seconds.
         """
-        if self._timeless or wanted - now <= SEEK_GAIN:
+        if not self._seekable or wanted - now <= SEEK_GAIN:
             return False
         entries = self._stream.index_entries
         stamp = self._stamp(wanted)
-        if len(entries) and entries[-1].timestamp >= stamp:
+        if self._indexed and len(entries) and entries[-1].timestamp >= stamp:
             found = entries.search_timestamp(stamp, backward=True)
             if found < 0:
                 return False
@@ -151,7 +163,7 @@ class Reel:
         import av
 
         back = 0.0
-        while not self._timeless and wanted - back > 0:
+        while self._seekable and wanted - back > 0:
             try:
                 self._container.seek(self._stamp(wanted - back), stream=self._stream)
             except (av.error.FFmpegError, OSError):

@@ -104,10 +104,7 @@ class StillsFilm:
     def _image(self, number: int) -> Image | None:
         import cv2
 
-        try:
-            data = np.frombuffer(self._read[number](), np.uint8)
-        except (OSError, EOFError, tarfile.TarError):
-            return None
+        data = np.frombuffer(self._read[number](), np.uint8)
         if len(data) == 0:
             return None
         return cast(Image | None, cv2.imdecode(data, cv2.IMREAD_COLOR_RGB))
@@ -186,16 +183,28 @@ def _folder(path: Path) -> dict[int, Reader]:
 
 def _archive(archive: tarfile.TarFile, name: str) -> dict[int, Reader]:
     found: dict[int, Reader] = {}
-    for member in archive:
+    for member in _members(archive):
         number = frame_number(PurePosixPath(member.name).name)
         if number is not None and member.isfile():
             _add(found, number, partial(_member, archive, member), name)
     return found
 
 
+def _members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    """The members up to where the archive is cut off."""
+    try:
+        yield from archive
+    except (tarfile.TarError, OSError, EOFError):
+        return
+
+
 def _member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
-    file = archive.extractfile(member)
-    return file.read() if file else b""
+    """A member's bytes; none where the archive is cut off within it."""
+    try:
+        file = archive.extractfile(member)
+        return file.read() if file else b""
+    except (tarfile.TarError, OSError, EOFError):
+        return b""
 
 
 def _add(found: dict[int, Reader], number: int, read: Reader, name: str) -> None:

@@ -1,0 +1,495 @@
+"""The contract of film readers, over tiny films of all kinds whose frames carry their number."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import os
+import socketserver
+import threading
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shotad.errors import FilmError, UsageError
+from shotad.film.container import find_media
+from shotad.film.info import FilmInfo, fingerprint
+from shotad.film.pyav_reader import PyavFilm
+from shotad.film.reader import Film, ascending, open_film
+from tests.media import (
+    PATCHES,
+    FilmSpec,
+    Made,
+    SoundSpec,
+    draw,
+    make_film,
+    read_number,
+    read_patches,
+)
+
+RATE = Fraction(25)
+UNEVEN = tuple(np.cumsum([0, *[0.04, 0.04, 0.1, 0.02, 0.06] * 9]).round(3).tolist())
+MS = Fraction(1, 1000)
+X264_OPEN = (("x264-params", "open-gop=1:bframes=3:keyint=12:b-adapt=0"),)
+X265 = (("x265-params", "log-level=none:open-gop=1:keyint=12:min-keyint=12:bframes=3"),)
+
+MEDIA = {
+    "constant rate": FilmSpec(),
+    "b-frames": FilmSpec(b_frames=2),
+    "1001-based rate": FilmSpec(rate=Fraction(24000, 1001)),
+    "variable rate, mp4": FilmSpec(times=UNEVEN, time_base=MS, b_frames=2),
+    "variable rate, mkv": FilmSpec(suffix=".mkv", times=UNEVEN, time_base=MS, b_frames=2),
+    "late start": FilmSpec(suffix=".mkv", shift=5.0, b_frames=2),
+    "late start, 1001-based": FilmSpec(suffix=".mov", shift=3.5, rate=Fraction(30000, 1001)),
+    "picture later than sound": FilmSpec(
+        suffix=".mkv", times=tuple(0.48 + i / 25 for i in range(50)), time_base=MS, sounds=(SoundSpec(),)
+    ),
+    "transport stream": FilmSpec(suffix=".ts", b_frames=2, sounds=(SoundSpec(start=0.2),)),
+    "transport stream, 1001-based": FilmSpec(suffix=".ts", rate=Fraction(30000, 1001)),
+    "open gop": FilmSpec(options=X264_OPEN, b_frames=3),
+    "open gop, transport stream": FilmSpec(suffix=".ts", options=X264_OPEN, b_frames=3),
+    "open gop, hevc": FilmSpec(codec="libx265", suffix=".mkv", options=X265),
+    "programme stream": FilmSpec(codec="mpeg2video", suffix=".mpg", b_frames=2),
+    "mpeg2 transport stream": FilmSpec(codec="mpeg2video", suffix=".ts", b_frames=2),
+    "mkv without duration": FilmSpec(suffix=".mkv", muxer=(("live", "1"),)),
+    "fragmented mp4": FilmSpec(muxer=(("movflags", "frag_keyframe+empty_moov"),)),
+    "raw stream without times": FilmSpec(suffix=".h264", b_frames=2),
+    "avi": FilmSpec(codec="mpeg4", suffix=".avi"),
+    "webm": FilmSpec(codec="libvpx", suffix=".webm"),
+    "ogg": FilmSpec(codec="libvpx", suffix=".ogv"),
+    "wmv": FilmSpec(codec="wmv2", suffix=".wmv"),
+    "mxf": FilmSpec(codec="mpeg2video", suffix=".mxf", b_frames=2),
+    "flv": FilmSpec(suffix=".flv"),
+    "10 bit": FilmSpec(codec="libx265", pixels="yuv420p10le", options=X265),
+    "interlaced": FilmSpec(codec="mpeg2video", suffix=".ts", interlaced=True, size=(192, 144)),
+    "wide pixels": FilmSpec(pixel_aspect=Fraction(16, 15), size=(180, 144)),
+    "narrow pixels": FilmSpec(pixel_aspect=Fraction(8, 9), size=(180, 120)),
+    "turned 90": FilmSpec(turn=90),
+    "turned 180": FilmSpec(turn=180),
+    "turned 270": FilmSpec(turn=270),
+    "cover, mp4": FilmSpec(cover=True),
+    "cover, mkv, late start": FilmSpec(cover=True, suffix=".mkv", shift=3.0),
+    "bt.709": FilmSpec(matrix=1),
+    "full range": FilmSpec(matrix=6, full_range=True),
+    "bt.709 full range": FilmSpec(matrix=1, full_range=True),
+    "untagged hd": FilmSpec(size=(1280, 720), matrix=1, frames=3),
+}
+
+SHOWN = {
+    "wide pixels": (192, 144),
+    "narrow pixels": (160, 120),
+    "turned 90": (108, 192),
+    "turned 270": (108, 192),
+}
+
+NO_DECORD = "decord is not installed (extra shotad[decord])"
+
+DECORD_UNFIT = {
+    "transport stream": "hangs on MPEG-TS",
+    "transport stream, 1001-based": "hangs on MPEG-TS",
+    "open gop, transport stream": "hangs on MPEG-TS",
+    "mpeg2 transport stream": "hangs on MPEG-TS",
+    "interlaced": "knows no fields",
+}
+"""What decord is known to fail on, with the reason; `docs` say the same."""
+
+
+def _cases() -> Iterator[object]:
+    missing = importlib.util.find_spec("decord") is None
+    for name in MEDIA:
+        yield pytest.param("pyav", name, id=f"pyav-{name}")
+        marks = [pytest.mark.skipif(missing, reason=NO_DECORD)]
+        if name in DECORD_UNFIT:
+            marks.append(pytest.mark.xfail(reason=DECORD_UNFIT[name], strict=False))
+        yield pytest.param("decord", name, id=f"decord-{name}", marks=marks)
+
+
+@pytest.fixture
+def case(request: pytest.FixtureRequest) -> Iterator[tuple[Film, Made]]:
+    reader, name = request.param
+    made = make_film(MEDIA[name])
+    with open_film(made.path, reader=reader) as film:
+        yield film, made
+
+
+contract = pytest.mark.parametrize(
+    "case", [pytest.param(p.values, id=p.id, marks=p.marks) for p in _cases()], indirect=True
+)
+
+
+@contract
+def test_one_pass_gives_every_frame_at_its_own_time(case: tuple[Film, Made]) -> None:
+    film, made = case
+    frames = [(frame.index, frame.seconds, read_number(frame.rgb())) for frame in film.frames()]
+    assert [number for _, _, number in frames] == list(range(len(made.seconds)))
+    assert [index for index, _, _ in frames] == list(range(len(made.seconds)))
+    assert [second for _, second, _ in frames] == pytest.approx(made.seconds, abs=2e-6)
+    assert film.damage is None
+    assert film.end == pytest.approx(made.seconds[-1] + 0.04, abs=0.03)
+
+
+@contract
+def test_info_tells_duration_and_shown_size(case: tuple[Film, Made]) -> None:
+    film, made = case
+    name = next(name for name, spec in MEDIA.items() if spec == made.spec)
+    # A programme stream has no duration; ffmpeg's guess from its last time stamps is a few frames short.
+    slack = 0.15 if name == "programme stream" else 0.06
+    ends = [made.seconds[-1] + 0.04, *(sound.start + sound.duration for sound in made.spec.sounds)]
+    assert film.info.duration == pytest.approx(max(ends), abs=slack)
+    assert (film.info.width, film.info.height) == SHOWN.get(name, made.spec.size)
+    assert film.info.rotation == made.spec.turn
+    assert film.info.interlaced == made.spec.interlaced
+    assert float(film.info.start) == pytest.approx(made.spec.shift, abs=0.6)
+
+
+@contract
+def test_pictures_are_those_on_the_screen_at_each_moment(case: tuple[Film, Made]) -> None:
+    film, made = case
+    random = np.random.default_rng(5)
+    end = made.seconds[-1]
+    wanted = sorted([-0.5, 0.0, end, end + 3.0, *made.seconds[5:8], *random.uniform(0, end, 20)])
+    pictures = list(film.pictures(wanted))
+    assert [picture.wanted for picture in pictures] == wanted
+    for picture in pictures:
+        number = made.number_at(picture.wanted)
+        assert read_number(picture.image) == number
+        assert picture.seconds == pytest.approx(made.seconds[number], abs=2e-6)
+
+
+@contract
+def test_colours_are_those_that_were_drawn(case: tuple[Film, Made]) -> None:
+    film, _ = case
+    frame = next(iter(film.frames()))
+    width, height = film.info.width, film.info.height
+    for size in (None, (width // 2 // 2 * 2, height // 2 // 2 * 2)):
+        assert np.abs(read_patches(frame.rgb(size)) - PATCHES).max() < 6
+
+
+@contract
+def test_a_picture_has_the_size_that_was_asked_for(case: tuple[Film, Made]) -> None:
+    film, _ = case
+    shape = film.info.width / film.info.height
+    (picture,) = film.pictures([0.5], height=72)
+    assert picture.image.shape == (72, 2 * round(36 * shape), 3)
+    assert picture.image.dtype == np.uint8
+    assert picture.image.flags.c_contiguous
+    (small,) = film.pictures([0.5], max_pixels=5000)
+    assert 4000 < small.image.shape[0] * small.image.shape[1] <= 5000
+    (large,) = film.pictures([0.5], height=5000)
+    assert large.image.shape[0] <= film.info.height
+
+
+SEEKS = [n for n in MEDIA if n not in ("programme stream", "raw stream without times", "untagged hd")]
+
+
+@pytest.mark.parametrize("name", SEEKS)
+def test_a_seek_lands_on_a_frame_from_which_decoding_is_right(name: str) -> None:
+    made = make_film(MEDIA[name])
+    film = PyavFilm(find_media(made.path))
+    painter = film._painter()
+    for wanted in np.random.default_rng(6).uniform(0.5, made.seconds[-1], 12):
+        reel = film._reel()
+        shown = reel.land(float(wanted))
+        assert shown[0] <= wanted
+        for ahead in (shown, next(reel, None)):
+            if ahead is not None:
+                assert read_number(painter(ahead[1])) == made.number_at(ahead[0] + 1e-4)
+                assert ahead[0] == pytest.approx(made.seconds[made.number_at(ahead[0] + 1e-4)], abs=2e-6)
+        reel.close()
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".mkv", ".ts"])
+def test_long_gaps_are_sought_and_short_ones_decoded(suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from shotad.film.reel import Reel
+
+    made = make_film(FilmSpec(suffix=suffix, frames=1500, gop=25, size=(96, 56)))
+    landed: list[float] = []
+    land = Reel.land
+
+    def noted(self: Reel, wanted: float) -> object:
+        landed.append(wanted)
+        return land(self, wanted)
+
+    monkeypatch.setattr(Reel, "land", noted)
+    with open_film(made.path) as film:
+        wanted = [0.5, 0.9, 1.3, 40.0, 40.2, 41.0, 58.0]
+        for picture in film.pictures(wanted):
+            assert read_number(picture.image) == made.number_at(picture.wanted)
+    assert landed == [40.0, 58.0]
+
+
+def test_seeking_and_decoding_through_give_the_same_pixels() -> None:
+    made = make_film(FilmSpec(suffix=".ts", codec="mpeg2video", interlaced=True, size=(192, 144), frames=300))
+    with open_film(made.path) as film:
+        through = {p.wanted: p.image for p in film.pictures([i / 5 for i in range(60)], height=96)}
+        for wanted in (0.6, 5.0, 11.0):
+            (picture,) = film.pictures([wanted], height=96)
+            assert np.array_equal(picture.image, through[wanted])
+
+
+def test_interlaced_film_shows_no_combs() -> None:
+    made = make_film(MEDIA["interlaced"])
+    with open_film(made.path) as film:
+        for frame in list(film.frames())[3:20:4]:
+            assert frame.raw is not None
+            luma = frame.raw.to_ndarray(format="gray")[50:94]
+            shown = frame.rgb()[50:94].mean(2)
+            assert _combing(luma) > 20
+            assert _combing(shown) < 4
+
+
+def _combing(luma: np.ndarray) -> float:
+    """Mean difference of a line to the mean of its neighbours."""
+    lines = luma.astype(float)
+    return float(np.abs(lines[1:-1] - (lines[:-2] + lines[2:]) / 2).mean())
+
+
+PQ, HLG = 16, 18
+
+
+def _hdr(transfer: int, level: float) -> FilmSpec:
+    options = (("x265-params", "log-level=none:lossless=1"),)
+    return FilmSpec(
+        codec="libx265", suffix=".mkv", pixels="yuv420p10le", options=options, frames=2,
+        matrix=9, transfer=transfer, primaries=9,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("transfer", [PQ, HLG])
+def test_hdr_is_brought_to_sdr(transfer: int) -> None:
+    made = make_film(_hdr(transfer, 0))
+    with open_film(made.path) as film:
+        assert film.info.hdr
+        patches = read_patches(next(iter(film.frames())).rgb())
+    # Codes of 128/255 in PQ are 94 cd/m2, which is below the knee: (94 / 203) ** (1 / 2.4) = 0.726.
+    # In HLG they are scene light 0.084 = 51 cd/m2 on a display of 1000: 0.563.
+    assert patches[3] == pytest.approx([185 if transfer == PQ else 143] * 3, abs=4)
+    assert [int(p.argmax()) for p in patches[:3]] == [0, 1, 2]
+
+
+def test_tone_mapping_keeps_order_and_ends() -> None:
+    from shotad.film.colour import to_sdr
+
+    ramp = np.repeat(np.arange(0, 65536, 64, dtype=np.uint16)[None, :, None], 3, 2)
+    for light in ("pq", "hlg", "wide"):
+        shown = to_sdr(ramp, light)[0, :, 1].astype(int)  # type: ignore[arg-type]
+        assert (np.diff(shown) >= 0).all()
+        assert (shown[0], shown[-1]) == (0, 255)
+        assert np.diff(shown).max() <= 4
+
+
+def test_a_file_object_is_a_film_too() -> None:
+    made = make_film(MEDIA["b-frames"])
+    file = io.BytesIO(made.path.read_bytes())
+    with open_film(file) as film, open_film(made.path) as other:
+        both = zip(film.frames(), film.pictures(made.seconds), strict=True)
+        assert all(read_number(a.rgb()) == read_number(b.image) for a, b in both)
+        assert film.info.fingerprint == other.info.fingerprint
+    assert not file.closed
+
+
+def test_fingerprint_names_the_content_and_not_the_path(tmp_path: Path) -> None:
+    made = make_film()
+    data = made.path.read_bytes()
+    moved = tmp_path / "other name.mp4"
+    moved.write_bytes(data)
+    os.utime(moved, (1, 1))
+    with open_film(made.path) as a, open_film(moved) as b:
+        assert a.info.fingerprint == b.info.fingerprint
+    longer = fingerprint(len(data) + 1, lambda at, n: (data + b"\0")[at : at + n])
+    assert longer != fingerprint(len(data), lambda at, n: data[at : at + n])
+
+
+def test_two_passes_at_once_do_not_disturb_each_other() -> None:
+    with open_film(make_film().path) as film:
+        pairs = zip(film.frames(), film.frames(), strict=True)
+        assert all(read_number(a.rgb()) == read_number(b.rgb()) == a.index for a, b in pairs)
+
+
+@pytest.mark.parametrize("seconds", [[1.0, 0.5], [float("nan")], [0.0, float("inf")], [-float("inf"), 0.0]])
+def test_moments_must_ascend_and_be_finite(seconds: list[float]) -> None:
+    with pytest.raises(ValueError, match="seconds must"):
+        ascending(seconds)
+
+
+def test_no_moments_no_pictures() -> None:
+    with open_film(make_film().path) as film:
+        assert list(film.pictures([])) == []
+
+
+def _info(width: int, height: int) -> FilmInfo:
+    return FilmInfo("f", None, "0", 1.0, width, height, None, None, "h264", Fraction(0))
+
+
+def test_size_within_keeps_the_shape_and_never_enlarges() -> None:
+    assert _info(1920, 800).size_within(480) == (1152, 480)
+    assert _info(480, 204).size_within(480) == (480, 204)
+    assert _info(853, 480).size_within() == (852, 480)
+    width, height = _info(1920, 1080).size_within(480, 360 * 420)
+    assert width * height <= 360 * 420
+    assert width / height == pytest.approx(16 / 9, rel=0.02)
+
+
+# Bad input
+
+
+def _refused(path: Path, *words: str) -> FilmError:
+    with pytest.raises(FilmError) as caught:
+        open_film(path)
+    for word in words:
+        assert word in str(caught.value)
+    return caught.value
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    _refused(tmp_path / "none.mp4", "There is no film", "none.mp4")
+
+
+def test_empty_file(tmp_path: Path) -> None:
+    (tmp_path / "film.mp4").touch()
+    _refused(tmp_path / "film.mp4", "film.mp4 is empty")
+
+
+def test_text_named_mp4(tmp_path: Path) -> None:
+    (tmp_path / "film.mp4").write_text("Räume, keine Bilder.\n" * 50, encoding="utf-8")
+    _refused(tmp_path / "film.mp4", "film.mp4 is a text file, not a film")
+
+
+def test_noise_named_mp4(tmp_path: Path) -> None:
+    (tmp_path / "film.mp4").write_bytes(np.random.default_rng(0).bytes(20000))
+    _refused(tmp_path / "film.mp4", "cannot be read as a film")
+
+
+def test_sound_alone(tmp_path: Path) -> None:
+    import av
+
+    path = tmp_path / "sound.wav"
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("pcm_s16le", rate=8000, layout="mono")
+        frame = av.AudioFrame.from_ndarray(np.zeros((1, 8000), np.int16), format="s16", layout="mono")
+        frame.sample_rate = 8000
+        container.mux(stream.encode(frame))
+    _refused(path, "sound.wav has no picture, only sound")
+
+
+def test_no_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(self: Path, *args: object, **kinds: object) -> object:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "open", forbidden)
+    _refused(tmp_path / "film.mp4", "may not be read: no permission")
+
+
+def test_unknown_reader() -> None:
+    with pytest.raises(UsageError, match="no film reader 'opencv'"):
+        open_film("film.mp4", reader="opencv")
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".mkv", ".ts"])
+def test_a_truncated_film_is_read_as_far_as_it_goes(suffix: str, tmp_path: Path) -> None:
+    spec = FilmSpec(suffix=suffix, frames=250, muxer=(("movflags", "faststart"),) if suffix == ".mp4" else ())
+    made = make_film(spec)
+    data = made.path.read_bytes()
+    cut = tmp_path / f"cut{suffix}"
+    cut.write_bytes(data[: len(data) * 6 // 10])
+    with open_film(cut) as film:
+        numbers = [read_number(frame.rgb()) for frame in film.frames()]
+        assert 100 < len(numbers) < 200
+        assert numbers == list(range(len(numbers)))
+        assert film.end is not None
+        assert film.end == pytest.approx(len(numbers) / 25, abs=0.05)
+        if suffix != ".ts":  # a transport stream does not say how long it should be
+            assert film.damage is not None
+            assert f"ends at {film.end:.1f} s of 10.0 s" in film.damage
+        last = list(film.pictures([1.0, 9.0]))[-1]
+        assert read_number(last.image) == numbers[-1]
+
+
+def test_a_film_with_a_hole_goes_on_after_it(tmp_path: Path) -> None:
+    made = make_film(FilmSpec(suffix=".mkv", frames=250))
+    data = bytearray(made.path.read_bytes())
+    middle = len(data) // 2
+    data[middle : middle + 400] = np.random.default_rng(1).bytes(400)
+    holed = tmp_path / "holed.mkv"
+    holed.write_bytes(data)
+    with open_film(holed) as film:
+        seconds = [frame.seconds for frame in film.frames()]
+    assert seconds == sorted(set(seconds))
+    assert seconds[-1] == pytest.approx(made.seconds[-1])
+    assert 200 < len(seconds) <= 250
+
+
+# A film may not reach out
+
+
+class _Ear(socketserver.BaseRequestHandler):
+    heard: list[bytes] = []  # noqa: RUF012 - one server a test
+
+    def handle(self) -> None:
+        _Ear.heard.append(self.request.recv(1000))
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    _Ear.heard.clear()
+    with socketserver.TCPServer(("127.0.0.1", 0), _Ear) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/x.ts"
+        server.shutdown()
+        thread.join()
+
+
+PLAYLISTS = {
+    "hls": "#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10.0,\n{target}\n#EXT-X-ENDLIST\n",
+    "hls with a byte order mark": "\ufeff#EXTM3U\n#EXTINF:10.0,\n{target}\n#EXT-X-ENDLIST\n",
+    "concat": "ffconcat version 1.0\nfile '{target}'\n",
+    "dash": '<?xml version="1.0"?>\n<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" '
+    'mediaPresentationDuration="PT10S" profiles="urn:mpeg:dash:profile:isoff-on-demand:2011"><Period>'
+    '<AdaptationSet mimeType="video/mp4"><Representation id="1" bandwidth="1000" width="64" height="64">'
+    "<BaseURL>{target}</BaseURL></Representation></AdaptationSet></Period></MPD>\n",
+    "session description": "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\n"
+    "m=video 5004 RTP/AVP 96\na=rtpmap:96 H264/90000\n",
+}
+
+
+@pytest.mark.parametrize("suffix", [".mp4", ".m3u8", ".mkv", ""])
+@pytest.mark.parametrize("kind", list(PLAYLISTS))
+def test_a_playlist_reaches_neither_network_nor_files(
+    kind: str, suffix: str, address: str, tmp_path: Path
+) -> None:
+    film = make_film(FilmSpec(suffix=".ts"))
+    for target in (address, str(film.path), film.path.as_uri()):
+        path = tmp_path / f"film{suffix}"
+        path.write_text(PLAYLISTS[kind].format(target=target), encoding="utf-8")
+        _refused(path, "film", "not a film")
+        with pytest.raises(FilmError):
+            open_film(io.BytesIO(path.read_bytes()))
+    assert _Ear.heard == []
+
+
+@pytest.mark.parametrize(
+    "name", ["concat:a.mp4|b.mp4", "pipe:0", "data:text/plain,x", "subfile,,start,0,end,9,,:a"]
+)
+def test_a_name_is_never_taken_for_a_protocol(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FilmError, match="There is no film"):
+        open_film(name)
+    Path(name.replace("/", "_")).write_bytes(make_film().path.read_bytes())
+    with open_film(name.replace("/", "_")) as film:
+        assert film.info.width == 192
+
+
+def test_an_address_is_no_film(address: str) -> None:
+    with pytest.raises(FilmError, match="There is no film"):
+        open_film(address)
+    assert _Ear.heard == []
+
+
+def test_the_number_survives_drawing() -> None:
+    assert [read_number(draw(n, 192, 108)) for n in (0, 1, 1365, 4095)] == [0, 1, 1365, 4095]

@@ -1,0 +1,141 @@
+"""Numbered frames in folders and archives."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from shotad.errors import FilmError, UsageError
+from shotad.film.audio import sound_blocks
+from shotad.film.reader import Film, open_film
+from shotad.film.stills import frame_number
+from tests.media import make_stills, read_number
+
+RATE = Fraction(3)
+
+
+def _archive(folder: Path, path: Path, mode: str = "w") -> Path:
+    with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
+        archive.add(folder, arcname="clip")
+    return path
+
+
+@pytest.fixture(params=["folder", "tar", "tar.gz", "tar by content"])
+def film(request: pytest.FixtureRequest, tmp_path: Path) -> Film:
+    folder = make_stills(tmp_path / "clip", 12)
+    (folder / "notes.txt").write_text("not a frame")
+    (folder / ".00003.png").write_bytes(b"hidden")
+    if request.param == "folder":
+        return open_film(folder, frame_rate=RATE)
+    name = {"tar": "clip.tar", "tar.gz": "clip.tar.gz", "tar by content": "clip"}[request.param]
+    mode = "w:gz" if name.endswith("gz") else "w"
+    (tmp_path / "archive").mkdir()
+    return open_film(_archive(folder, tmp_path / "archive" / name, mode), frame_rate=RATE)
+
+
+def test_the_lowest_number_is_second_0(film: Film) -> None:
+    with film:
+        frames = [(f.index, f.seconds, read_number(f.rgb()), f.raw) for f in film.frames()]
+        assert frames == [(i, pytest.approx(i / 3), i, None) for i in range(12)]
+        assert film.info.duration == pytest.approx(4.0)
+        assert film.end == pytest.approx(4.0)
+        assert (film.info.width, film.info.height, film.info.frame_rate) == (192, 108, RATE)
+        assert film.damage is None
+
+
+def test_pictures_by_second(film: Film) -> None:
+    with film:
+        wanted = [-1.0, 0.0, 0.32, 0.34, 2.0, 2.0, 3.99, 9.0]
+        pictures = list(film.pictures(wanted, height=54))
+        assert [read_number(p.image) for p in pictures] == [0, 0, 0, 1, 6, 6, 11, 11]
+        assert [p.wanted for p in pictures] == wanted
+        assert pictures[0].image.shape == (54, 96, 3)
+
+
+def test_a_film_of_stills_has_no_sound(film: Film) -> None:
+    with film:
+        assert list(sound_blocks(film)) == []
+
+
+def test_a_missing_number_leaves_the_frame_before_on_the_screen(tmp_path: Path) -> None:
+    folder = make_stills(tmp_path / "clip", 12, first=0)
+    (folder / "00004.png").unlink()
+    with open_film(folder, frame_rate=RATE) as film:
+        assert [read_number(p.image) for p in film.pictures([1.0, 4 / 3, 5 / 3])] == [3, 3, 5]
+        assert [f.seconds for f in film.frames()] == pytest.approx([i / 3 for i in range(12) if i != 4])
+
+
+def test_a_broken_frame_is_left_out_and_noted(tmp_path: Path) -> None:
+    folder = make_stills(tmp_path / "clip", 5)
+    (folder / "00003.png").write_bytes(b"no picture")
+    with open_film(folder, frame_rate=RATE) as film:
+        assert [read_number(f.rgb()) for f in film.frames()] == [0, 1, 3, 4]
+        assert film.damage == "1 frames are no pictures, the first is number 3."
+        assert [read_number(p.image) for p in film.pictures([2 / 3, 1.0])] == [1, 3]
+
+
+def test_the_fingerprint_follows_content_and_rate(tmp_path: Path) -> None:
+    one, two = make_stills(tmp_path / "one", 5), make_stills(tmp_path / "two", 5)
+    prints = [open_film(path, frame_rate=RATE).info.fingerprint for path in (one, two)]
+    assert prints[0] == prints[1]
+    assert open_film(one, frame_rate=Fraction(5)).info.fingerprint != prints[0]
+    (two / "00002.png").write_bytes((two / "00003.png").read_bytes())
+    assert open_film(two, frame_rate=RATE).info.fingerprint != prints[0]
+
+
+def test_a_folder_without_frames(tmp_path: Path) -> None:
+    with pytest.raises(FilmError, match="holds no numbered frames"):
+        open_film(tmp_path, frame_rate=RATE)
+
+
+def test_a_frame_rate_is_needed(tmp_path: Path) -> None:
+    folder = make_stills(tmp_path / "clip", 1)
+    with pytest.raises(UsageError, match="no time of their own"):
+        open_film(folder)
+    with pytest.raises(UsageError, match="must be above 0, got 0"):
+        open_film(folder, frame_rate=Fraction(0))
+
+
+def test_two_frames_of_one_number(tmp_path: Path) -> None:
+    folder = make_stills(tmp_path / "clip", 2)
+    (folder / "b_2.png").write_bytes((folder / "00002.png").read_bytes())
+    with pytest.raises(FilmError, match="two frames numbered 2"):
+        open_film(folder, frame_rate=RATE)
+
+
+def test_an_archive_that_is_cut_off(tmp_path: Path) -> None:
+    path = _archive(make_stills(tmp_path / "clip", 12), tmp_path / "clip.tar")
+    path.write_bytes(path.read_bytes()[:6000])
+    with open_film(path, frame_rate=RATE) as film:
+        numbers = [read_number(frame.rgb()) for frame in film.frames()]
+        assert 0 < len(numbers) < 12
+        assert numbers == list(range(len(numbers)))
+        assert film.damage == f"1 frames are no pictures, the first is number {len(numbers) + 1}."
+
+
+def test_links_and_devices_in_an_archive_are_passed_over(tmp_path: Path) -> None:
+    secret = make_stills(tmp_path / "secret", 1)
+    folder = make_stills(tmp_path / "clip", 1)
+    path = tmp_path / "clip.tar"
+    with tarfile.open(path, "w") as archive:
+        archive.add(folder / "00001.png", arcname="../../00001.png")
+        for number, kind in ((2, tarfile.SYMTYPE), (3, tarfile.FIFOTYPE)):
+            member = tarfile.TarInfo(f"{number:05d}.png")
+            member.type, member.linkname = kind, str(secret / "00001.png")
+            archive.addfile(member, io.BytesIO())
+    before = sorted(tmp_path.rglob("*"))
+    with open_film(path, frame_rate=RATE) as film:
+        assert [read_number(f.rgb()) for f in film.frames()] == [0]
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [("00012.jpg", 12), ("shot_7.PNG", 7), ("0.jpeg", 0), ("12.txt", None), ("cover.jpg", None), (".3.png", None), ("٣.png", None)],
+)  # fmt: skip
+def test_the_number_in_a_name(name: str, number: int | None) -> None:
+    assert frame_number(name) == number
