@@ -1,0 +1,281 @@
+"""Describers' guidelines as checks: T1 to T6 on times, L2 to L5 on words, L9 on repetition.
+
+Pure functions. The numbers are those of the guidelines and stand in `Limits`; the words are English and
+used for English lines only. Text in quotation marks, which is read from the screen, is exempt from L2,
+L3, L4 and the phrases of L5.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from shotad.script import words
+from shotad.script.cue import Cue, ScriptCue, count_words, milliseconds
+from shotad.script.track import Track
+from shotad.types import Interval
+
+
+class Level(StrEnum):
+    """An error must not go out; a warning is for a person to judge."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A broken rule. ``span`` are the characters of the text that break it, half-open."""
+
+    rule: str
+    level: Level
+    message: str
+    cue_id: str | None = None
+    span: tuple[int, int] | None = None
+
+    def __str__(self) -> str:
+        where = f"{self.cue_id}: " if self.cue_id else ""
+        return f"{self.level} {self.rule}: {where}{self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Where the rules draw their lines. ``math.inf`` or 0 turns one off.
+
+    Seconds for gaps and stretches, words a minute for rates, share of common words for ``similar``.
+    """
+
+    gap_error: float = 2.0
+    gap_warning: float = 4.0
+    rate_error: float = 200.0
+    rate_warning: float = 180.0
+    stretch: float = 45.0
+    similar: float = 0.8
+    history: int = 5
+
+
+BENCHMARK = Limits(gap_error=0, gap_warning=0, rate_error=math.inf, rate_warning=math.inf)
+"""For given slots: their minima do not apply and their budgets allow 218 words a minute."""
+
+
+def check_line(
+    text: str,
+    *,
+    interval: Interval | None = None,
+    slot: Interval | None = None,
+    speech: Sequence[Interval] = (),
+    gap: Interval | None = None,
+    previous: Sequence[str] = (),
+    measured: float | None = None,
+    language: str = "en",
+    limits: Limits = Limits(),
+) -> tuple[Finding, ...]:
+    """What is wrong with one line.
+
+    ``interval`` is from its start to its spoken end; ``slot`` the time it may take; ``gap`` the whole
+    speech-free time around it; ``previous`` the lines before it, oldest first; ``measured`` the length of the
+    recorded voice in seconds. What is not given is not checked.
+    """
+    found: list[Finding] = []
+    if interval is not None:
+        found += [*_over_speech(interval, speech), *_rate(text, interval, limits), *_at_zero(interval)]
+    if gap is not None:
+        found += _short_gap(gap, limits)
+    if slot is not None and measured is not None:
+        found += _too_long(measured, slot)
+    if language.lower().split("-")[0] == "en":
+        found += _wording(text)
+    found += _markup(text)
+    return (*found, *_repeats(text, previous, limits))
+
+
+def check_track(
+    track: Track,
+    *,
+    speech: Sequence[Interval] = (),
+    slots: Mapping[str, Interval] | None = None,
+    measured: Mapping[str, float] | None = None,
+    limits: Limits = Limits(),
+) -> tuple[Finding, ...]:
+    """What is wrong with the lines that are heard, in order, and with the stretches between them.
+
+    ``slots`` are times by slot id, ``measured`` voice lengths by cue id.
+    """
+    free = gaps(speech, track.film.duration)
+    found: list[Finding] = []
+    earlier: list[Cue] = []
+    for cue in track.heard:
+        line = check_line(
+            cue.text,
+            interval=cue.interval,
+            slot=(slots or {}).get(cue.slot_id or ""),
+            speech=speech,
+            gap=next((gap for gap in free if gap.overlaps(cue.interval)), None),
+            previous=[before.text for before in earlier[-limits.history :]],
+            measured=(measured or {}).get(cue.id),
+            language=cue.language,
+            limits=limits,
+        )
+        found += [replace(finding, cue_id=cue.id) for finding in line]
+        if earlier:
+            found += _order(earlier[-1].interval, cue.interval, cue.id)
+        earlier.append(cue)
+    return (*found, *_stretches([cue.interval for cue in earlier], free, limits))
+
+
+def check_times(cues: Iterable[ScriptCue]) -> tuple[Finding, ...]:
+    """T6 for the lines of a script, in the order in which they stand there."""
+    found: list[Finding] = []
+    before: Interval | None = None
+    for number, cue in enumerate(cues, 1):
+        name = cue.id or f"cue {number}"
+        found += [replace(finding, cue_id=name) for finding in _at_zero(cue.interval)]
+        if before is not None:
+            found += _order(before, cue.interval, name)
+        before = cue.interval
+    return tuple(found)
+
+
+def gaps(speech: Sequence[Interval], duration: float) -> tuple[Interval, ...]:
+    """The speech-free times of a film: ``[[2, 3)], 10 → [0, 2), [3, 10)``."""
+    free: list[Interval] = []
+    at = 0.0
+    for spoken in sorted(speech):
+        if spoken.start > at:
+            free.append(Interval(at, min(spoken.start, duration)))
+        at = max(at, spoken.end)
+        if at >= duration:
+            return tuple(free)
+    return (*free, Interval(at, duration))
+
+
+def similarity(one: str, other: str) -> float:
+    """How much two lines share, 0 to 1: twice the common words over all words (Dice on bags of words).
+
+    Words are compared in small letters, without articles and endings in s, ed, ing. Order does not count:
+    a copy is often turned around. Pronouns and prepositions do, since short lines differ by little else:
+    ``He looks at her`` and ``She looks at him`` share a half. Under three words only equal lines are alike.
+    """
+    a, b = _bag(one), _bag(other)
+    total = a.total() + b.total()
+    if min(a.total(), b.total()) < 3:
+        return float(a == b and total > 0)
+    return 2 * (a & b).total() / total
+
+
+def quotations(text: str) -> tuple[tuple[int, int], ...]:
+    """Spans of text in quotation marks, marks included; a mark that never closes reaches to the end."""
+    return tuple(match.span() for match in _QUOTED.finditer(text))
+
+
+_QUOTED = re.compile(
+    r"“[^”]*(?:”|$)|«[^»]*(?:»|$)|„[^“”]*(?:[“”]|$)|\"[^\"]*(?:\"|$)"
+    r"|(?<!\w)‘(?:[^’]|’(?=\w))*’(?!\w)|(?<![\w])'(?=\w)(?:[^']|'(?=\w))*[^\s']'(?!\w)"
+)
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_ENDING = re.compile(r"(?<=\w\w\w)(?:ing|ed|es|s)$")
+
+
+def _over_speech(interval: Interval, speech: Sequence[Interval]) -> Iterator[Finding]:
+    for spoken in speech:
+        shared = interval.clip(spoken)
+        if shared is not None and milliseconds(shared.duration) >= 1:
+            yield Finding("T1", Level.ERROR, f"{interval} is over speech at {spoken}")
+            return
+
+
+def _short_gap(gap: Interval, limits: Limits) -> Iterator[Finding]:
+    if gap.duration < limits.gap_error:
+        yield Finding("T2", Level.ERROR, f"the gap {gap} is under {limits.gap_error:g} s")
+    elif gap.duration < limits.gap_warning:
+        yield Finding("T2", Level.WARNING, f"the gap {gap} is under {limits.gap_warning:g} s")
+
+
+def _rate(text: str, interval: Interval, limits: Limits) -> Iterator[Finding]:
+    rate = count_words(text) * 60 / interval.duration
+    for level, limit in ((Level.ERROR, limits.rate_error), (Level.WARNING, limits.rate_warning)):
+        if rate > limit + 1e-6:
+            yield Finding("T3", level, f"{rate:.0f} words a minute, over {limit:g}")
+            return
+
+
+def _too_long(measured: float, slot: Interval) -> Iterator[Finding]:
+    if milliseconds(measured) > milliseconds(slot.duration):
+        yield Finding(
+            "T4", Level.ERROR, f"the voice takes {measured:.2f} s, the slot has {slot.duration:.2f} s"
+        )
+
+
+def _at_zero(interval: Interval) -> Iterator[Finding]:
+    if interval.start < 0:
+        yield Finding("T6", Level.ERROR, f"starts before the film, at {interval.start:.3f}")
+    elif milliseconds(interval.start) == 0:
+        yield Finding("T6", Level.ERROR, "starts at 0.000, where players fire it before they play")
+
+
+def _order(before: Interval, interval: Interval, name: str) -> Iterator[Finding]:
+    if interval.start < before.start:
+        yield Finding("T6", Level.ERROR, f"{interval} stands after {before}, out of order", name)
+    elif milliseconds(before.end) > milliseconds(interval.start):
+        yield Finding("T6", Level.ERROR, f"{interval} overlaps the line before, {before}", name)
+
+
+def _stretches(lines: Sequence[Interval], free: Iterable[Interval], limits: Limits) -> Iterator[Finding]:
+    for gap in free:
+        at = gap.start
+        for line in [*(line for line in lines if line.overlaps(gap)), None]:
+            start = gap.end if line is None else line.start
+            if start - at > limits.stretch:
+                silent = Interval(at, start)
+                yield Finding("T5", Level.WARNING, f"{silent}: {silent.duration:.0f} s without speech or AD")
+            at = at if line is None else max(at, line.end)
+
+
+def _wording(text: str) -> Iterator[Finding]:
+    plain = text
+    for start, end in quotations(text):
+        plain = f"{plain[:start]}{' ' * (end - start)}{plain[end:]}"
+    plain = plain.replace("’", "'")
+    for rule, level, pattern, what in _LISTS:
+        for match in pattern.finditer(plain):
+            yield Finding(rule, level, f"{what}: {match[0].strip()!r}", span=match.span())
+    sure = [match.span() for match in words.CAMERA.finditer(plain)]
+    for match in words.CAMERA_PERHAPS.finditer(plain):
+        if not any(start < match.end() and match.start() < end for start, end in sure):
+            yield Finding("L3", Level.WARNING, f"perhaps of the camera: {match[0]!r}", span=match.span())
+
+
+_LISTS = (
+    ("L2", Level.ERROR, words.PERSON, "first or second person"),
+    ("L3", Level.ERROR, words.CAMERA, "of the camera"),
+    ("L4", Level.WARNING, words.INTERPRETIVE, "interprets"),
+    ("L5", Level.ERROR, words.RESIDUE, "speaks of the task"),
+)
+
+
+def _markup(text: str) -> Iterator[Finding]:
+    for match in words.MARKUP.finditer(text):
+        yield Finding("L5", Level.ERROR, f"markup: {match[0].strip()!r}", span=match.span())
+
+
+def _repeats(text: str, previous: Sequence[str], limits: Limits) -> Iterator[Finding]:
+    for before in reversed(previous[-limits.history :] if limits.history else ()):
+        score = min(similarity(text, before), _quoted_similarity(text, before))
+        if score >= limits.similar:
+            yield Finding("L9", Level.WARNING, f"is near to an earlier line ({score:.0%}): {before!r}")
+            return
+
+
+def _quoted_similarity(one: str, other: str) -> float:
+    """Similarity of what is read out, 1 where either reads nothing: two titles are not copies."""
+    a, b = (" ".join(text[start:end] for start, end in quotations(text)) for text in (one, other))
+    return similarity(a, b) if a and b else 1.0
+
+
+def _bag(text: str) -> Counter[str]:
+    plain = (word.lower().replace("’", "'").removesuffix("'s") for word in _WORD.findall(text))
+    return Counter(_ENDING.sub("", word) for word in plain if word not in words.ARTICLES)
