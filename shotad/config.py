@@ -51,9 +51,9 @@ class SpeechSettings(Settings):
     """``auto``: subtitles if given or embedded as text, else the sound."""
     threshold: float = Field(0.35, gt=0, lt=1)
     """Chance of speech at which a stretch is believed (benchmarks/speech.py)."""
-    release: float = Field(0.1, gt=0, lt=1)
+    release: float = Field(0.2, gt=0, lt=1)
     """Chance below which it ends."""
-    bridge: float = Field(0.4, ge=0)
+    bridge: float = Field(0.3, ge=0)
     """Seconds of pause inside one stretch of speech."""
     shortest: float = Field(0.25, ge=0)
     """Seconds; what is heard for less is a noise."""
@@ -201,7 +201,7 @@ class Stage2Settings(Settings):
 class TextSettings(Settings):
     """How text on the screen is found and read; the thresholds of detection are RapidOCR's own."""
 
-    pixels: int = Field(854 * 480, ge=32 * 32)
+    pixels: int = Field(640 * 360, ge=32 * 32)
     """About how many pixels the detector sees of each picture; its cost grows with them."""
     threads: int = Field(1, ge=1)
     pixel_threshold: float = Field(0.3, gt=0, lt=1)

@@ -1,0 +1,254 @@
+"""Speech comes from the best source there is, and the sound is heard without being deceived."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shotad.config import SpeechSettings
+from shotad.errors import SubtitleError
+from shotad.film import speech
+from shotad.film.audio import SoundBlock, sound_blocks
+from shotad.film.hearing import LEVELS, Leveller
+from shotad.film.reader import open_film
+from shotad.film.speech import find_speech, speech_intervals
+from shotad.film.vad import RATE, STEP, WINDOW, Signal, Vad
+from shotad.plan.gaps import union
+from shotad.types import Interval, SpeechKind, Utterance
+from shotad.weights import weights_file
+
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+LABELS = Path(__file__).parents[1] / "labels" / "speech.json"
+
+
+def blocks(sound: Signal, size: int = RATE) -> Iterator[SoundBlock]:
+    for at in range(0, len(sound), size):
+        yield SoundBlock(at / RATE, sound[at : at + size])
+
+
+def noise(seconds: float, level: float = 0.05) -> Signal:
+    rng = np.random.default_rng(7)
+    return (level * rng.standard_normal(round(seconds * RATE))).astype(np.float32)
+
+
+class LoudIsSpeech:
+    """Takes for speech what is louder than the half of its surroundings: a detector without weights."""
+
+    def __init__(self, weights: Path, channels: int = 1) -> None:
+        self.channels = channels
+
+    def feed(self, signals: Signal) -> Signal:
+        power = np.mean(signals.reshape(self.channels, -1, WINDOW) ** 2, axis=2)
+        return np.clip(power / np.array(LEVELS)[:, None] ** 2, 0, 1).T.astype(np.float32)
+
+
+@pytest.fixture
+def simple_detector(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speech, "Vad", LoudIsSpeech)
+    monkeypatch.setattr(speech, "weights_file", Path)
+
+
+def said(start: float, end: float, text: str = "Hello.") -> Utterance:
+    return Utterance(Interval(start, end), text)
+
+
+def test_subtitles_are_believed_before_the_sound() -> None:
+    found = find_speech(blocks(noise(2)), SpeechSettings(), subtitles=[said(5, 6), said(1, 2)], duration=20)
+    assert found.source == "subtitles"
+    assert [u.interval.start for u in found.utterances] == [1, 5]
+
+
+def test_subtitles_beyond_the_end_are_cut_or_left_out_and_counted() -> None:
+    given_ = [said(-1, 1), said(18, 25), said(30, 32), Utterance(Interval(3, 4), "La", SpeechKind.LYRICS)]
+    found = find_speech(None, SpeechSettings(), subtitles=given_, duration=20)
+    assert [u.interval for u in found.utterances] == [Interval(0, 1), Interval(3, 4), Interval(18, 20)]
+    assert found.utterances[1].kind is SpeechKind.LYRICS
+    assert found.utterances[2].text == "Hello."
+    assert "1 beyond" in found.detail
+
+
+def test_empty_subtitles_say_that_nobody_speaks() -> None:
+    found = find_speech(blocks(noise(1)), SpeechSettings(), subtitles=[], duration=20)
+    assert (found.utterances, found.source) == ((), "subtitles")
+
+
+@pytest.mark.parametrize("sound", [None, np.zeros(0, np.float32)])
+@pytest.mark.usefixtures("simple_detector")
+def test_a_film_without_sound_has_no_speech(sound: Signal | None) -> None:
+    heard = None if sound is None else blocks(sound)
+    found = find_speech(heard, SpeechSettings(), subtitles=None, duration=20)
+    assert (found.utterances, found.source) == ((), "none")
+    assert "no sound" in found.detail
+
+
+def test_speech_is_not_looked_for_when_so_set() -> None:
+    chosen = SpeechSettings(source="none")
+    assert find_speech(blocks(noise(1)), chosen, subtitles=[said(1, 2)], duration=9).utterances == ()
+
+
+def test_subtitles_that_are_demanded_must_be_there() -> None:
+    with pytest.raises(SubtitleError, match="there are none") as caught:
+        find_speech(None, SpeechSettings(source="subtitles"), subtitles=None, duration=9)
+    assert "--subtitles" in caught.value.hint
+
+
+@pytest.mark.usefixtures("simple_detector")
+def test_the_sound_is_heard_where_it_is_if_so_set() -> None:
+    sound = noise(20, 0.001)
+    sound[5 * RATE : 6 * RATE] = noise(1, 0.2)
+    chosen = SpeechSettings(source="sound")
+    found = find_speech(blocks(sound), chosen, subtitles=[said(1, 2)], duration=20)
+    assert found.source == "sound"
+    assert len(found.utterances) == 1
+    heard = found.utterances[0].interval
+    assert (heard.start, heard.end) == (pytest.approx(5, abs=2 * STEP), pytest.approx(6, abs=2 * STEP))
+    assert "1 stretches" in found.detail
+
+
+@pytest.mark.usefixtures("simple_detector")
+def test_what_is_heard_ends_with_the_film() -> None:
+    sound = noise(10, 0.001)
+    sound[9 * RATE :] = noise(1, 0.2)
+    found = find_speech(blocks(sound), SpeechSettings(), subtitles=None, duration=9.5)
+    assert [u.interval.end for u in found.utterances] == [9.5]
+
+
+@pytest.mark.usefixtures("simple_detector")
+@pytest.mark.parametrize("size", [500, 16000, 160000])
+def test_blocks_of_any_size_give_the_same(size: int) -> None:
+    sound = noise(9, 0.001)
+    sound[4 * RATE : 5 * RATE] = noise(1, 0.2)
+    one = find_speech(blocks(sound), SpeechSettings(), subtitles=None, duration=9)
+    other = find_speech(blocks(sound, size), SpeechSettings(), subtitles=None, duration=9)
+    assert one.utterances == other.utterances != ()
+
+
+def heard(*chances: float, **changes: float) -> list[tuple[int, int]]:
+    """The stretches, in windows."""
+    chosen = SpeechSettings.model_validate({"bridge": 0, "shortest": 0, **changes})
+    found = speech_intervals(np.array(chances, np.float32), chosen, 1e4)
+    return [(round(i.start / STEP), round(i.end / STEP)) for i in found]
+
+
+def test_a_stretch_begins_when_sure_and_reaches_to_where_it_is_unlikely() -> None:
+    assert heard(0, 0.3, 0.3, 0.9, 0.3, 0.1, 0, threshold=0.5, release=0.2) == [(1, 5)]
+    assert heard(0, 0.3, 0.4, 0.3, 0, threshold=0.5, release=0.2) == []
+
+
+def test_pauses_are_bridged_and_noises_dropped() -> None:
+    chances = (0.9, 0.9, 0, 0.9, 0.9, 0, 0, 0, 0, 0.9, 0)
+    assert heard(*chances) == [(0, 2), (3, 5), (9, 10)]
+    assert heard(*chances, bridge=1.5 * STEP, shortest=2 * STEP) == [(0, 5)]
+
+
+def test_speech_to_the_last_window() -> None:
+    assert heard(0, 0.9, 0.9) == [(1, 3)]
+    assert heard() == []
+
+
+@given(st.lists(st.floats(0, 1, width=32), max_size=80), st.floats(0.1, 3))
+def test_stretches_are_sorted_apart_long_enough_and_inside(chances: list[float], duration: float) -> None:
+    chosen = SpeechSettings(bridge=0.1, shortest=0.1)
+    found = speech_intervals(np.array(chances, np.float32), chosen, duration)
+    assert union(found, 0.1 - 1e-9) == found
+    assert all(piece.start >= 0 and piece.end <= duration for piece in found)
+    assert all(piece.duration >= 0.1 - 1e-9 for piece in found if piece.end < duration)
+
+
+def levelled(sound: Signal, size: int = RATE) -> Signal:
+    leveller = Leveller()
+    pieces = [leveller.feed(sound[at : at + size]) for at in range(0, len(sound), size)]
+    return np.concatenate([*pieces, leveller.finish()], axis=1)
+
+
+@pytest.mark.parametrize("level", [0.01, 0.05, 0.8])
+def test_both_views_have_their_level_however_loud_the_film(level: float) -> None:
+    views = levelled(noise(8, level))
+    assert views.shape == (2, 8 * RATE)
+    assert np.sqrt(np.mean(views**2, axis=1)) == pytest.approx(LEVELS, rel=0.02)
+
+
+def test_the_second_view_has_no_low_notes() -> None:
+    time = np.arange(8 * RATE) / RATE
+    sound = (np.sin(2 * np.pi * 80 * time) + 0.1 * np.sin(2 * np.pi * 1000 * time)).astype(np.float32)
+    low, high = (
+        np.abs(np.fft.rfft(levelled(sound)[:, 2 * RATE : 6 * RATE]))[:, [320, 4000]] for _ in range(2)
+    )
+    assert low[0, 0] > 5 * low[0, 1]
+    assert high[1, 1] > 20 * high[1, 0]
+
+
+def test_near_silence_is_not_raised_to_the_level_of_speech() -> None:
+    views = levelled(noise(5, 1e-5))
+    assert np.abs(views).max() < 0.01
+    assert not levelled(np.zeros(RATE, np.float32)).any()
+
+
+def test_views_do_not_depend_on_the_blocks_and_leave_the_sound_alone() -> None:
+    sound = noise(7.3)
+    before = sound.copy()
+    whole = levelled(sound, len(sound))
+    assert np.array_equal(whole, levelled(sound, 777))
+    assert np.array_equal(sound, before)
+    assert whole.shape[1] == -(-len(sound) // WINDOW) * WINDOW
+
+
+def test_views_stay_in_time() -> None:
+    sound = np.zeros(6 * RATE, np.float32)
+    sound[40_000] = 0.5
+    assert np.abs(levelled(sound)).argmax(axis=1).tolist() == [40_000, 40_000]
+
+
+@pytest.mark.slow
+def test_the_detector_refuses_what_is_no_whole_window() -> None:
+    vad = Vad(weights_file("silero-vad"), channels=2)
+    with pytest.raises(ValueError, match="512"):
+        vad.feed(np.zeros((2, 700), np.float32))
+    with pytest.raises(ValueError, match="float32"):
+        vad.feed(np.zeros((1, WINDOW), np.float32))
+    assert vad.feed(np.zeros((2, 0), np.float32)).shape == (0, 2)
+
+
+@pytest.mark.slow
+def test_noise_hum_and_silence_are_no_speech() -> None:
+    time = np.arange(5 * RATE) / RATE
+    hum = (0.1 * np.sin(2 * np.pi * 220 * time)).astype(np.float32)
+    for sound in (noise(5), hum, np.zeros(5 * RATE, np.float32)):
+        assert find_speech(blocks(sound), SpeechSettings(), subtitles=None, duration=5).utterances == ()
+
+
+def clips() -> list[str]:
+    return list(json.loads(LABELS.read_text())["clips"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", clips())
+def test_supplied_clips(name: str) -> None:
+    """No more than a word is missed; false speech is what the benchmark's notes explain, and no more."""
+    path = SHARED / name
+    if not path.exists():
+        pytest.skip("the supplied clips are not beside the repository")
+    label = json.loads(LABELS.read_text())["clips"][name]
+    with open_film(path) as film:
+        runs = [
+            find_speech(sound_blocks(film), SpeechSettings(), subtitles=None, duration=film.info.duration)
+            for _ in range(2)
+        ]
+    assert runs[0] == runs[1]
+    margin = SpeechSettings().margin
+    kept = union(Interval(u.interval.start - margin, u.interval.end + margin) for u in runs[0].utterances)
+    spoken = [Interval(*pair) for pair in label["speech"]]
+    for line in spoken:
+        covered = sum(shared.duration for piece in kept if (shared := piece.clip(line)))
+        assert line.duration - covered < 0.2
+    known = [Interval(a - 0.75, b + 0.75) for a, b in label["speech"] + label["voiced"]]
+    false = sum(
+        u.interval.duration for u in runs[0].utterances if not any(u.interval.overlaps(k) for k in known)
+    )
+    assert false < 0.5
