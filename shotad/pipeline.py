@@ -14,7 +14,7 @@ from typing import Any
 
 from shotad.config import Config
 from shotad.describe import stage1, stage2
-from shotad.describe.lines import cue_of
+from shotad.describe.lines import Around, cue_of
 from shotad.describe.slotplan import SlotPlan, shown_shots
 from shotad.engines import make_engine, stage_engines
 from shotad.engines.base import Engine
@@ -140,7 +140,8 @@ def _write(
                 if not _is_done(log.get(question.key)):
                     log.add(question.key, stage2.answer(question, engine, config))
                 record = log.record(question.key)
-            cues.append(cue_of(plan.slot, look, record, config, speech=speech, before=lines))
+            around = Around(speech, lines, given=bench.given.slots is not None)
+            cues.append(cue_of(plan.slot, look, record, config, around))
             task.advance()
     log.keep(keys)
     return cues

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from shotad.script.cue import count_words
+
 _SENTENCE = re.compile(r"""(?<=[.!?…])["”']?\s+(?=["“']?[A-Z0-9])""")
 _ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|Sgt|Lt|Capt|Col|Gen|Jr|Sr|vs|No)\.$")
 _CLAUSE = re.compile(r"(?:[,;:]\s+|\s+[–—-]\s+|\s+(?=while\s|then\s|before\s|until\s))")
@@ -23,26 +25,21 @@ class Fitted:
     steps: tuple[str, ...] = ()
 
 
-def word_count(text: str) -> int:
-    """Words as they are counted against a budget: runs between blanks that hold a letter or digit."""
-    return sum(1 for word in text.split() if any(char.isalnum() for char in word))
-
-
 def fit_words(text: str, budget: int) -> Fitted | None:
     """``text`` with at most ``budget`` words, or None where no whole phrase is short enough."""
-    if word_count(text) <= budget:
+    if count_words(text) <= budget:
         return Fitted(text)
     steps: list[str] = []
     sentences = split_sentences(text)
     if len(sentences) > 1:
         steps.append("dropped sentences")
-        while len(sentences) > 1 and word_count(" ".join(sentences)) > budget:
+        while len(sentences) > 1 and count_words(" ".join(sentences)) > budget:
             sentences.pop()
     line = " ".join(sentences)
-    if word_count(line) > budget:
+    if count_words(line) > budget:
         steps.append("dropped clauses")
         line = _without_clauses(line, budget)
-    if word_count(line) > budget or word_count(line) < min(_FEWEST, budget):
+    if count_words(line) > budget or count_words(line) < min(_FEWEST, budget):
         return None
     return Fitted(line, tuple(steps))
 
@@ -64,7 +61,7 @@ def _without_clauses(sentence: str, budget: int) -> str:
     for match in reversed(list(_CLAUSE.finditer(sentence))):
         head = sentence[: match.start()].rstrip(" ,;:–—-")
         head = re.sub(r"\s+(?:and|or|but|then)$", "", head)
-        if _quotes_closed(head) and word_count(head) <= budget:
+        if _quotes_closed(head) and count_words(head) <= budget:
             return f"{head}."
     return sentence
 

@@ -7,10 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from shotad.config import Config
-from shotad.describe.fit import Fitted, fit_words, word_count
+from shotad.describe.fit import Fitted, fit_words
 from shotad.facts import Facts
-from shotad.script.cue import Cue, CueKind, CueStatus, Maker, Provenance, clean_text, spoken_interval
-from shotad.script.rules import line_faults
+from shotad.script.cue import (
+    Cue,
+    CueKind,
+    CueStatus,
+    Maker,
+    Provenance,
+    clean_text,
+    count_words,
+    spoken_interval,
+)
+from shotad.script.rules import BENCHMARK, Finding, Level, Limits, check_line
 from shotad.types import Interval, Slot
 from shotad.workfolder import key_of
 
@@ -21,12 +30,38 @@ SILENT = "nothing worth saying was found"
 
 
 @dataclass(frozen=True, slots=True)
+class Around:
+    """What a line is judged by: the speech of the film, the lines before it, whether its slot was given."""
+
+    speech: Sequence[Interval] = ()
+    before: Sequence[str] = ()
+    given: bool = False
+
+    @property
+    def limits(self) -> Limits:
+        """The benchmarks' where slots are given, whose minima do not apply."""
+        return BENCHMARK if self.given else Limits()
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
-    """A candidate that was made to fit, with what is still wrong with it by the guidelines."""
+    """A candidate that was made to fit, when it is spoken, and what is still wrong with it."""
 
     number: int
     fitted: Fitted
-    faults: tuple[str, ...]
+    interval: Interval
+    findings: tuple[Finding, ...]
+
+    @property
+    def faults(self) -> tuple[int, int, int]:
+        """Errors, warnings, number: the fewest is the best line."""
+        errors = sum(finding.level is Level.ERROR for finding in self.findings)
+        return errors, len(self.findings) - errors, self.number
+
+    @property
+    def residue(self) -> Finding | None:
+        """What of a model's chatter is left in it (L5); such a line must not be spoken."""
+        return next((finding for finding in self.findings if finding.rule == "L5"), None)
 
 
 def cue_of(
@@ -34,62 +69,60 @@ def cue_of(
     stage1: Mapping[str, Any],
     stage2: Mapping[str, Any] | None,
     config: Config,
-    *,
-    speech: Sequence[Interval],
-    before: Sequence[str],
+    around: Around,
 ) -> Cue:
-    """The slot's cue. ``speech`` is where people speak, ``before`` the lines before, oldest first."""
+    """The slot's cue from the records of both stages."""
+    answers = (stage1, stage2)
     error = stage1["error"] or (stage2 or {}).get("error")
     if error or stage2 is None:
         stage = "Stage I" if stage1["error"] else "Stage II"
-        return _without_line(slot, (stage1, stage2), config, CueStatus.FAILED, f"{stage} failed: {error}")
+        return _without_line(slot, answers, config, CueStatus.FAILED, f"{stage} failed: {error}")
     candidates = [clean_text(text).replace("\n", " ") for text in stage2["candidates"]]
     candidates = [text for text in candidates if text]
     if not candidates:
-        reason = stage2["notes"].get("reason") or SILENT
-        return _without_line(slot, (stage1, stage2), config, CueStatus.SILENT, str(reason))
-    line = _best(candidates, slot, config, speech=speech, before=before)
+        reason = str(stage2["notes"].get("reason") or SILENT)
+        return _without_line(slot, answers, config, CueStatus.SILENT, reason)
+    line = _best(candidates, slot, config, around)
     if line is None:
-        return _without_line(
-            slot, (stage1, stage2), config, CueStatus.DROPPED, _too_long(candidates[0], slot)
-        )
-    words = word_count(line.fitted.text)
-    interval = spoken_interval(slot.interval, words, config.slots.seconds_per_word)
+        return _without_line(slot, answers, config, CueStatus.DROPPED, _too_long(candidates[0], slot))
+    if line.residue is not None:
+        reason = f"no clean line: {line.residue.message}: {line.fitted.text}"
+        return _without_line(slot, answers, config, CueStatus.FAILED, reason)
     return Cue(
         id=slot.id,
         slot_id=slot.id,
-        interval=interval,
+        interval=line.interval,
         text=line.fitted.text,
         kind=_kind(line.fitted.text, stage1),
         language=config.language,
         status=CueStatus.SHORTENED if line.fitted.steps else CueStatus.PLACED,
-        reason="; ".join((*line.fitted.steps, *line.faults)),
+        reason="; ".join((*line.fitted.steps, *map(str, line.findings))),
         candidates=tuple(candidates),
         chosen=line.number,
-        spoken_length=interval.duration,
+        spoken_length=line.interval.duration,
         fit_steps=line.fitted.steps,
         provenance=_provenance(stage1, stage2),
     )
 
 
-def _best(
-    candidates: Sequence[str],
-    slot: Slot,
-    config: Config,
-    *,
-    speech: Sequence[Interval],
-    before: Sequence[str],
-) -> Line | None:
-    """The first candidate that fits with the fewest faults; None where none can be made to fit."""
+def _best(candidates: Sequence[str], slot: Slot, config: Config, around: Around) -> Line | None:
+    """The candidate that fits with the fewest faults; None where none can be made to fit."""
     lines = []
     for number, text in enumerate(candidates):
         fitted = Fitted(text) if config.stage2.fit == "none" else fit_words(text, slot.max_words)
         if fitted is not None:
-            faults = line_faults(
-                fitted.text, slot=slot.interval, budget=slot.max_words, speech=speech, before=before
+            pace = config.slots.seconds_per_word
+            interval = spoken_interval(slot.interval, count_words(fitted.text), pace)
+            findings = check_line(
+                fitted.text,
+                interval=interval,
+                speech=around.speech,
+                previous=around.before,
+                language=config.language,
+                limits=around.limits,
             )
-            lines.append(Line(number, fitted, tuple(str(fault) for fault in faults)))
-    return min(lines, key=lambda line: (len(line.faults), line.number), default=None)
+            lines.append(Line(number, fitted, interval, findings))
+    return min(lines, key=lambda line: line.faults, default=None)
 
 
 def _without_line(slot: Slot, answers: Answers, config: Config, status: CueStatus, reason: str) -> Cue:
@@ -109,7 +142,9 @@ def _without_line(slot: Slot, answers: Answers, config: Config, status: CueStatu
 
 
 def _too_long(text: str, slot: Slot) -> str:
-    return f"{word_count(text)} words where {slot.max_words} fit, and no whole phrase is short enough: {text}"
+    return (
+        f"{count_words(text)} words where {slot.max_words} fit, and no whole phrase is short enough: {text}"
+    )
 
 
 def _kind(text: str, stage1: Mapping[str, Any]) -> CueKind:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.describe.fit import fit_words, split_sentences, word_count
+from shotad.describe.fit import fit_words, split_sentences
+from shotad.script.cue import count_words
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,7 @@ def test_what_was_done_is_said() -> None:
 def test_the_result_always_fits_and_comes_from_the_line(text: str, budget: int) -> None:
     found = fit_words(text, budget)
     if found is not None:
-        assert word_count(found.text) <= budget
+        assert count_words(found.text) <= budget
         assert "".join(c for c in found.text if c.isalnum()) in "".join(c for c in text if c.isalnum())
 
 
