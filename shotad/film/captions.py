@@ -77,7 +77,7 @@ def read_caption(raw: str) -> Said | None:
     bare, captions = _split_captions(text)
     if sung:
         return _sung(bare, captions)
-    words = _clean_lines(bare)
+    words = _clean_lines(bare, keep_label=not captions)
     if words:
         return Said(words, SpeechKind.SPEECH)
     return _voiced_caption(captions)
@@ -141,14 +141,15 @@ def _voiced_caption(captions: list[str]) -> Said | None:
     return None
 
 
-def _clean_lines(text: str) -> str:
-    lines = (_clean_line(line) for line in text.split("\n"))
+def _clean_lines(text: str, *, keep_label: bool = True) -> str:
+    lines = (_clean_line(line, keep_label) for line in text.split("\n"))
     return " ".join(line for line in lines if _WORD.search(line))
 
 
-def _clean_line(line: str) -> str:
+def _clean_line(line: str, keep_label: bool) -> str:
+    """The line's words; a label without words (they follow in the next cue) stays if ``keep_label``."""
     line = re.sub(rf"[{_NOTES}]+", " ", line)
     line = re.sub(r"^\s*#\s|\s#\s*$", " ", line)
     line = _LEAD.sub("", _MIXED_LABEL.sub("", line))
     unlabelled = _LEAD.sub("", _LABEL.sub("", line))
-    return " ".join((unlabelled if _WORD.search(unlabelled) else line).split())
+    return " ".join((unlabelled if _WORD.search(unlabelled) or not keep_label else line).split())

@@ -10,6 +10,7 @@ import dataclasses
 import os
 import re
 import tarfile
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,12 +71,13 @@ def parse_subtitles(text: str, name: str = "subtitles") -> tuple[Utterance, ...]
 
     text = text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff")
     kind = _format_of(text, name)
+    options = {"keep_html_tags": True} if kind in ("srt", "vtt") else {}
     try:
-        subs = pysubs2.SSAFile.from_string(
-            _vtt_cues(text) if kind == "vtt" else text,
-            format_=kind,
-            **({} if kind == "ass" else {"keep_html_tags": True}),
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            subs = pysubs2.SSAFile.from_string(
+                _vtt_cues(text) if kind == "vtt" else text, format_=kind, **options
+            )
     except (pysubs2.exceptions.Pysubs2Error, ValueError, KeyError, IndexError) as error:
         raise SubtitleError(f"{name} is damaged: {error}.", _HINT) from None
     if not subs.events and kind != "vtt":
@@ -172,7 +174,7 @@ def _format_of(text: str, name: str) -> str:
     if text.lstrip().startswith("WEBVTT"):
         return "vtt"
     if re.search(r"^\s*\[(?:Script Info|V4\+? Styles|Events)\]", text, re.MULTILINE | re.IGNORECASE):
-        return "ass"
+        return "ssa" if re.search(r"^\s*\[V4 Styles\]", text, re.MULTILINE | re.IGNORECASE) else "ass"
     if re.search(r"^\s*\d+:\d+:\d+[,.:]\d+\s*-->", text, re.MULTILINE):
         return "srt"
     raise SubtitleError(f"{name} is in no known subtitle format.", _HINT)

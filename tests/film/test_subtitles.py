@@ -1,0 +1,419 @@
+"""Subtitles say when somebody speaks or sings, and nothing else counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import pytest
+from av.stream import Disposition
+
+from shotad.errors import FilmError, SubtitleError
+from shotad.film.captions import read_caption
+from shotad.film.subtitles import (
+    embedded_subtitles,
+    embedded_track,
+    ordered,
+    parse_subtitles,
+    read_subtitles,
+)
+from shotad.types import Interval, SpeechKind, Utterance
+
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+
+SRT = """1
+00:00:01,000 --> 00:00:02,500
+<i>Who's</i> there?
+
+2
+00:00:03,000 --> 00:00:04,000
+[door slams]
+
+3
+00:00:05,000 --> 00:00:07,000
+♪ Hello darkness ♪
+"""
+
+
+def bounds(utterances: Sequence[Utterance]) -> list[tuple[float, float]]:
+    return [(u.interval.start, u.interval.end) for u in utterances]
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("Hello.", "Hello."),
+        ("<i>Hello</i> <font color='red'>you</font>", "Hello you"),
+        (r"{\an8}{\i1}Hello{\i0}\Nyou", "Hello you"),
+        ("<v John>Hello", "Hello"),
+        ("<v.loud John Doe>Hello</v>", "Hello"),
+        ("<c.yellow>Hello</c> <00:01.500>you", "Hello you"),
+        ("JOHN: Hello", "Hello"),
+        ("JOHN SMITH (V.O.): Hello", "Hello"),
+        ("MAN 2 [on phone]: Hello", "Hello"),
+        ("ÉMILE : Salut", "Salut"),
+        (">> John: Hello", "Hello"),
+        ("- Hello.\n- You too.", "Hello. You too."),
+        ("–Hello.\n—You too.", "Hello. You too."),
+        ("(laughs) I know", "I know"),
+        ("I said [coughs] no", "I said no"),
+        ("[John] Hello\nyou", "Hello you"),
+        ("(I told you so.)", "I told you so."),
+        ("Tom &amp; I &lt;3", "Tom & I <3"),
+        ("Note: at 5:30", "Note: at 5:30"),
+        ("NARRATOR:", "NARRATOR:"),
+        ("#1 is best", "#1 is best"),
+        ("Visit www.example.com and tell us what you think", "Visit www.example.com and tell us what you think"),
+        ("See section (b)", "See section"),
+        ("He is late :)", "He is late :)"),
+        ("♪ La la ♪\n- Stop it!", "La la Stop it!"),
+    ],
+)  # fmt: skip
+def test_words_are_speech_without_their_marks(raw: str, text: str) -> None:
+    said = read_caption(raw)
+    assert said is not None
+    assert (said.text, said.kind) == (text, SpeechKind.SPEECH)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "[door slams]", "(laughs)", "（笑）", "*sighs*", "- [sighs]\n- (groans)", "[door\nslams]", "[door slams",
+        "[indistinct chatter]", "[crowd talking]", "JOHN: [sighs]", "♪", "♪ ♪", "♪ jaunty music playing ♪",
+        "♪ [jaunty tune] ♪", "[upbeat piano music]", "...", "-", "", "<i></i>", "Subtitles by Joe",
+        "Synced and corrected by xyz", "www.example.com",
+    ],
+)  # fmt: skip
+def test_sounds_tunes_and_subtitlers_are_no_speech(raw: str) -> None:
+    assert read_caption(raw) is None
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("♪ Hello darkness ♪", "Hello darkness"),
+        ("<i>♪ Hello darkness,\nmy old friend ♪</i>", "Hello darkness, my old friend"),
+        ("♪ Hello darkness", "Hello darkness"),
+        ("# Hello darkness #", "Hello darkness"),
+        ("♪ I love this song ♪", "I love this song"),
+        ("[singing in Spanish]", ""),
+    ],
+)
+def test_sung_words_are_lyrics(raw: str, text: str) -> None:
+    said = read_caption(raw)
+    assert said is not None
+    assert (said.text, said.kind) == (text, SpeechKind.LYRICS)
+
+
+@pytest.mark.parametrize("raw", ["[speaking French]", "(Whispering)", "[in German]", "[Narrator speaks]"])
+def test_a_voice_that_is_named_but_not_written_is_speech(raw: str) -> None:
+    said = read_caption(raw)
+    assert said is not None
+    assert (said.text, said.kind) == ("", SpeechKind.SPEECH)
+
+
+def test_srt(tmp_path: Path) -> None:
+    path = tmp_path / "film.srt"
+    path.write_text(SRT)
+    assert read_subtitles(path) == (
+        Utterance(Interval(1, 2.5), "Who's there?"),
+        Utterance(Interval(5, 7), "Hello darkness", SpeechKind.LYRICS),
+    )
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252", "latin-1"],
+)
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_encodings_and_line_ends(tmp_path: Path, encoding: str, newline: str) -> None:
+    path = tmp_path / "film.srt"
+    path.write_bytes(
+        SRT.replace("Who's</i> there?", "Où est</i> Zoë?")
+        .replace("♪", "#")
+        .replace("\n", newline)
+        .encode(encoding)
+    )
+    assert [u.text for u in read_subtitles(path)] == ["Où est Zoë?", "Hello darkness"]
+
+
+def test_bytes_that_are_in_no_windows_code_page_still_count(tmp_path: Path) -> None:
+    path = tmp_path / "film.srt"
+    path.write_bytes(SRT.replace("♪", "#").replace("there", "th\x81re").encode("latin-1"))
+    assert len(read_subtitles(path)) == 2
+
+
+VTT = """\ufeffWEBVTT - A film
+Kind: captions
+
+STYLE
+::cue { color: red }
+
+NOTE
+A note that mentions nothing.
+
+intro
+00:01.000 --> 00:02.500 align:start position:0%
+<v John>Who's there?
+
+NOTE not words
+
+Searching
+01:00:03.000 --> 01:00:04.000
+- It's <00:03.200>me <00:03.500>again.
+- Come in.
+
+00:05.000 --> 00:06.000
+
+"""
+
+
+def test_webvtt_ids_notes_and_styles_are_no_words() -> None:
+    assert parse_subtitles(VTT) == (
+        Utterance(Interval(1, 2.5), "Who's there?"),
+        Utterance(Interval(3603, 3604), "It's me again. Come in."),
+    )
+
+
+def test_webvtt_without_a_cue_is_a_film_without_speech() -> None:
+    assert parse_subtitles("WEBVTT\n") == ()
+
+
+ASS = """[Script Info]
+ScriptType: v4.00+
+
+[V4+ Styles]
+Format: Name, Fontname, Fontsize
+Style: Default,Arial,20
+Style: Sign,Arial,20
+Style: OP-romaji,Arial,20
+
+[Events]
+Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
+Dialogue: 0,0:00:09.00,0:00:10.00,Default,,0,0,0,,{\\i1}Later.{\\i0}
+Dialogue: 0,0:00:01.00,0:00:02.50,Default,John,0,0,0,,Who's there,\\Nyou?
+Dialogue: 1,0:00:01.00,0:00:02.50,Default,John,0,0,0,,Who's there,\\Nyou?
+Dialogue: 0,0:00:03.00,0:00:04.00,Sign,,0,0,0,,{\\pos(1,2)}Baker Street
+Dialogue: 0,0:00:04.00,0:00:05.00,Default,,0,0,0,,{\\p1}m 0 0 l 10 10{\\p0}
+Dialogue: 0,0:00:05.00,0:00:07.00,OP-romaji,,0,0,0,,{\\k20}hello {\\k30}darkness
+Comment: 0,0:00:08.00,0:00:09.00,Default,,0,0,0,,Ask about this line
+"""
+
+
+def test_ass_signs_drawings_and_comments_are_no_speech() -> None:
+    assert parse_subtitles(ASS) == (
+        Utterance(Interval(1, 2.5), "Who's there, you?"),
+        Utterance(Interval(5, 7), "hello darkness", SpeechKind.LYRICS),
+        Utterance(Interval(9, 10), "Later."),
+    )
+
+
+def test_ssa_version_4() -> None:
+    text = ASS.replace("v4.00+", "v4.00").replace("[V4+ Styles]", "[V4 Styles]").replace("Layer", "Marked")
+    assert bounds(parse_subtitles(text.replace("Dialogue: ", "Dialogue: Marked="))) == [
+        (1, 2.5),
+        (5, 7),
+        (9, 10),
+    ]
+
+
+def test_unsorted_and_overlapping_cues_are_kept_in_order() -> None:
+    text = "\n".join(
+        f"00:00:{s:02},000 --> 00:00:{e:02},000\nWords {s}.\n" for s, e in [(9, 12), (1, 4), (3, 5), (3, 4)]
+    )
+    assert bounds(parse_subtitles(text)) == [(1, 4), (3, 4), (3, 5), (9, 12)]
+
+
+def test_a_cue_that_ends_before_it_starts_lasts_as_long_as_its_words() -> None:
+    text = "1\n00:00:05,000 --> 00:00:05,000\nOne two three four five\n"
+    assert bounds(parse_subtitles(text)) == [(5, 7)]
+    assert bounds(parse_subtitles(text.replace("05,000\nOne", "03,000\nOne"))) == [(5, 7)]
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"", "empty"),
+        (b" \r\n\n", "empty"),
+        (b"Dear reader, this is a letter.\n", "no known subtitle format"),
+        (bytes(range(256)) * 40, "no text"),
+        (b'<?xml version="1.0"?><tt xmlns="http://www.w3.org/ns/ttml"/>', "no known subtitle format"),
+        (b"[Script Info]\nScriptType: v4.00+\n", "holds no subtitle"),
+    ],
+)
+def test_what_is_no_subtitle_file_is_refused(tmp_path: Path, content: bytes, what: str) -> None:
+    path = tmp_path / "film.srt"
+    path.write_bytes(content)
+    with pytest.raises(SubtitleError, match=what) as caught:
+        read_subtitles(path)
+    assert "film.srt" in caught.value.what
+    assert "SRT" in caught.value.hint
+
+
+def test_files_that_cannot_be_opened_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(SubtitleError, match=r"absent\.srt"):
+        read_subtitles(tmp_path / "absent.srt")
+    with pytest.raises(SubtitleError, match="cannot be read"):
+        read_subtitles(tmp_path)
+
+
+def test_a_film_given_as_subtitles_is_refused_unread(tmp_path: Path) -> None:
+    path = tmp_path / "film.mkv"
+    with path.open("wb") as file:
+        file.truncate(17 << 20)
+    with pytest.raises(SubtitleError, match="too many"):
+        read_subtitles(path)
+
+
+def test_ordered_drops_repeats_only() -> None:
+    one, two = Utterance(Interval(1, 2), "A"), Utterance(Interval(1, 2), "B")
+    assert ordered([two, one, two]) == (one, two)
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the supplied captions are not beside the repository")
+def test_supplied_captions() -> None:
+    sintel = read_subtitles(SHARED / "films" / "sintel-trailer.en.vtt")
+    assert bounds(sintel) == [(12, 15), (18.5, 20.5), (36.5, 39), (41.5, 44)]
+    assert sintel[0].text == "What brings you to the land of the gatekeepers?"
+    dream = read_subtitles(SHARED / "ad-text" / "elephants-dream" / "captions.en.vtt")
+    assert len(dream) == 78
+    blocks = read_subtitles(SHARED / "ad-text" / "able-player" / "blocks4all_captions_en.vtt")
+    assert blocks[0].text == "Boon, he's very excited about the world."
+    assert not any("[" in u.text for u in blocks)
+
+
+Cue = tuple[float, float, str]
+LINES: list[Cue] = [(1.0, 2.5, "Who's there?"), (3.0, 4.0, "[door slams]"), (5.0, 6.5, "It's me.")]
+
+
+def film_with(path: Path, *tracks: tuple[str, Sequence[Cue], dict[str, str]], start: float = 0.0) -> Path:
+    """A film of 8 s of silence, the sound in English, with text tracks (codec, cues, tags)."""
+    codec, rate = {".mp4": ("aac", 48000), ".webm": ("libopus", 48000)}.get(path.suffix, ("flac", 8000))
+    with av.open(str(path), "w") as container:
+        sound = container.add_stream(codec, rate=rate)
+        sound.layout = "mono"
+        sound.metadata["language"] = "eng"
+        streams = [_text_stream(container, codec, tags) for codec, _, tags in tracks]
+        for n in range(8):
+            frame = av.AudioFrame.from_ndarray(np.zeros((1, rate), np.int16), "s16", "mono")
+            frame.rate, frame.pts, frame.time_base = rate, round((start + n) * rate), Fraction(1, rate)
+            container.mux(sound.encode(frame))
+        container.mux(sound.encode(None))
+        for stream, (_, cues, _) in zip(streams, tracks, strict=True):
+            for begin, end, text in cues:
+                container.mux(_text_packet(stream, begin + start, end + start, text))
+    return path
+
+
+def _text_stream(container: Any, codec: str, tags: dict[str, str]) -> Any:
+    stream = container.add_stream(codec)
+    stream.codec_context.time_base = stream.time_base = Fraction(1, 1000)
+    stream.codec_context.subtitle_header = b"[Script Info]\n"
+    stream.metadata.update({key: value for key, value in tags.items() if key != "flag"})
+    stream.disposition = getattr(Disposition, tags["flag"]) if "flag" in tags else Disposition(0)
+    return stream
+
+
+def _text_packet(stream: Any, begin: float, end: float, text: str) -> av.Packet:
+    data = text.encode()
+    if stream.codec_context.name == "mov_text":
+        data = len(data).to_bytes(2, "big") + data
+    elif stream.codec_context.name in ("ass", "ssa"):
+        data = b"0,0,Default,,0,0,0,," + data
+    packet = av.Packet(data)
+    packet.stream, packet.time_base = stream, Fraction(1, 1000)
+    packet.pts = packet.dts = round(begin * 1000)
+    packet.duration = round((end - begin) * 1000)
+    return packet
+
+
+@pytest.mark.parametrize("start", [0.0, 100.0])
+@pytest.mark.parametrize(
+    ("name", "codec"), [("a.mkv", "srt"), ("a.mkv", "ass"), ("a.mp4", "mov_text"), ("a.webm", "webvtt")]
+)
+def test_embedded_text_tracks_count_from_the_films_start(
+    tmp_path: Path, name: str, codec: str, start: float
+) -> None:
+    film = film_with(tmp_path / name, (codec, LINES, {}), start=start)
+    found = embedded_track(film)
+    assert found is not None
+    assert [u.text for u in found.utterances] == ["Who's there?", "It's me."]
+    times = [moment for pair in bounds(found.utterances) for moment in pair]
+    assert times == pytest.approx([1, 2.5, 5, 6.5], abs=0.03)
+    assert found.reason == "the only text track"
+    assert embedded_subtitles(film) == found.utterances
+
+
+MANY: list[Cue] = [(0.5 * k, 0.5 * k + 0.4, f"Line {k}.") for k in range(14)]
+FEW = MANY[:3]
+
+
+def chosen(tmp_path: Path, *tracks: tuple[Sequence[Cue], dict[str, str]]) -> tuple[int, str] | None:
+    found = embedded_track(film_with(tmp_path / "a.mkv", *(("srt", cues, tags) for cues, tags in tracks)))
+    return None if found is None else (found.number, found.reason)
+
+
+def test_forced_tracks_and_other_parts_are_not_trusted(tmp_path: Path) -> None:
+    parts = [{"flag": "forced"}, {"title": "Signs & Songs"}, {"title": "Director's commentary"}]
+    for part in parts:
+        assert chosen(tmp_path, (MANY, part)) is None
+        found = chosen(tmp_path, (MANY, part), (FEW, {}))
+        assert found is not None
+        assert found[0] == 1
+
+
+def test_a_track_of_few_lines_is_not_trusted_beside_a_full_one(tmp_path: Path) -> None:
+    found = chosen(tmp_path, (FEW, {"language": "eng", "flag": "default"}), (MANY, {"language": "fre"}))
+    assert found is not None
+    assert found[0] == 1
+    assert "1 of 2" in found[1]
+
+
+def test_the_language_of_the_sound_goes_before_captions_and_default(tmp_path: Path) -> None:
+    found = chosen(
+        tmp_path,
+        (MANY, {"language": "fre", "flag": "default"}),
+        (MANY[1:], {"language": "eng"}),
+        (MANY[2:], {"language": "eng", "title": "English SDH"}),
+    )
+    assert found is not None
+    assert found[0] == 2
+    assert "eng" in found[1]
+    assert "deaf" in found[1]
+
+
+def test_a_track_that_is_asked_for_is_taken(tmp_path: Path) -> None:
+    film = film_with(tmp_path / "a.mkv", ("srt", MANY, {}), ("srt", FEW, {"flag": "forced"}))
+    found = embedded_track(film, 1)
+    assert found is not None
+    assert (found.number, len(found.utterances)) == (1, 3)
+    with pytest.raises(SubtitleError, match=r"no subtitle track 2; the film has 2"):
+        embedded_track(film, 2)
+
+
+def test_a_few_lines_in_a_long_film_are_not_its_speech(tmp_path: Path) -> None:
+    late = [*FEW, (1500.0, 1501.0, "The end.")]
+    assert chosen(tmp_path, (late, {})) is None
+    talk = [(10.0 * k, 10.0 * k + 2, "Words.") for k in range(150)]
+    assert chosen(tmp_path, (talk, {})) is not None
+
+
+def test_films_without_text_tracks(tmp_path: Path) -> None:
+    film = film_with(tmp_path / "a.mkv")
+    assert embedded_track(film) is None
+    with film.open("rb") as file:
+        assert embedded_subtitles(file) is None
+    assert embedded_track(tmp_path) is None
+    with pytest.raises(SubtitleError, match="track 0; the film has 0"):
+        embedded_track(film, 0)
+
+
+def test_no_film_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "a.mkv"
+    path.write_text("not a film")
+    with pytest.raises(FilmError):
+        embedded_track(path)
