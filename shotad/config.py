@@ -30,6 +30,12 @@ class FilmSettings(Settings):
     reader: Literal["pyav", "decord"] = "pyav"
     audio_track: int | None = Field(None, ge=0)
     """Number of the audio track, from 0; None takes the container's default."""
+    grid: int = Field(8, ge=1, le=120)
+    """Ticks per second at which a frame is kept during the pass that finds shots (dense looking)."""
+    grid_height: int = Field(480, ge=16)
+    """Lines of the kept frames, at most."""
+    grid_quality: int = Field(3, ge=2, le=31)
+    """Of the JPEGs kept, on ffmpeg's scale: 2 is best."""
 
 
 class ShotSettings(Settings):

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 Light = Literal["sdr", "pq", "hlg", "wide"]
 """``wide`` is SDR light in the primaries of BT.2020."""
 
-_PQ, _HLG, _BT2020, _UNKNOWN, _BT709 = 16, 18, 9, 2, 1
-"""Code points of ITU-T H.273: transfers 16 and 18, primaries 9, unspecified 2, matrix 1."""
+_PQ, _HLG, _BT2020, _UNKNOWN, _BT709, _BT601 = 16, 18, 9, 2, 1, 5
+"""Code points of ITU-T H.273: transfers 16 and 18, primaries 9, unspecified 2, matrices 1 and 5."""
 
 PEAK = 1000.0
 """cd/m² of the brightest light that is told apart; brighter is white."""
@@ -179,10 +179,14 @@ def _field_graph(frame: VideoFrame) -> Graph:
 
 
 def _matrix_if_untagged(frame: VideoFrame) -> int | None:
-    """BT.709 for an untagged picture of HD size, as players do; swscale takes BT.601 for the rest."""
+    return matrix_of(frame) if frame.colorspace == _UNKNOWN else None
+
+
+def matrix_of(frame: VideoFrame) -> int:
+    """A frame's matrix (H.273). Untagged is BT.709 in HD and BT.601 (5) else, as players take it."""
     if frame.colorspace != _UNKNOWN:
-        return None
-    return _BT709 if frame.height >= 720 or frame.width >= 1280 else None
+        return int(frame.colorspace)
+    return _BT709 if frame.height >= 720 or frame.width >= 1280 else _BT601
 
 
 def to_sdr(image: npt.NDArray[np.uint16], light: Light) -> Image:

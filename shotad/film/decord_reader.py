@@ -21,7 +21,7 @@ from shotad.film.colour import Turn
 from shotad.film.container import Media, find_media
 from shotad.film.info import FilmInfo
 from shotad.film.probe import probe
-from shotad.film.reader import TOLERANCE, Frame, Picture, ascending
+from shotad.film.reader import TOLERANCE, Frame, Picture, ascending, paint_pictures
 from shotad.types import Image
 
 _BATCH = 16
@@ -87,21 +87,26 @@ class DecordFilm:
             yield Frame(float(self._times[index, 0]), index, None, partial(self._fit, image))
         self.end = float(self._times[-1, 1])
 
-    def pictures(
-        self, seconds: Sequence[float], height: int | None = None, max_pixels: int | None = None
-    ) -> Iterator[Picture]:
-        """One picture for each moment, see `Film.pictures`."""
-        return self._pictures(ascending(seconds), self.info.size_within(height, max_pixels))
+    def frames_at(self, seconds: Sequence[float]) -> Iterator[Frame]:
+        """The frame on the screen at each moment, see `Film.frames_at`."""
+        return self._frames_at(ascending(seconds))
 
-    def _pictures(self, moments: list[float], size: tuple[int, int]) -> Iterator[Picture]:
+    def _frames_at(self, moments: list[float]) -> Iterator[Frame]:
         places = np.searchsorted(self._times[:, 0], np.array(moments) + TOLERANCE, "right") - 1
         places = np.maximum(places, 0)
         reader = self._open()
         for first in range(0, len(moments), _BATCH):
             batch = places[first : first + _BATCH]
             images = reader.get_batch(batch).asnumpy()
-            for wanted, place, image in zip(moments[first:], batch, images, strict=False):
-                yield Picture(float(self._times[place, 0]), wanted, self._fit(image, size))
+            for index, (place, image) in enumerate(zip(batch, images, strict=True), first):
+                yield Frame(float(self._times[place, 0]), index, None, partial(self._fit, image))
+
+    def pictures(
+        self, seconds: Sequence[float], height: int | None = None, max_pixels: int | None = None
+    ) -> Iterator[Picture]:
+        """One picture for each moment, see `Film.pictures`."""
+        moments = ascending(seconds)
+        return paint_pictures(self._frames_at(moments), moments, self.info.size_within(height, max_pixels))
 
     def _fit(self, image: Image, size: tuple[int, int] | None) -> Image:
         import cv2

@@ -13,7 +13,7 @@ from shotad.film.colour import Painter
 from shotad.film.container import Media, find_media
 from shotad.film.info import FilmInfo
 from shotad.film.probe import last_second, probe
-from shotad.film.reader import Frame, Picture, ascending
+from shotad.film.reader import Frame, Picture, ascending, paint_pictures
 from shotad.film.reel import Reel, showing
 
 SHORT = 1.0
@@ -58,20 +58,21 @@ class PyavFilm:
         self.end = end
         self.damage = self._damage(reel, end)
 
+    def frames_at(self, seconds: Sequence[float]) -> Iterator[Frame]:
+        """The frame on the screen at each moment, see `Film.frames_at`."""
+        return self._frames_at(ascending(seconds))
+
+    def _frames_at(self, moments: list[float]) -> Iterator[Frame]:
+        painter = self._painter()
+        for index, (shown, raw) in enumerate(showing(self._reel(), moments)):
+            yield Frame(shown, index, raw, partial(painter, raw))
+
     def pictures(
         self, seconds: Sequence[float], height: int | None = None, max_pixels: int | None = None
     ) -> Iterator[Picture]:
         """One picture for each moment, see `Film.pictures`."""
-        return self._pictures(ascending(seconds), self.info.size_within(height, max_pixels))
-
-    def _pictures(self, moments: list[float], size: tuple[int, int]) -> Iterator[Picture]:
-        painter = self._painter()
-        last: Picture | None = None
-        for wanted, shown, raw in showing(self._reel(), moments):
-            same = last is not None and last.seconds == shown
-            image = last.image if last is not None and same else painter(raw, size)
-            last = Picture(shown, wanted, image)
-            yield last
+        moments = ascending(seconds)
+        return paint_pictures(self._frames_at(moments), moments, self.info.size_within(height, max_pixels))
 
     def close(self) -> None:
         """Nothing is held between passes."""

@@ -37,7 +37,7 @@ TOLERANCE = 1e-6
 class Frame:
     """One frame as it comes out of the film, not yet converted to a picture.
 
-    ``seconds`` is when it begins to be shown, ``index`` counts the frames of the pass from 0, ``raw``
+    ``seconds`` is when it begins to be shown, ``index`` its place in the pass from 0, ``raw``
     is the decoder's own frame (None where there is none, as with stills).
     """
 
@@ -96,15 +96,19 @@ class Film(Protocol):
         """
         ...
 
+    def frames_at(self, seconds: Sequence[float]) -> Iterator[Frame]:
+        """For each of the ascending ``seconds`` the frame on the screen then, in order, by one decode.
+
+        It is the last frame that begins at that moment or before (within 1 µs), and the first frame
+        where none does; `Frame.index` is its place in this pass. Short gaps are decoded through, long
+        ones sought. Raises ValueError for seconds that do not ascend or are not finite.
+        """
+        ...
+
     def pictures(
         self, seconds: Sequence[float], height: int | None = None, max_pixels: int | None = None
     ) -> Iterator[Picture]:
-        """For each of the ascending ``seconds`` one picture, in order, by one decode.
-
-        It is that of the last frame which begins at that moment or before (within 1 µs), and of the
-        first frame where none does. Size: `FilmInfo.size_within`. Raises ValueError for seconds that
-        do not ascend or are not finite.
-        """
+        """The pictures of `frames_at`, at the size that `FilmInfo.size_within` gives."""
         ...
 
     def close(self) -> None:
@@ -144,6 +148,17 @@ def open_film(
     from shotad.film.pyav_reader import open_pyav
 
     return open_pyav(source)
+
+
+def paint_pictures(frames: Iterator[Frame], moments: Sequence[float], size: Size) -> Iterator[Picture]:
+    """The frames of `Film.frames_at` as pictures; a frame that is wanted twice is painted once."""
+    last: Picture | None = None
+    for frame, wanted in zip(frames, moments, strict=False):
+        if last is not None and last.seconds == frame.seconds:
+            last = Picture(frame.seconds, wanted, last.image)
+        else:
+            last = Picture(frame.seconds, wanted, frame.rgb(size))
+        yield last
 
 
 def ascending(seconds: Sequence[float]) -> list[float]:

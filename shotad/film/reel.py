@@ -181,8 +181,8 @@ class Reel:
         return math.floor((seconds * self._down + self._zero) / self._up)
 
 
-def showing(reel: Reel, moments: Sequence[float]) -> Iterator[tuple[float, float, VideoFrame]]:
-    """For each of the ascending moments ``(moment, seconds, frame)`` of the frame shown then.
+def showing(reel: Reel, moments: Sequence[float]) -> Iterator[tuple[float, VideoFrame]]:
+    """For each of the ascending moments ``(seconds, frame)`` of the frame shown then.
 
     Closes the reel at the end. Gives nothing where no frame can be decoded.
     """
@@ -200,6 +200,6 @@ def showing(reel: Reel, moments: Sequence[float]) -> Iterator[tuple[float, float
                 shown, ahead = ahead, next(reel, None)
             if shown is None:
                 return
-            yield moment, *shown
+            yield shown
     finally:
         reel.close()

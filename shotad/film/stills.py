@@ -15,7 +15,7 @@ import numpy as np
 from shotad.errors import FilmError, UsageError
 from shotad.film.container import Media
 from shotad.film.info import FilmInfo, fingerprint
-from shotad.film.reader import TOLERANCE, Frame, Picture, ascending, refuse_no_frames
+from shotad.film.reader import TOLERANCE, Frame, Picture, ascending, paint_pictures, refuse_no_frames
 from shotad.types import Image
 
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"})
@@ -122,30 +122,33 @@ class StillsFilm:
         if broken:
             self.damage = f"{len(broken)} frames are no pictures, the first is number {broken[0]}."
 
+    def frames_at(self, seconds: Sequence[float]) -> Iterator[Frame]:
+        """The frame on the screen at each moment, see `Film.frames_at`."""
+        return self._frames_at(ascending(seconds))
+
+    def _frames_at(self, moments: list[float]) -> Iterator[Frame]:
+        starts = np.array([self._second(number) for number in self._numbers])
+        place, image = -1, None
+        for index, wanted in enumerate(moments):
+            at = max(0, int(np.searchsorted(starts, wanted + TOLERANCE, "right")) - 1)
+            if at != place or image is None:
+                place, (number, image) = at, self._nearest(at)
+            yield Frame(self._second(number), index, None, partial(self._fit, image))
+
+    def _nearest(self, at: int) -> tuple[int, Image]:
+        """Number and image of the frame at place ``at``, or of the nearest whole one before it, or after."""
+        for place in (*range(at, -1, -1), *range(at + 1, len(self._numbers))):
+            image = self._image(self._numbers[place])
+            if image is not None:
+                return self._numbers[place], image
+        raise FilmError(f"No frame of {self.info.name} is a picture.", "Replace the files.")
+
     def pictures(
         self, seconds: Sequence[float], height: int | None = None, max_pixels: int | None = None
     ) -> Iterator[Picture]:
         """One picture for each moment, see `Film.pictures`."""
-        return self._pictures(ascending(seconds), self.info.size_within(height, max_pixels))
-
-    def _pictures(self, moments: list[float], size: tuple[int, int]) -> Iterator[Picture]:
-        starts = np.array([self._second(number) for number in self._numbers])
-        last: Picture | None = None
-        for wanted in moments:
-            at = max(0, int(np.searchsorted(starts, wanted + TOLERANCE, "right")) - 1)
-            if last is None or last.seconds != starts[at]:
-                last = self._shown(at, size, wanted)
-            else:
-                last = Picture(last.seconds, wanted, last.image)
-            yield last
-
-    def _shown(self, at: int, size: tuple[int, int], wanted: float) -> Picture:
-        """The frame at place ``at``, or the nearest whole one before it, or after."""
-        for place in (*range(at, -1, -1), *range(at + 1, len(self._numbers))):
-            image = self._image(self._numbers[place])
-            if image is not None:
-                return Picture(self._second(self._numbers[place]), wanted, self._fit(image, size))
-        raise FilmError(f"No frame of {self.info.name} is a picture.", "Replace the files.")
+        moments = ascending(seconds)
+        return paint_pictures(self._frames_at(moments), moments, self.info.size_within(height, max_pixels))
 
     def _fit(self, image: Image, size: tuple[int, int] | None) -> Image:
         import cv2

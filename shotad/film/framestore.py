@@ -1,0 +1,277 @@
+"""Frames kept during the pass that finds shots, so that dense looking does not decode the film again.
+
+Two files in a folder: ``frames.pack`` holds JPEGs end to end, ``frames.index`` a line of JSON that says
+what they are of, then a record for each tick. A store is a convenience: what it has not, or has lost, is
+decoded from the film, with the same pixels.
+"""
+
+from __future__ import annotations
+
+import bisect
+import json
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+from shotad.film.grid import Grid, Keeper, Kept, grid_pictures
+from shotad.film.info import FilmInfo
+from shotad.film.reader import TOLERANCE, Film, Frame, Picture, ascending
+from shotad.types import Interval
+
+_RECORD = struct.Struct("<IdQIBB")
+"""tick, second of the frame, offset and length in the pack, matrix, full range."""
+
+_END = 0xFFFFFFFF
+"""The tick of the record that closes a whole store; it is never looked up."""
+
+_FLUSH_EVERY = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a tick's frame lies in the pack."""
+
+    seconds: float
+    offset: int
+    length: int
+    matrix: int
+    full_range: bool
+
+
+class FrameStore:
+    """The grid's frames of one film within ``zones`` (None: the whole film); a context manager.
+
+    ``tee`` fills it, ``pictures`` answers from it. What an earlier run left is used if it is of the
+    same film, grid and zones.
+    """
+
+    def __init__(self, folder: Path, film: Film, grid: Grid, zones: Sequence[Interval] | None = None) -> None:
+        self._pack, self._index = folder / "frames.pack", folder / "frames.index"
+        self._film, self.grid = film, grid
+        self._wanted = _Zones(zones, grid)
+        self._head = _head(film.info, grid, zones)
+        self._places: dict[int, _Place] = {}
+        self.complete = False
+        self.stopped: str | None = None
+        """Why frames are not kept any more, if so: the disk is full, say."""
+        self._load()
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk."""
+        return sum(path.stat().st_size for path in (self._pack, self._index) if path.exists())
+
+    def _load(self) -> None:
+        try:
+            with self._index.open("rb") as file:
+                if file.readline() != self._head:
+                    return
+                data = file.read()
+            room = self._pack.stat().st_size
+        except OSError:
+            return
+        whole = len(data) - len(data) % _RECORD.size
+        for tick, seconds, offset, length, matrix, full in _RECORD.iter_unpack(data[:whole]):
+            if tick == _END:
+                self.complete = True
+            elif offset + length <= room:
+                self._places[tick] = _Place(seconds, offset, length, matrix, bool(full))
+
+    def tee(self, frames: Iterator[Frame]) -> Iterator[Frame]:
+        """``frames`` unchanged, while the store keeps what the grid wants; one whole pass fills it.
+
+        A store that is whole already keeps nothing anew. Where the disk fails, the frames go on and
+        ``stopped`` says why nothing is kept.
+        """
+        return frames if self.complete else self._fill(frames)
+
+    def _fill(self, frames: Iterator[Frame]) -> Iterator[Frame]:
+        before: Frame | None = None
+        writer = _Writer(self._pack, self._index, self._head, Keeper(self._film.info, self.grid))
+        self._places = {}
+        try:
+            for frame in frames:
+                if before is not None:
+                    self._keep(writer, before, frame.seconds)
+                before = frame
+                yield frame
+            if before is not None:
+                self._keep(writer, before, None)
+                writer.finish()
+        finally:
+            writer.close()
+            self.stopped = writer.failed
+            self._load()
+
+    def _keep(self, writer: _Writer, frame: Frame, until: float | None) -> None:
+        """Keep ``frame`` for the ticks at which it is shown: up to the next frame, or the film's end."""
+        first = 0 if frame.index == 0 else self._first_tick_from(frame.seconds)
+        if until is None:
+            after = max(self.grid.tick(self._film.info.duration), first) + 2
+        else:
+            after = self._first_tick_from(until)
+        ticks = [tick for tick in range(first, after) if self._wanted.has(tick)]
+        if ticks:
+            writer.write(ticks, frame)
+
+    def _first_tick_from(self, seconds: float) -> int:
+        """The first tick at which a frame that comes up at ``seconds`` is shown (within 1 µs)."""
+        tick = max(0, int((seconds - TOLERANCE) * self.grid.rate) - 1)
+        while seconds > self.grid.second(tick) + TOLERANCE:
+            tick += 1
+        return tick
+
+    def pictures(self, seconds: Sequence[float]) -> Iterator[Picture]:
+        """For each of the ascending ``seconds`` the grid's picture; same as `grid_pictures`.
+
+        Frames that are not kept are decoded, by one more pass over the film.
+        """
+        return self._answer(ascending(seconds))
+
+    def _answer(self, moments: list[float]) -> Iterator[Picture]:
+        keeper = Keeper(self._film.info, self.grid)
+        missing = [m for m in moments if self.grid.tick(m) not in self._places]
+        decoded = grid_pictures(self._film, missing, self.grid)
+        last: Picture | None = None
+        with _Reading(self._pack if len(missing) < len(moments) else None) as pack:
+            for wanted in moments:
+                place = self._places.get(self.grid.tick(wanted))
+                if place is None:
+                    last = next(decoded)
+                elif last is not None and last.seconds == place.seconds:
+                    last = Picture(place.seconds, wanted, last.image)
+                else:
+                    kept = Kept(pack.read(place.offset, place.length), place.matrix, place.full_range)
+                    last = Picture(place.seconds, wanted, keeper.picture(kept))
+                yield last
+
+    def remove(self) -> None:
+        """Delete what is kept."""
+        self._places, self.complete = {}, False
+        for path in (self._index, self._pack):
+            path.unlink(missing_ok=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Nothing is held open between passes."""
+
+
+def _head(info: FilmInfo, grid: Grid, zones: Sequence[Interval] | None) -> bytes:
+    spans = None if zones is None else [[zone.start, zone.end] for zone in zones]
+    told = {"format": 1, "film": info.fingerprint, "grid": asdict(grid), "zones": spans}
+    return json.dumps(told, sort_keys=True).encode() + b"\n"
+
+
+class _Zones:
+    """Which ticks are wanted: all that are nearest to some second within a zone."""
+
+    def __init__(self, zones: Sequence[Interval] | None, grid: Grid) -> None:
+        self._spans: list[tuple[int, int]] | None = None
+        if zones is not None:
+            self._spans = sorted((grid.tick(zone.start), grid.tick(zone.end)) for zone in zones)
+            self._reach = [max(last for _, last in self._spans[: i + 1]) for i in range(len(self._spans))]
+
+    def has(self, tick: int) -> bool:
+        """True where the tick is wanted."""
+        if self._spans is None:
+            return True
+        before = bisect.bisect_right(self._spans, (tick, _END)) - 1
+        return before >= 0 and tick <= self._reach[before]
+
+
+class _Writer:
+    """Writes pack and index; the pack is always flushed before the index that points into it."""
+
+    def __init__(self, pack: Path, index: Path, head: bytes, keeper: Keeper) -> None:
+        self._keeper, self._offset, self._waiting = keeper, 0, b""
+        self._pack: IO[bytes] | None = None
+        self._index: IO[bytes] | None = None
+        self._files = (pack, index)
+        self.failed: str | None = None
+        try:
+            index.unlink(missing_ok=True)
+            self._pack, self._index = pack.open("wb"), index.open("wb")
+            self._index.write(head)
+        except OSError as error:
+            self._fail(error)
+
+    def write(self, ticks: Sequence[int], frame: Frame) -> None:
+        """Keep one frame for some ticks."""
+        if self._pack is None:
+            return
+        kept = self._keeper.keep(frame)
+        where = (frame.seconds, self._offset, len(kept.data), kept.matrix, kept.full_range)
+        self._waiting += b"".join(_RECORD.pack(tick, *where) for tick in ticks)
+        self._offset += len(kept.data)
+        try:
+            self._pack.write(kept.data)
+            if len(self._waiting) >= _FLUSH_EVERY * _RECORD.size:
+                self._flush()
+        except OSError as error:
+            self._fail(error)
+
+    def finish(self) -> None:
+        """Mark the store as whole."""
+        self._waiting += _RECORD.pack(_END, 0.0, 0, 0, 0, False)
+
+    def _flush(self) -> None:
+        if self._pack is not None and self._index is not None:
+            self._pack.flush()
+            self._index.write(self._waiting)
+            self._index.flush()
+            self._waiting = b""
+
+    def close(self) -> None:
+        """Write what waits."""
+        try:
+            self._flush()
+            for file in (self._pack, self._index):
+                if file is not None:
+                    file.close()
+        except OSError as error:
+            self._fail(error)
+
+    def _fail(self, error: OSError) -> None:
+        """Keep nothing, and give the room on the disk back."""
+        self.failed = error.strerror or str(error)
+        pack, index, self._pack, self._index = self._pack, self._index, None, None
+        self._waiting = b""
+        for file, path in ((pack, self._files[0]), (index, self._files[1])):
+            try:
+                if file is not None:
+                    file.close()
+            except OSError:
+                pass  # what could not be written is not wanted any more
+            try:
+                path.unlink(missing_ok=True)
+            except OSError:
+                continue  # a folder that cannot be written holds nothing of ours
+
+
+class _Reading:
+    """The pack, open for reading, or nothing where nothing is read."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._file = path.open("rb") if path is not None else None
+
+    def read(self, offset: int, length: int) -> bytes:
+        """A stretch of the pack."""
+        assert self._file is not None
+        self._file.seek(offset)
+        return self._file.read(length)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file is not None:
+            self._file.close()

@@ -1,0 +1,161 @@
+"""A fixed grid of moments, and the small JPEG that stands for the frame at each of them.
+
+A kept frame and one decoded later give the same pixels, because both go the same way: shrunk planes,
+JPEG, planes, RGB. The planes of an ordinary film are stored as they are, in its own matrix and range,
+so that keeping a frame costs no colour conversion; only what is looked at is converted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from shotad.film.colour import Turn, light_of, matrix_of, turn_of
+from shotad.film.info import FilmInfo
+from shotad.film.reader import Film, Frame, Picture, Size, ascending
+from shotad.types import Image
+
+if TYPE_CHECKING:
+    from av import VideoFrame
+    from av.video.codeccontext import VideoCodecContext
+
+_BT709, _FULL, _LIMITED = 1, 2, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """``rate`` moments to a second from second 0 on; frames of at most ``height`` lines.
+
+    ``quality`` is ffmpeg's scale for JPEG, 2 is best. Tick ``k`` is second ``k / rate``. The picture for
+    a second is that of the frame on the screen at the nearest tick (the later of two as near).
+    """
+
+    rate: int = 8
+    height: int = 480
+    quality: int = 3
+
+    def tick(self, second: float) -> int:
+        """The nearest tick, 0 or more: at 8 a second, 0.06 → 0, 0.0625 → 1, 1.0 → 8."""
+        return max(0, math.floor(second * self.rate + 0.5))
+
+    def second(self, tick: int) -> float:
+        """The moment of a tick."""
+        return tick / self.rate
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A frame as it is kept: JPEG of its planes, which are BT.``matrix`` (H.273) and full range or not."""
+
+    data: bytes
+    matrix: int
+    full_range: bool
+
+
+class Keeper:
+    """Makes `Kept` from frames and pictures from `Kept`, for one film and one grid."""
+
+    def __init__(self, info: FilmInfo, grid: Grid) -> None:
+        self.size: Size = info.size_within(grid.height)
+        self._quality = grid.quality
+        self._encoder: VideoCodecContext | None = None
+        self._decoder: Any = None
+        self._shrink: Any = None
+        self._to_rgb: Any = None
+
+    def keep(self, frame: Frame) -> Kept:
+        """The frame, shrunk and compressed."""
+        planes, matrix, full = self._planes(frame)
+        encoder = self._encoder or self._new_encoder()
+        planes.pts, planes.time_base, planes.color_range = frame.index, Fraction(1, 1000), _FULL
+        return Kept(b"".join(bytes(packet) for packet in encoder.encode(planes)), matrix, full)
+
+    def picture(self, kept: Kept) -> Image:
+        """``uint8[H, W, 3]`` RGB of what was kept."""
+        from av import CodecContext, Packet, VideoFrame
+        from av.video.reformatter import Interpolation, VideoReformatter
+
+        if self._decoder is None:
+            self._decoder, self._to_rgb = CodecContext.create("mjpeg", "r"), VideoReformatter()
+            self._decoder.thread_count = 1
+        (decoded,) = self._decoder.decode(Packet(kept.data))
+        planes = VideoFrame.from_ndarray(decoded.to_ndarray(format="yuvj420p"), "yuv420p")
+        planes.colorspace = kept.matrix
+        planes.color_range = _FULL if kept.full_range else _LIMITED
+        image: Image = self._to_rgb.reformat(
+            planes, format="rgb24", interpolation=Interpolation.BICUBIC, threads=1
+        ).to_ndarray()
+        return image
+
+    def _planes(self, frame: Frame) -> tuple[VideoFrame, int, bool]:
+        """4:2:0 planes of the upright picture, their matrix, and whether they are full range."""
+        from av import VideoFrame
+        from av.video.reformatter import Interpolation, VideoReformatter
+
+        raw = frame.raw
+        self._shrink = self._shrink or VideoReformatter()
+        if raw is not None and _plain(raw):
+            full = raw.color_range == _FULL or raw.format.name.startswith("yuvj")
+            small = self._shrink.reformat(
+                raw,
+                *self.size,
+                "yuv420p",
+                dst_color_range=_FULL if full else _LIMITED,
+                interpolation=Interpolation.AREA,
+                threads=1,
+            )
+            return _own(small, raw), matrix_of(raw), full
+        painted = VideoFrame.from_ndarray(frame.rgb(self.size), "rgb24")
+        small = self._shrink.reformat(
+            painted, format="yuv420p", dst_colorspace=_BT709, dst_color_range=_FULL, threads=1
+        )
+        return small, _BT709, True
+
+    def _new_encoder(self) -> VideoCodecContext:
+        from av import CodecContext
+
+        encoder: Any = CodecContext.create("mjpeg", "w")
+        encoder.width, encoder.height = self.size
+        encoder.pix_fmt, encoder.color_range, encoder.time_base = "yuv420p", _FULL, Fraction(1, 1000)
+        encoder.qmin = encoder.qmax = self._quality
+        encoder.thread_count = 1
+        encoder.options = {"huffman": "default"}
+        self._encoder = encoder
+        return self._encoder
+
+
+def _plain(raw: VideoFrame) -> bool:
+    """Whether the planes need nothing but shrinking to be the picture."""
+    yuv = raw.format.name.startswith(("yuv", "nv12", "nv21")) and not raw.format.is_rgb
+    return yuv and light_of(raw) == "sdr" and not raw.interlaced_frame and turn_of(raw) == Turn()
+
+
+def _own(small: VideoFrame, raw: VideoFrame) -> VideoFrame:
+    """A frame that may be written on: swscale gives the source itself back where nothing is to be done."""
+    from av import VideoFrame
+
+    return VideoFrame.from_ndarray(small.to_ndarray(), "yuv420p") if small is raw else small
+
+
+def grid_pictures(film: Film, seconds: Sequence[float], grid: Grid) -> Iterator[Picture]:
+    """For each of the ascending ``seconds`` the grid's picture, by decoding the film.
+
+    The same pixels as a `FrameStore` of that grid gives. ``Picture.seconds`` is when the frame shown
+    at the nearest tick came up; it may lie after ``wanted`` by half a tick.
+    """
+    moments = ascending(seconds)
+    return _decoded(film, moments, grid)
+
+
+def _decoded(film: Film, moments: list[float], grid: Grid) -> Iterator[Picture]:
+    keeper = Keeper(film.info, grid)
+    last: Picture | None = None
+    frames = film.frames_at([grid.second(grid.tick(moment)) for moment in moments])
+    for frame, wanted in zip(frames, moments, strict=False):
+        same = last is not None and last.seconds == frame.seconds
+        image = last.image if last is not None and same else keeper.picture(keeper.keep(frame))
+        last = Picture(frame.seconds, wanted, image)
+        yield last

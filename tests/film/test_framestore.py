@@ -1,0 +1,189 @@
+"""Kept frames are those of the grid, and the same pixels as decoded ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shotad.film.framestore import FrameStore
+from shotad.film.grid import Grid, grid_pictures
+from shotad.film.reader import Film, Picture, open_film
+from shotad.types import Interval
+from tests.media import PATCHES, FilmSpec, Made, SoundSpec, make_film, make_stills, read_number, read_patches
+
+GRID = Grid(rate=8, height=72, quality=3)
+X265 = (("x265-params", "log-level=none"),)
+
+MEDIA = {
+    "plain": FilmSpec(),
+    "b-frames, transport stream": FilmSpec(suffix=".ts", b_frames=2),
+    "variable rate": FilmSpec(suffix=".mkv", times=(0.0, 0.05, 0.3, 0.31, 0.9, 1.5, 2.25), time_base=Fraction(1, 1000)),
+    "picture later than sound": FilmSpec(
+        suffix=".mkv", times=tuple(0.48 + i / 25 for i in range(50)), time_base=Fraction(1, 1000), sounds=(SoundSpec(),)
+    ),
+    "interlaced": FilmSpec(codec="mpeg2video", suffix=".ts", interlaced=True, size=(192, 144)),
+    "turned": FilmSpec(turn=90),
+    "wide pixels": FilmSpec(pixel_aspect=Fraction(16, 15), size=(180, 144)),
+    "10 bit": FilmSpec(codec="libx265", pixels="yuv420p10le", options=X265),
+    "bt.709": FilmSpec(matrix=1),
+    "full range": FilmSpec(matrix=6, full_range=True),
+    "as small as the grid": FilmSpec(size=(128, 72)),
+    "smaller than the grid": FilmSpec(size=(96, 56)),
+}  # fmt: skip
+
+
+def _open(name: str) -> tuple[Film, Made]:
+    made = make_film(MEDIA[name])
+    return open_film(made.path), made
+
+
+def _moments(film: Film) -> list[float]:
+    random = np.random.default_rng(3)
+    return sorted([-0.2, 0.0, *random.uniform(0, film.info.duration, 25), film.info.duration, 9.0])
+
+
+def _same(a: Iterator[Picture], b: Iterator[Picture]) -> None:
+    for one, other in zip(a, b, strict=True):
+        assert (one.seconds, one.wanted) == (other.seconds, other.wanted)
+        assert np.array_equal(one.image, other.image)
+
+
+@pytest.mark.parametrize("name", list(MEDIA))
+def test_kept_and_decoded_pixels_are_the_same(name: str, tmp_path: Path) -> None:
+    film, _ = _open(name)
+    store = FrameStore(tmp_path, film, GRID)
+    passed = [frame.index for frame in store.tee(film.frames())]
+    assert passed == [frame.index for frame in film.frames()]
+    assert store.complete
+    moments = _moments(film)
+    _same(store.pictures(moments), grid_pictures(film, moments, GRID))
+    _same(store.pictures(moments[10:12]), grid_pictures(film, moments[10:12], GRID))
+
+
+@pytest.mark.parametrize("name", list(MEDIA))
+def test_a_picture_is_that_of_the_frame_at_the_nearest_tick(name: str, tmp_path: Path) -> None:
+    film, made = _open(name)
+    store = FrameStore(tmp_path, film, GRID)
+    list(store.tee(film.frames()))
+    for picture in store.pictures(_moments(film)):
+        number = made.number_at(max(0.0, np.floor(picture.wanted * 8 + 0.5) / 8))
+        assert read_number(picture.image) == number
+        assert picture.seconds == pytest.approx(made.seconds[number], abs=2e-6)
+        assert picture.image.shape[1::-1] == film.info.size_within(GRID.height)
+        assert np.abs(read_patches(picture.image) - PATCHES).max() < 9
+
+
+def test_the_nearest_tick() -> None:
+    assert [GRID.tick(t) for t in (-1.0, 0.0, 0.06, 0.0625, 0.125, 1.0)] == [0, 0, 0, 1, 1, 8]
+    assert GRID.second(12) == 1.5
+
+
+def test_a_whole_store_answers_without_the_film(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    film, made = _open("plain")
+    list(FrameStore(tmp_path, film, GRID).tee(film.frames()))
+    again = FrameStore(tmp_path, film, GRID)
+    assert again.complete
+    monkeypatch.setattr(type(film), "frames_at", lambda self, seconds: iter(()))
+    assert [read_number(p.image) for p in again.pictures([0.5, 1.0])] == [
+        made.number_at(0.5),
+        made.number_at(1.0),
+    ]
+
+
+def test_only_zones_are_kept_and_the_rest_is_decoded(tmp_path: Path) -> None:
+    film, _ = _open("plain")
+    zones = [Interval(1.5, 1.7), Interval(0.3, 0.6), Interval(0.4, 0.5)]
+    store = FrameStore(tmp_path, film, GRID, zones)
+    list(store.tee(film.frames()))
+    assert sorted(store._places) == [2, 3, 4, 5, 12, 13, 14]
+    moments = _moments(film)
+    _same(store.pictures(moments), grid_pictures(film, moments, GRID))
+
+
+def test_a_pass_that_was_broken_off_leaves_what_it_kept(tmp_path: Path) -> None:
+    film, _ = _open("plain")
+    store = FrameStore(tmp_path, film, GRID)
+    passing = store.tee(film.frames())
+    for _ in range(30):
+        next(passing)
+    passing.close()  # type: ignore[attr-defined]
+    again = FrameStore(tmp_path, film, GRID)
+    assert not again.complete
+    assert 5 < len(again._places) < 12
+    moments = _moments(film)
+    _same(again.pictures(moments), grid_pictures(film, moments, GRID))
+    list(again.tee(film.frames()))
+    assert FrameStore(tmp_path, film, GRID).complete
+
+
+@pytest.mark.parametrize("damage", ["index cut", "pack cut", "pack gone", "index gone"])
+def test_what_is_lost_is_decoded(damage: str, tmp_path: Path) -> None:
+    film, _ = _open("plain")
+    list(FrameStore(tmp_path, film, GRID).tee(film.frames()))
+    path = tmp_path / f"frames.{damage.split(maxsplit=1)[0]}"
+    if damage.endswith("cut"):
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2 + 3])
+    else:
+        path.unlink()
+    moments = _moments(film)
+    _same(FrameStore(tmp_path, film, GRID).pictures(moments), grid_pictures(film, moments, GRID))
+
+
+def test_another_film_grid_or_zone_begins_anew(tmp_path: Path) -> None:
+    film, _ = _open("plain")
+    other, _ = _open("bt.709")
+    list(FrameStore(tmp_path, film, GRID).tee(film.frames()))
+    assert FrameStore(tmp_path, film, GRID).complete
+    assert not FrameStore(tmp_path, other, GRID).complete
+    assert not FrameStore(tmp_path, film, Grid(8, 72, 5)).complete
+    assert not FrameStore(tmp_path, film, GRID, [Interval(0, 1)]).complete
+
+
+def test_a_frame_that_stays_long_is_kept_once(tmp_path: Path) -> None:
+    film, _ = _open("variable rate")
+    store = FrameStore(tmp_path, film, GRID)
+    list(store.tee(film.frames()))
+    assert len({place.offset for place in store._places.values()}) < len(store._places)
+
+
+def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
+    film, _ = _open("plain")
+    store = FrameStore(tmp_path / "none", film, GRID)
+    assert len(list(store.tee(film.frames()))) == 50
+    assert store.stopped == "No such file or directory"
+    _same(store.pictures([0.5]), grid_pictures(film, [0.5], GRID))
+
+
+def test_a_full_disk_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from shotad.film import framestore
+
+    def full(self: object, *_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(framestore._Writer, "_flush", full)
+    film, _ = _open("plain")
+    store = FrameStore(tmp_path, film, GRID)
+    assert len(list(store.tee(film.frames()))) == 50
+    assert store.stopped == "No space left on device"
+    assert store.size == 0
+    _same(store.pictures([0.5]), grid_pictures(film, [0.5], GRID))
+
+
+def test_numbered_frames_can_be_kept_too(tmp_path: Path) -> None:
+    with open_film(make_stills(tmp_path / "clip", 9), frame_rate=Fraction(3)) as film:
+        store = FrameStore(tmp_path, film, GRID)
+        list(store.tee(film.frames()))
+        _same(store.pictures([0.0, 0.7, 2.9]), grid_pictures(film, [0.0, 0.7, 2.9], GRID))
+
+
+def test_removing_gives_the_room_back(tmp_path: Path) -> None:
+    film, _ = _open("plain")
+    store = FrameStore(tmp_path, film, GRID)
+    list(store.tee(film.frames()))
+    assert store.size > 1000
+    store.remove()
+    assert (store.size, store.complete) == (0, False)
