@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -196,6 +196,14 @@ def spoken_interval(slot: Interval, words: int, seconds_per_word: float) -> Inte
     """From the slot's start to the spoken end, within the slot: 8 words at 0.375 s in [10, 20) → [10, 13)."""
     start = slot.start if slot.start >= EARLIEST or slot.end <= 2 * EARLIEST else EARLIEST
     return Interval(start, min(slot.end, start + max(1, words) * seconds_per_word))
+
+
+def hand_id(start: float, taken: Iterable[str] = ()) -> str:
+    """An id for a line that a person added: ``83.12 → h00083120``, or the next number that is free."""
+    used, number = set(taken), milliseconds(start)
+    while (name := f"h{number:08d}") in used:
+        number += 1
+    return name
 
 
 def mark_edit(cue: Cue, before: Cue | None, fields: tuple[EditField, ...], source: str) -> Cue:

@@ -26,7 +26,8 @@ class Violation:
     line: int = 0
 
     def __str__(self) -> str:
-        return f"line {self.line}: {self.message} [{self.clause}]"
+        where = f"line {self.line}: " if self.line else ""
+        return f"{where}{self.message} [{self.clause}]"
 
 
 def parse_dapt(document: bytes) -> Element | Violation:

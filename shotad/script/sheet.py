@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from shotad.errors import ScriptError
-from shotad.script.cue import Script, ScriptCue, clean_text, line_stamp
+from shotad.script.cue import CueStatus, Script, ScriptCue, clean_text, line_stamp
 from shotad.script.timecode import parse_time, timecode
 from shotad.script.track import Track, from_json, to_json
 from shotad.types import Interval
@@ -18,6 +18,7 @@ from shotad.types import Interval
 COLUMNS = ("id", "start", "end", "text", "kind", "status", "note", "timecode", "made_by", "stamp", "track")
 _FORMULA = re.compile(r"'*[=+\-@]")
 _STAMP = re.compile(r"[0-9a-f]{8}-[0-9a-f]{8}")
+_UNHEARD = tuple(status.value for status in CueStatus if not status.heard)
 _LISTS = ("cues", "slots", "lines", "shots")
 
 
@@ -43,7 +44,8 @@ def read_csv(text: str, name: str) -> Script:
     """The cues of a CSV file, parted by comma, semicolon or tab.
 
     Columns are known by their heads (start and end, and id and text if there); without heads they are
-    start, end, text. Raises ScriptError with file and line.
+    start, end, text. A status such as dropped empties the text, by which import drops the line.
+    Raises ScriptError with file and line.
     """
     text = text.removeprefix("\ufeff")
     first = text.partition("\n")[0]
@@ -118,6 +120,8 @@ def _row(cells: dict[str, str], where: str) -> ScriptCue:
         interval = Interval(parse_time(cells.get("start", "")), parse_time(cells.get("end", "")))
     except ValueError as error:
         raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
+    if cells.get("status", "").strip().lower() in _UNHEARD:
+        text = ""
     return ScriptCue(cells.get("id", "").strip() or None, interval, clean_text(text))
 
 

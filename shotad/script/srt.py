@@ -25,7 +25,7 @@ _KINDS = {"1": "s", "2": "h"}
 def write_srt(track: Track) -> str:
     """The heard lines as SubRip."""
     statement = re.sub(r"[{}\\]", " ", track.statement)
-    head = f"{{\\shotad {track.stamp} {statement}}}\n"
+    head = f"{{\\shotad {track.stamp} {statement}}}"
     return "\n".join(
         f"{_number(cue.id)}\n{timecode(cue.interval.start, ',')} --> {timecode(cue.interval.end, ',')}\n"
         f"{head if first else ''}{cue.text}\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +11,7 @@ from shotad.errors import ScriptError
 from shotad.script.cue import Script, ScriptCue
 from shotad.script.dapt import read_dapt, write_dapt
 from shotad.script.dapt_check import Violation, check_dapt
+from shotad.script.rules import check_times
 from shotad.script.sheet import read_csv, read_json, write_csv, write_json
 from shotad.script.srt import read_srt, write_srt
 from shotad.script.track import Track
@@ -87,26 +88,13 @@ def check_script(path: Path) -> tuple[Violation, ...]:
         cues = FORMATS[name].read(data, path.name).cues
     except ScriptError as error:
         return (Violation(error.clause or f"{name} syntax", error.what),)
-    return tuple(_order_violations(cues))
+    times = (Violation(found.rule, f"{found.cue_id}: {found.message}") for found in check_times(cues))
+    return (*times, *_repeated_ids(cues))
 
 
-def _order_violations(cues: tuple[ScriptCue, ...]) -> list[Violation]:
-    found = [
-        Violation("T6", f"cue {cue.id or i} starts at 0.000")
-        for i, cue in enumerate(cues, 1)
-        if cue.interval.start == 0
-    ]
-    for i, (before, cue) in enumerate(itertools.pairwise(cues), 2):
-        if cue.interval.start < before.interval.start:
-            found.append(Violation("T6", f"cue {cue.id or i} starts before the one that stands before it"))
-        elif cue.interval.overlaps(before.interval):
-            found.append(Violation("T6", f"cue {cue.id or i} overlaps the one before it"))
-    seen: set[str] = set()
-    for cue in cues:
-        if cue.id is not None and cue.id in seen:
-            found.append(Violation("T6", f"two cues have the id {cue.id}"))
-        seen.add(cue.id or "")
-    return found
+def _repeated_ids(cues: tuple[ScriptCue, ...]) -> list[Violation]:
+    counts = Counter(cue.id for cue in cues if cue.id is not None)
+    return [Violation("ids", f"{count} cues have the id {key}") for key, count in counts.items() if count > 1]
 
 
 def _as_text(read: Callable[[str, str], Script]) -> Callable[[bytes, str], Script]:

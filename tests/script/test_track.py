@@ -155,6 +155,33 @@ def test_an_added_line_needs_no_more_than_times_and_text() -> None:
     assert after.cues[0].text == "A bell."
 
 
+def test_a_copied_line_without_id_is_added() -> None:
+    def copy(tree: dict[str, Any]) -> None:
+        tree["cues"].append({key: value for key, value in tree["cues"][0].items() if key != "id"})
+
+    after = edited_by_hand(track(cue()), copy)
+    assert [(c.id, c.edited is not None) for c in after.cues] == [("h00010000", True), ("s00010000", False)]
+
+
+def test_a_silent_line_that_gets_a_text_is_placed() -> None:
+    before = track(cue(text="", status=CueStatus.SILENT, reason="nothing to say"))
+    after = edited_by_hand(before, lambda tree: tree["cues"][0].update(text="A dog.")).cues[0]
+    assert (after.status, after.reason) == (CueStatus.PLACED, "")
+    assert after.edited == Edit((EditField.TEXT, EditField.STATUS), "track.json", before.cues[0].machine)
+
+
+def test_a_line_that_a_person_dropped_may_be_reworded_and_stays_dropped() -> None:
+    dropped = edited_by_hand(track(cue()), lambda tree: tree["cues"][0].update(status="dropped"))
+    after = edited_by_hand(dropped, lambda tree: tree["cues"][0].update(text="A cat."))
+    assert after.cues[0].status is CueStatus.DROPPED
+
+
+def test_an_emptied_line_is_dropped() -> None:
+    after = edited_by_hand(track(cue()), lambda tree: tree["cues"][0].update(text="")).cues[0]
+    assert (after.status, after.reason) == (CueStatus.DROPPED, "emptied by a person")
+    assert from_json(to_json(track(after))).cues[0] == after
+
+
 def test_a_copied_line_is_refused_with_both_texts() -> None:
     def copy(tree: dict[str, Any]) -> None:
         tree["cues"].append({**tree["cues"][0], "text": "A cat runs."})
@@ -248,3 +275,31 @@ def test_clean_text_is_stable_and_good_for_a_cue(text: str) -> None:
     assert "\n\n" not in clean
     if clean:
         assert from_json(to_json(track(cue(text=clean)))).cues[0] == cue(text=clean)
+
+
+json_values: st.SearchStrategy[Any] = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4) | st.just([]) | st.just({})
+)
+
+
+@given(st.data())
+def test_any_wrong_value_is_a_script_error(data: st.DataObject) -> None:
+    full = cue(candidates=("a",), chosen=0, provenance=Provenance(MAKERS))
+    tree = json.loads(to_json(track(mark_edit(full, full, (EditField.TEXT,), "x"))))
+    place = data.draw(st.sampled_from([tree, tree["film"], tree["made_by"], tree["made_by"]["makers"][0],
+                                       tree["cues"][0], tree["cues"][0]["machine"], tree["cues"][0]["edited"],
+                                       tree["cues"][0]["provenance"]]))  # fmt: skip
+    key = data.draw(st.sampled_from(sorted(place)))
+    if data.draw(st.booleans()):
+        place[key] = data.draw(json_values)
+    else:
+        del place[key]
+    try:
+        from_json(json.dumps(tree))
+    except ScriptError as error:
+        assert "track.json" in error.what
+
+
+def test_a_file_that_lost_its_list_of_lines_still_knows_its_machine_lines() -> None:
+    after = edited_by_hand(track(cue(), cue(20.0)), lambda tree: tree.pop("written"))
+    assert [c.edited for c in after.cues] == [None, None]

@@ -1,0 +1,213 @@
+"""One line as JSON in the track file, and how a person's changes are found in it.
+
+Each line carries a stamp: short names of its times, text and status as the program wrote them, and the
+choice among its candidates. A line that no longer fits its stamp was edited, one without a stamp was added.
+A stamp also survives a search-and-replace over the whole file, which a stored copy of the text would not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from shotad.script.cue import (
+    Cue,
+    CueKind,
+    CueStatus,
+    Derived,
+    Edit,
+    EditField,
+    Maker,
+    Provenance,
+    clean_text,
+    hand_id,
+    line_stamp,
+    mark_edit,
+    milliseconds,
+    short_hash,
+)
+from shotad.script.fields import Fields
+from shotad.types import Interval
+
+BY_HAND = "track.json"
+"""Source of edits made in the track file itself."""
+EMPTIED = "emptied by a person"
+
+_MAKER = ("stage", "engine", "model", "revision")
+_KEYS = (
+    "id", "start", "end", "text", "kind", "language", "status", "reason", "edited", "slot", "spoken_length",
+    "fit_steps", "chosen", "candidates", "machine", "provenance", "stamp",
+)  # fmt: skip
+
+
+def cue_json(cue: Cue) -> dict[str, Any]:
+    """The line as JSON values, what people read first coming first."""
+    start, end = _milliseconds(cue.interval)
+    edit = cue.edited
+    return {
+        "id": cue.id,
+        "start": start / 1000,
+        "end": end / 1000,
+        "text": cue.text,
+        "kind": cue.kind,
+        "language": cue.language,
+        "status": cue.status,
+        "reason": cue.reason,
+        "edited": {"what": list(edit.fields), "source": edit.source} if edit else None,
+        "slot": cue.slot_id,
+        "spoken_length": None if cue.spoken_length is None else round(cue.spoken_length, 3),
+        "fit_steps": list(cue.fit_steps),
+        "chosen": cue.chosen,
+        "candidates": list(cue.candidates),
+        "machine": _derived_json(cue.machine) if cue.machine else None,
+        "provenance": _provenance_json(cue.provenance) if cue.provenance else None,
+        "stamp": _stamp_json(cue),
+    }
+
+
+def maker_json(maker: Maker) -> dict[str, str]:
+    """An engine as JSON values."""
+    return {"stage": maker.stage, "engine": maker.engine, "model": maker.model, "revision": maker.revision}
+
+
+def read_cue(fields: Fields, raw: Mapping[str, Any], where: str, language: str, taken: set[str]) -> Cue:
+    """The line, with its edits marked. ``language`` is the track's, ``taken`` the ids that are in use.
+
+    A line whose text was emptied is dropped; one that the machine left unspoken and that now has a text of
+    its own is placed.
+    """
+    fields.keys(raw, _KEYS, where)
+    start, end = fields.number(raw, "start", where), fields.number(raw, "end", where)
+    text = clean_text(fields.string(raw, "text", where))
+    status = fields.checked(lambda: CueStatus(raw.get("status", "placed")), where)
+    emptied = status.heard and not text
+    made = raw.get("provenance")
+    spoken = raw.get("spoken_length")
+    cue = fields.checked(
+        lambda: Cue(
+            id=fields.string(raw, "id", where) if "id" in raw else hand_id(start, taken),
+            slot_id=None if raw.get("slot") is None else fields.string(raw, "slot", where),
+            interval=Interval(start, end),
+            text=text,
+            kind=CueKind(raw.get("kind", "action")),
+            language=fields.string(raw, "language", where) if "language" in raw else language,
+            status=CueStatus.DROPPED if emptied else status,
+            reason=EMPTIED if emptied else fields.string(raw, "reason", where) if "reason" in raw else "",
+            candidates=fields.strings(raw, "candidates", where),
+            chosen=fields.whole(raw, "chosen", where),
+            spoken_length=None if spoken is None else fields.number(raw, "spoken_length", where),
+            fit_steps=fields.strings(raw, "fit_steps", where),
+            provenance=None if made is None else _provenance(fields, made, where),
+        ),
+        where,
+    )
+    return _with_edits(fields, cue, raw, where)
+
+
+def read_maker(fields: Fields, raw: Any) -> Maker:
+    """An engine that took part."""
+    maker = fields.object(raw, "maker")
+    fields.keys(maker, _MAKER, "maker")
+    optional = {key: fields.string(maker, key, "maker") for key in ("model", "revision") if key in maker}
+    return Maker(fields.string(maker, "stage", "maker"), fields.string(maker, "engine", "maker"), **optional)
+
+
+def _derived_json(derived: Derived) -> dict[str, Any]:
+    start, end = _milliseconds(derived.interval)
+    return {
+        "start": start / 1000, "end": end / 1000, "text": derived.text,
+        "status": derived.status, "reason": derived.reason,
+    }  # fmt: skip
+
+
+def _provenance_json(made: Provenance) -> dict[str, Any]:
+    return {
+        "makers": [maker_json(m) for m in made.makers],
+        "prompt_hash": made.prompt_hash,
+        "seed": made.seed,
+    }
+
+
+def _milliseconds(interval: Interval) -> tuple[int, int]:
+    return milliseconds(interval.start), milliseconds(interval.end)
+
+
+def _stamp(cue: Cue) -> dict[EditField, str]:
+    times, _, text = line_stamp(cue.interval, cue.text).partition("-")
+    return {EditField.TIME: times, EditField.TEXT: text, EditField.STATUS: short_hash(cue.status)}
+
+
+def _stamp_json(cue: Cue) -> str:
+    return "-".join([*_stamp(cue).values(), "x" if cue.chosen is None else str(cue.chosen)])
+
+
+def _with_edits(fields: Fields, cue: Cue, raw: Mapping[str, Any], where: str) -> Cue:
+    machine = None if raw.get("machine") is None else _derived(fields, raw["machine"], where)
+    held = None if raw.get("edited") is None else _edit(fields, raw["edited"], machine, where)
+    cue, found = _differences(cue, raw.get("stamp"), machine)
+    if not found:
+        return replace(cue, edited=held)
+    told = EditField.TEXT in found and EditField.STATUS not in found and not cue.heard and bool(cue.text)
+    if told and not (held and {EditField.STATUS, EditField.REMOVED} & set(held.fields)):
+        cue, found = replace(cue, status=CueStatus.PLACED, reason=""), (*found, EditField.STATUS)
+    before = replace(cue, edited=held or Edit(found, BY_HAND, machine))
+    return mark_edit(cue, before, found, BY_HAND)
+
+
+def _edit(fields: Fields, raw: Any, machine: Derived | None, where: str) -> Edit:
+    edit = fields.object(raw, f"{where}, edited")
+    fields.keys(edit, ("what", "source"), f"{where}, edited")
+    what = fields.strings(edit, "what", f"{where}, edited")
+    source = fields.string(edit, "source", f"{where}, edited")
+    return fields.checked(lambda: Edit(tuple(EditField(w) for w in what), source, machine), where)
+
+
+def _derived(fields: Fields, raw: Any, where: str) -> Derived:
+    where = f"{where}, machine"
+    derived = fields.object(raw, where)
+    fields.keys(derived, ("start", "end", "text", "status", "reason"), where)
+    return fields.checked(
+        lambda: Derived(
+            Interval(fields.number(derived, "start", where), fields.number(derived, "end", where)),
+            fields.string(derived, "text", where),
+            CueStatus(fields.string(derived, "status", where)),
+            fields.string(derived, "reason", where),
+        ),
+        where,
+    )
+
+
+def _provenance(fields: Fields, raw: Any, where: str) -> Provenance:
+    made = fields.object(raw, f"{where}, provenance")
+    fields.keys(made, ("makers", "prompt_hash", "seed"), f"{where}, provenance")
+    makers = tuple(read_maker(fields, m) for m in fields.list(made, "makers", where))
+    return Provenance(
+        makers, fields.string(made, "prompt_hash", where), fields.whole(made, "seed", where) or 0
+    )
+
+
+def _differences(cue: Cue, stamp: Any, machine: Derived | None) -> tuple[Cue, tuple[EditField, ...]]:
+    """The cue and what a person changed since ``stamp``; another choice brings its candidate's text."""
+    parts = stamp.split("-") if isinstance(stamp, str) else []
+    if len(parts) != len(_stamp(cue)) + 1:
+        return cue, _differences_by_value(cue, machine)
+    found = tuple(
+        field for part, (field, now) in zip(parts, _stamp(cue).items(), strict=False) if part != now
+    )
+    chosen_anew = cue.chosen is not None and parts[-1] != str(cue.chosen)
+    if chosen_anew and EditField.TEXT not in found:
+        text = clean_text(cue.candidates[cue.chosen or 0])
+        return replace(cue, text=text), (EditField.TEXT, *found)
+    return cue, found
+
+
+def _differences_by_value(cue: Cue, machine: Derived | None) -> tuple[EditField, ...]:
+    if machine is None:
+        return (EditField.ADDED,)
+    found = (
+        (EditField.TEXT, cue.text != machine.text),
+        (EditField.TIME, _milliseconds(cue.interval) != _milliseconds(machine.interval)),
+        (EditField.STATUS, cue.status != machine.status),
+    )
+    return tuple(field for field, differs in found if differs)
