@@ -32,22 +32,11 @@ def context_shots(
     if first >= end:
         index = shots[-1].index + 1 if shots else 0
         return (ContextShot(Shot(index, slot), Role.CURRENT, slot),)
-    reach = settings.internal_range + 2 * settings.external_range
-    wide = (slot.start - reach, slot.end + reach)
-    near = (slot.start - settings.internal_range, slot.end + settings.internal_range)
-    past = [
-        _piece(s, Role.PAST, wide[0], s.interval.end) for s in shots[max(first - settings.past, 0) : first]
-    ]
-    current = [
-        _piece(
-            shots[i],
-            Role.CURRENT,
-            near[0] if i == first else shots[i].interval.start,
-            near[1] if i == end - 1 else shots[i].interval.end,
-        )
-        for i in range(first, end)
-    ]
-    future = [_piece(s, Role.FUTURE, s.interval.start, wide[1]) for s in shots[end : end + settings.future]]
+    near = _around(slot, settings.internal_range)
+    wide = _around(slot, settings.internal_range + 2 * settings.external_range)
+    past = [_piece(s, Role.PAST, wide) for s in shots[max(first - settings.past, 0) : first]]
+    current = [_piece(s, Role.CURRENT, near) for s in shots[first:end]]
+    future = [_piece(s, Role.FUTURE, wide) for s in shots[end : end + settings.future]]
     kept = [p for p in (*past, *current, *future) if p is not None and _long_enough(p, settings)]
     return tuple(kept)
 
@@ -65,10 +54,14 @@ def _overlapping(slot: Interval, shots: Sequence[Shot], inclusive: bool) -> tupl
     )
 
 
-def _piece(shot: Shot, role: Role, earliest: float, latest: float) -> ContextShot | None:
-    """The shot cut to ``[earliest, latest)``, or None where nothing is left of it."""
-    start, end = max(shot.interval.start, earliest), min(shot.interval.end, latest)
-    return ContextShot(shot, role, Interval(start, end)) if start < end else None
+def _around(slot: Interval, reach: float) -> Interval:
+    return Interval(slot.start - reach, slot.end + reach)
+
+
+def _piece(shot: Shot, role: Role, reach: Interval) -> ContextShot | None:
+    """The shot cut to what is in reach, or None where nothing of it is."""
+    clipped = shot.interval.clip(reach)
+    return ContextShot(shot, role, clipped) if clipped else None
 
 
 def _long_enough(piece: ContextShot, settings: ContextSettings) -> bool:
