@@ -1,8 +1,9 @@
 """Reading film with decord: the optional second reader, under the same contract.
 
 decord (0.6, unmaintained since 2022) decodes; what the container says, the start time and the tracks
-still come from PyAV. It knows neither HDR nor fields nor open GOP, and hangs on MPEG-TS, which is
-therefore refused here (docs: dependencies). Its pictures may differ by a level or two.
+still come from PyAV. It turns pictures upright by itself, but knows neither HDR nor fields, seeks
+wrongly (so it is made to decode through), cannot open what states no length, and hangs on MPEG-TS: what
+it cannot do is refused here. Its pictures may differ by a level or two.
 """
 
 from __future__ import annotations
@@ -17,14 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.errors import FilmError, UsageError
-from shotad.film.colour import Turn
 from shotad.film.container import Media, find_media
 from shotad.film.info import FilmInfo
 from shotad.film.probe import probe
 from shotad.film.reader import TOLERANCE, Frame, Picture, ascending, paint_pictures
 from shotad.types import Image
-
-_BATCH = 16
 
 
 def open_decord(source: str | os.PathLike[str] | BinaryIO) -> DecordFilm:
@@ -77,7 +75,9 @@ class DecordFilm:
         times = np.asarray(reader.get_frame_timestamp(np.arange(len(reader))), np.float64)
         if len(times) == 0:
             raise FilmError(f"No frame of {self.info.name} can be decoded.", "The file is damaged.")
-        return times - float(self._probed.info.start)
+        # decord counts from the picture's own start, whatever the container's is.
+        shifted: npt.NDArray[np.float64] = times - times[0, 0] + self._probed.first_second
+        return shifted
 
     def frames(self) -> Iterator[Frame]:
         """The whole film, see `Film.frames`; `Frame.raw` is None."""
@@ -94,12 +94,13 @@ class DecordFilm:
     def _frames_at(self, moments: list[float]) -> Iterator[Frame]:
         places = np.searchsorted(self._times[:, 0], np.array(moments) + TOLERANCE, "right") - 1
         places = np.maximum(places, 0)
-        reader = self._open()
-        for first in range(0, len(moments), _BATCH):
-            batch = places[first : first + _BATCH]
-            images = reader.get_batch(batch).asnumpy()
-            for index, (place, image) in enumerate(zip(batch, images, strict=True), first):
-                yield Frame(float(self._times[place, 0]), index, None, partial(self._fit, image))
+        reader, at = self._open(), -1
+        for index, place in enumerate(int(place) for place in places):
+            while at < place:
+                # Never by a seek: decord's give wrong frames where groups of pictures are open.
+                image, at = reader.next(), at + 1
+            frame = image.asnumpy()
+            yield Frame(float(self._times[place, 0]), index, None, partial(self._fit, frame))
 
     def pictures(
         self, seconds: Sequence[float], height: int | None = None, max_pixels: int | None = None
@@ -112,10 +113,6 @@ class DecordFilm:
         import cv2
 
         width, height = size or (self.info.width, self.info.height)
-        turn = self._probed.turn
-        # decord turns by itself where it knows how: then the sides are exchanged already.
-        lying = (image.shape[1] > image.shape[0]) != (self.info.width > self.info.height)
-        image = turn.apply(image) if turn != Turn() and (lying or not turn.transpose) else image
         if image.shape[:2] == (height, width):
             return image
         method = cv2.INTER_AREA if width < image.shape[1] else cv2.INTER_CUBIC

@@ -30,7 +30,7 @@ class Probed:
     """A film's info, and what its reader needs besides: which video stream, how to paint it.
 
     ``picture_end`` is the second at which the picture ends by the container's account, if it has one,
-    ``container`` ffmpeg's name of the container's format.
+    ``container`` ffmpeg's name of the container's format, ``first_second`` that of the first frame.
     """
 
     info: FilmInfo
@@ -39,6 +39,7 @@ class Probed:
     light: Light
     picture_end: float | None
     container: str
+    first_second: float
 
 
 def probe(media: Media) -> Probed:
@@ -49,8 +50,16 @@ def probe(media: Media) -> Probed:
         frame = _first_frame(container, stream, media.name)
         turn = turn_of(frame)
         info = _info(media, container, stream, frame, turn)
+        base = frame.time_base or stream.time_base
+        first = 0.0 if frame.pts is None or base is None else float(frame.pts * base - info.start)
         return Probed(
-            info, number, turn, light_of(frame), _picture_end(stream, info.start), container.format.name
+            info,
+            number,
+            turn,
+            light_of(frame),
+            _picture_end(stream, info.start),
+            container.format.name,
+            first,
         )
     finally:
         container.close()

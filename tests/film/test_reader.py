@@ -93,6 +93,10 @@ DECORD_UNFIT = {
     "open gop, transport stream": "hangs on MPEG-TS",
     "mpeg2 transport stream": "hangs on MPEG-TS",
     "interlaced": "knows no fields",
+    "programme stream": "knows no times",
+    "mkv without duration": "cannot open what states no length",
+    "raw stream without times": "cannot open what states no length",
+    "ogg": "cannot open what states no length",
 }
 """What decord is known to fail on, with the reason; `docs` say the same."""
 
