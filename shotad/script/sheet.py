@@ -30,13 +30,23 @@ def write_csv(track: Track) -> str:
     out = io.StringIO()
     rows = csv.writer(out)
     rows.writerow(COLUMNS)
+    statement, stamp = track.statement, track.stamp
     for cue in track.heard:
-        start, end = f"{cue.interval.start:.3f}", f"{cue.interval.end:.3f}"
-        text = f"'{cue.text}" if _FORMULA.match(cue.text) else cue.text
-        note = "; ".join(part for part in (cue.reason, "edited by a person" if cue.edited else "") if part)
-        clock = timecode(cue.interval.start)
-        stamps = line_stamp(cue.interval, cue.text), track.stamp
-        rows.writerow([cue.id, start, end, text, cue.kind, cue.status, note, clock, track.statement, *stamps])
+        rows.writerow(
+            [
+                cue.id,
+                f"{cue.interval.start:.3f}",
+                f"{cue.interval.end:.3f}",
+                f"'{cue.text}" if _FORMULA.match(cue.text) else cue.text,
+                cue.kind,
+                cue.status,
+                "; ".join(part for part in (cue.reason, "edited by a person" if cue.edited else "") if part),
+                timecode(cue.interval.start),
+                statement,
+                line_stamp(cue.interval, cue.text),
+                stamp,
+            ]
+        )
     return "\ufeff" + out.getvalue()
 
 
