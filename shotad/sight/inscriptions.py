@@ -111,18 +111,18 @@ class Inscription:
 def joined_rows(lines: Iterable[TextLine]) -> tuple[TextLine, ...]:
     """Lines that the detector cut at a wide space, put together: ``THE`` + ``BLENDER FOUNDATION``.
 
-    Two neighbours on one level and of like height are one line if less than one and a half heights lie
-    between them. What cannot be text is left out before.
+    Two neighbours on one level and of like height are one line if less than about one and a half heights
+    lie between them. The rows are tidy; what cannot be text is left out.
     """
-    tidied = (replace(a, text=tidy(a.text)) for a in lines)
     rows: list[TextLine] = []
-    for line in sorted((a for a in tidied if letters(a.text)), key=lambda a: a.box.left):
+    for line in sorted(lines, key=lambda a: (a.box.left, a.box.top)):
         place = next((i for i, row in enumerate(rows) if _continues(row, line)), None)
         if place is None:
             rows.append(line)
-        else:
+        elif letters(line.text) or letters(rows[place].text):
             rows[place] = _join(rows[place], line)
-    return tuple(row for row in rows if is_readable(row.text))
+    tidied = (replace(row, text=tidy(row.text)) for row in rows)
+    return tuple(row for row in tidied if is_readable(row.text))
 
 
 def _continues(row: TextLine, line: TextLine) -> bool:
@@ -166,7 +166,7 @@ def _pairs(
         (match, i, k)
         for i, row in enumerate(rows)
         for k, track in enumerate(tracks)
-        if (match := _match(track[-1].line, row.line)) > 0
+        if (match := _match(track[-1], row)) > 0
     ]
     row_of: dict[int, int] = {}
     for _, i, k in sorted(likely, key=lambda item: (-item[0], item[1], item[2])):
@@ -175,15 +175,23 @@ def _pairs(
     return [(row, tracks[row_of[i]] if i in row_of else None) for i, row in enumerate(rows)]
 
 
-def _match(before: TextLine, now: TextLine) -> float:
-    """How surely the two are one line, 0 to 2: alike in place and spelling, or in spelling alone."""
-    alike = likeness(before.text, now.text)
-    overlap = before.box.iou(now.box)
-    part = before.text in now.text or now.text in before.text
+def _match(last: Reading, now: Reading) -> float:
+    """How surely the two are one line, 0 to 2.
+
+    Either alike in place and, more or less, in spelling; or alike in spelling and size in neighbouring
+    frames, in one column: lines that roll or move along.
+    """
+    before, after = last.line, now.line
+    alike = likeness(before.text, after.text)
+    overlap = before.box.iou(after.box)
+    part = before.text in after.text or after.text in before.text
     if overlap > 0.2 and (alike >= 0.65 or part):
         return alike + overlap
-    column = abs(before.box.centre[0] - now.box.centre[0]) < 0.25
-    return alike if column and alike >= 0.8 and letters(now.text) >= 4 else 0.0
+    if now.frame - last.frame > 1 or letters(after.text) < 4 or alike < 0.8:
+        return 0.0
+    low, high = sorted((before.box.height, after.box.height))
+    column = abs(before.box.centre[0] - after.box.centre[0]) < 0.25
+    return alike if column and high < 1.35 * low else 0.0
 
 
 @lru_cache(maxsize=8192)

@@ -18,7 +18,7 @@ _STROKES = frozenset("Il1|!i/\\jtfJLT[](){}.,:;'`\"-_~^ 一丨丿")
 _VOWELS = frozenset("aeiouy")
 _IDEOGRAPHIC = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO")
 _NUMBER = re.compile(r"\d[\d.,:/'-]*\d")
-_EDGE = " |\\/_~^`*=<>+{}[]•·-–—,:;"
+_EDGE = " |\\/_~^`*=<>+{}[]•·"
 """What hangs on the ends of a line by mistake: rules, bullets, edges of boxes."""
 
 
@@ -48,7 +48,7 @@ def tidy(text: str) -> str:
     """
     text = " ".join(text.split())
     text = re.sub(r"(?<=\w)(?:- | -)(?=\w)", " - ", text)
-    return text.strip(_EDGE)
+    return text.lstrip(_EDGE + ",:;.").rstrip(_EDGE + "-–—")
 
 
 def letters(text: str) -> int:
@@ -78,7 +78,7 @@ def is_readable(text: str) -> bool:
 def is_word(word: str) -> bool:
     """True if ``word`` could be a word, a name, a short set of initials, or a number of two digits or more.
 
-    ``SINTEL``, ``McGregor``, ``BBC``, ``1943``, ``3D`` yes; ``xKqvL``, ``hT``, ``l1l`` no.
+    ``SINTEL``, ``McGregor``, ``BBC``, ``1943``, ``U-571`` yes; ``xKqvL``, ``hT``, ``l1l`` no.
     """
     bare = word.strip(".,:;!?'\"()[]-–—…&#@%$£€*")
     if _NUMBER.fullmatch(bare):
@@ -89,7 +89,8 @@ def is_word(word: str) -> bool:
     if not plain.isascii():
         return True
     if any(character.isdigit() for character in plain):
-        return len(plain) <= 4 and (plain.isupper() or plain.rstrip("sthndr").isdigit())
+        short = plain.replace("-", "")
+        return len(short) <= 4 and (short.isupper() or short.rstrip("sthndr").isdigit())
     return _is_latin_word(plain)
 
 

@@ -1,0 +1,49 @@
+"""What can be text at all."""
+
+from __future__ import annotations
+
+import pytest
+
+from shotad.sight.lettering import is_readable, is_word, letters, tidy
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SINTEL", "COMING SOON", "BBC", "NO", "1943", "23:59", "Mr. Ng", "McGregor", "3D", "21st", "rhythm", "No. 5",
+        "Élodie", "Привет", "东京物语", "F.B.I.", "50%", "Chapter II", "http://durian.blender.org", "We're",
+        "(CC) CREATIVE COMMONS ATTRIBUTION 3.0",
+    ],
+)  # fmt: skip
+def test_words_names_and_numbers_are_readable(text: str) -> None:
+    assert is_readable(tidy(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "IIl|", "ill", "1111", "2", "小", "A羅", "xKqvL", "hT", "l1l", "AAAA", "", "—", "!?", "J", "一0", "/\\/\\",
+        "a.,:;-", "oooo", "XKCDQ",
+    ],
+)  # fmt: skip
+def test_strokes_crumbs_and_mixtures_are_not(text: str) -> None:
+    assert not is_readable(tidy(text))
+
+
+def test_tidy_evens_out_spaces_dashes_and_ends() -> None:
+    assert tidy("| FOUNDATION- THE  FUND_") == "FOUNDATION - THE FUND"
+    assert tidy("- Yes, sir.") == "- Yes, sir.", "the dash of a speaker stays"
+    assert tidy("SUPPORT OF:") == "SUPPORT OF:"
+    assert tidy("twenty-one") == "twenty-one"
+    assert tidy(" ·") == ""
+
+
+def test_letters_counts_digits_too() -> None:
+    assert letters("No. 5!") == 3
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"), [("l1l", False), ("2nd", True), ("U-571", True), ("a1b2c3", False), ("B2B", True)]
+)
+def test_words_with_digits(word: str, expected: bool) -> None:
+    assert is_word(word) is expected

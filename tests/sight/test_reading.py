@@ -1,0 +1,255 @@
+"""Facts about text on the screen, on made-up readings and on the supplied films."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import av
+import pytest
+
+from shotad.sight.lettering import TextLine
+from shotad.sight.reading import FrameText, looks_like_credits, texts_of_shots
+from shotad.sight.text import TextReader
+from shotad.types import Box, Image, Interval
+
+FILMS = Path(__file__).resolve().parents[3] / "shared/data/films"
+LABELS = Path(__file__).resolve().parents[1] / "labels/texts.json"
+
+
+def line(
+    text: str,
+    x: float = 0.5,
+    y: float = 0.5,
+    height: float = 0.08,
+    score: float = 0.99,
+    tilt: float = 0.0,
+    ground: float = 0.0,
+    around: tuple[float, ...] = (),
+) -> TextLine:
+    half = 0.5 * height * 0.3 * len(text)
+    box = Box(max(x - half, 0), max(y - height / 2, 0), min(x + half, 1), min(y + height / 2, 1))
+    return TextLine(text, box, score, tilt, ground, around)
+
+
+def seen(*lines: Sequence[TextLine], shots: Sequence[int] = ()) -> list[FrameText]:
+    return [FrameText(shots[i] if shots else 0, 0.5 * i, tuple(each)) for i, each in enumerate(lines)]
+
+
+def said(observations: Sequence[FrameText], speech: Sequence[Interval] = ()) -> list[tuple[str, str]]:
+    return [(fact.text, fact.kind) for fact in texts_of_shots(observations, speech=speech)]
+
+
+def test_nothing_is_said_of_nothing() -> None:
+    assert texts_of_shots([]) == ()
+    assert texts_of_shots(seen([], [])) == ()
+    assert not looks_like_credits([])
+    assert not looks_like_credits(seen([], []))
+
+
+def test_a_title_in_two_frames_is_one_fact() -> None:
+    (fact,) = texts_of_shots(seen([], [line("COMING SOON")], [line("COMING SOON")], [], shots=[3, 4, 4, 5]))
+    assert (fact.text, fact.kind, fact.shot) == ("COMING SOON", "title", 4)
+    assert (fact.first, fact.last, fact.sure) == (0.5, 1.0, 0.99)
+
+
+@pytest.mark.parametrize(
+    ("one", "counts"),
+    [
+        (line("THE END", height=0.1, score=0.99), True),
+        (line("THE END", height=0.1, score=0.95), False),
+        (line("THE END", height=0.05, score=0.99), False),
+        (line("END", height=0.1, score=0.99), False),
+    ],
+)
+def test_a_single_frame_counts_only_if_large_and_sure(one: TextLine, counts: bool) -> None:
+    assert bool(texts_of_shots(seen([], [one], []))) is counts
+
+
+def test_doubtful_text_does_not_count_however_long_it_stays() -> None:
+    assert texts_of_shots(seen(*[[line("COMING SOON", score=0.8)]] * 5)) == ()
+
+
+def test_short_text_needs_three_frames_or_a_neighbour() -> None:
+    assert said(seen(*[[line("END")]] * 2)) == []
+    assert said(seen(*[[line("END")]] * 3)) == [("END", "title")]
+    pair = [line("The", y=0.42), line("Last Harbour", y=0.5)]
+    assert said(seen(pair, pair)) == [("The Last Harbour", "title")]
+
+
+def test_lines_of_a_card_are_joined_in_reading_order() -> None:
+    card = [line("presents", y=0.5, height=0.05), line("THE BLENDER FOUNDATION", y=0.42)]
+    assert said(seen(card, card)) == [("THE BLENDER FOUNDATION presents", "title")]
+
+
+def test_texts_far_apart_or_at_other_times_are_two_facts() -> None:
+    both = [line("AMSTERDAM", y=0.1), line("NO ENTRY", y=0.8)]
+    assert len(texts_of_shots(seen(both, both))) == 2
+    one, other = [line("A film by")], [line("Anna Kovacs")]
+    assert [text for text, _ in said(seen(one, one, other, other))] == ["A film by", "Anna Kovacs"]
+
+
+def test_facts_come_by_first_sighting() -> None:
+    late, early = line("SECOND THING", y=0.2), line("FIRST THING", y=0.8)
+    facts = texts_of_shots(seen([early], [early, late], [early, late], [late]))
+    assert [(fact.text, fact.first) for fact in facts] == [("FIRST THING", 0.0), ("SECOND THING", 0.5)]
+
+
+def test_writing_within_the_scene_is_a_sign() -> None:
+    leaning = line("BAKERY", x=0.3, y=0.3, tilt=8, ground=40)
+    assert said(seen([leaning], [leaning])) == [("BAKERY", "sign")]
+    moving = [[line("BAKERY", x=0.3 + 0.03 * i, y=0.3, ground=40)] for i in range(4)]
+    assert said(seen(*moving)) == [("BAKERY", "sign")]
+    still = line("BAKERY", x=0.3, y=0.3, ground=40, around=(10, 80))
+    assert said(seen([still], [still])) == [("BAKERY", "sign")]
+
+
+def test_what_stays_while_the_picture_moves_is_laid_over_it() -> None:
+    around = [(10.0, 80.0), (60.0, 20.0), (30.0, 120.0)]
+    stays = [[line("AMSTERDAM", x=0.3, y=0.3, ground=40, around=a)] for a in around]
+    assert said(seen(*stays)) == [("AMSTERDAM", "title")]
+    across = [line("AMSTERDAM", x=0.3, y=0.3, ground=40)]
+    assert said(seen(across, across, shots=[0, 1])) == [("AMSTERDAM", "title")]
+
+
+def test_a_place_name_in_a_lower_corner_is_a_title() -> None:
+    caption = [line("Amsterdam, 1982", x=0.2, y=0.88, height=0.06, ground=40)]
+    assert said(seen(caption, caption)) == [("Amsterdam, 1982", "title")]
+
+
+def test_a_mark_in_a_corner_over_three_shots_is_left_out() -> None:
+    mark = [line("FILMCHANNEL", x=0.86, y=0.08, height=0.05)]
+    assert said(seen(*[mark] * 12, shots=[0] * 4 + [1] * 4 + [2] * 4)) == []
+    assert said(seen(*[mark] * 12, shots=[0] * 12)) != []
+
+
+def low(text: str, y: float = 0.92) -> TextLine:
+    return line(text, y=y, height=0.06, ground=30)
+
+
+def test_a_sentence_at_the_bottom_is_a_subtitle() -> None:
+    two = [low("He went", 0.85), low("to the harbour.")]
+    assert said(seen(two, two)) == [("He went to the harbour.", "subtitle")]
+    dash = [low("- Where to")]
+    assert said(seen(dash, dash)) == [("- Where to", "subtitle")]
+
+
+def test_speech_tells_a_subtitle_from_a_caption() -> None:
+    caption = [low("London Bridge")]
+    shown = seen(caption, caption, caption)
+    assert said(shown) == [("London Bridge", "title")]
+    assert said(shown, [Interval(0.2, 0.9)]) == [("London Bridge", "subtitle")]
+    assert said(shown, [Interval(5.0, 9.0)]) == [("London Bridge", "title")]
+
+
+def test_three_texts_in_turn_at_the_bottom_are_subtitles() -> None:
+    turns = [[low("Go home now")], [low("Never again")], [low("Wait for me")]]
+    assert {kind for _, kind in said(seen(*(each for turn in turns for each in (turn, turn))))} == {
+        "subtitle"
+    }
+
+
+def test_a_sentence_in_the_middle_is_no_subtitle() -> None:
+    card = [line("It was a cold winter.")]
+    assert said(seen(card, card)) == [("It was a cold winter.", "title")]
+
+
+ROLL = ("Anna Kovacs", "Li Wei", "John Smith", "Marie Dupont", "Piotr Nowak", "Elena Rossi", "Tom Baker")
+
+
+def rolling(step: float = 0.08, names: Sequence[str] = ROLL) -> list[FrameText]:
+    def at(frame: int) -> list[TextLine]:
+        places = [(name, 0.9 + 0.12 * i - step * frame) for i, name in enumerate(names)]
+        return [line(name, y=y, height=0.05) for name, y in places if 0.05 < y < 0.95]
+
+    return seen(*(at(frame) for frame in range(14)))
+
+
+def test_names_that_rise_are_credits_in_their_order() -> None:
+    assert said(rolling()) == [(" ".join(ROLL), "credit")]
+    assert looks_like_credits(rolling()[4:10])
+
+
+def test_names_that_sink_or_stay_are_not_known_as_a_roll() -> None:
+    assert not looks_like_credits(rolling(step=-0.05)[:6])
+    names = [line(name, y=0.3 + 0.1 * i, height=0.05) for i, name in enumerate(ROLL[:4])]
+    assert not looks_like_credits(seen(names, names, names))
+
+
+def test_a_full_card_and_a_card_with_roles_are_credits() -> None:
+    full = [line(name, y=0.1 + 0.11 * i, height=0.05) for i, name in enumerate(ROLL)]
+    assert said(seen(full, full)) == [(" ".join(ROLL), "credit")]
+    assert looks_like_credits(seen(full, full))
+    role = [line("Directed by", y=0.45, height=0.05), line("Anna Kovacs", y=0.52)]
+    assert said(seen(role, role)) == [("Directed by Anna Kovacs", "credit")]
+    one = [line("Music by Elena Rossi", y=0.9, height=0.05, ground=30)]
+    assert said(seen(one, one)) == [("Music by Elena Rossi", "credit")]
+
+
+def test_role_and_name_in_two_columns_are_read_row_by_row() -> None:
+    card = [
+        line("Director", x=0.37, y=0.45, height=0.05), line("Anna Kovacs", x=0.6, y=0.45, height=0.05),
+        line("Producer", x=0.37, y=0.53, height=0.05), line("Li Wei Chang", x=0.6, y=0.53, height=0.05),
+    ]  # fmt: skip
+    assert said(seen(card, card)) == [("Director Anna Kovacs Producer Li Wei Chang", "credit")]
+
+
+def test_a_title_among_empty_frames_is_no_credits() -> None:
+    assert not looks_like_credits(seen([], [line("SINTEL")], [line("SINTEL")], []))
+    full = [line(name, y=0.1 + 0.11 * i, height=0.05) for i, name in enumerate(ROLL)]
+    assert not looks_like_credits(seen(full, [], [], []))
+
+
+def test_what_was_given_is_not_changed() -> None:
+    shown = rolling()
+    before = [replace(frame) for frame in shown]
+    texts_of_shots(shown)
+    assert shown == before
+
+
+def pictures(path: Path, step: float) -> Iterator[tuple[float, Image]]:
+    with av.open(str(path)) as container:
+        due = 0.0
+        for frame in container.decode(video=0):
+            if frame.time + 1e-6 >= due:
+                due += step
+                yield frame.time, frame.to_ndarray(format="rgb24")
+
+
+@pytest.fixture(scope="module")
+def observe() -> Callable[[str, float], list[FrameText]]:
+    reader = TextReader()
+
+    def read(film: str, step: float) -> list[FrameText]:
+        if not (FILMS / film).exists():
+            pytest.skip(f"the supplied film {film} is not at {FILMS}")
+        seconds, images = zip(*pictures(FILMS / film, step), strict=True)
+        return [FrameText(0, at, lines) for at, lines in zip(seconds, reader.read_all(images), strict=True)]
+
+    return read
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "entry", json.loads(LABELS.read_text(encoding="utf-8")), ids=lambda entry: entry["film"]
+)
+def test_the_supplied_films_are_read_as_labelled(
+    entry: dict[str, object], observe: Callable[[str, float], list[FrameText]]
+) -> None:
+    labels = entry["texts"]
+    assert isinstance(labels, list)
+    facts = texts_of_shots(observe(str(entry["film"]), 0.5))
+    got = [(fact.text.replace("OF:", "OF"), fact.kind) for fact in facts]
+    assert got == [(label["text"].replace("OF:", "OF"), label["kind"]) for label in labels]
+    for fact, label in zip(facts, labels, strict=True):
+        assert label["first"] - 0.05 <= fact.first <= label["first"] + 0.6
+        assert label["last"] - 0.7 <= fact.last <= label["last"] + 0.05
+
+
+@pytest.mark.slow
+def test_the_trailers_last_card_is_known_as_credits(observe: Callable[[str, float], list[FrameText]]) -> None:
+    shown = observe("sintel-trailer.mp4", 0.5)
+    assert looks_like_credits([frame for frame in shown if 48.6 < frame.seconds < 51])
+    assert not looks_like_credits([frame for frame in shown if frame.seconds < 48.6])

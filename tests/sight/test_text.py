@@ -1,0 +1,267 @@
+"""Text in one picture: the arithmetic on made-up maps, and the models on rendered and real pictures."""
+
+from __future__ import annotations
+
+import itertools
+
+import cv2
+import numpy as np
+import pytest
+from PIL import Image as Picture
+from PIL import ImageDraw, ImageFont
+
+from shotad.config import TextSettings
+from shotad.sight import text as text_room
+from shotad.sight.text import TextLine, TextReader, ctc_text, ordered, straighten, text_quads, working_size
+from shotad.types import Box, Image
+
+ALPHABET = ("", "a", "b", "c", " ")
+
+
+def steps(path: str, **second: float) -> np.ndarray:
+    """Probabilities in which ``path`` is best at each step (``-`` the blank) at 0.9."""
+    table = np.full((len(path), len(ALPHABET)), 0.001, np.float32)
+    for step, letter in enumerate(path):
+        table[step, 0 if letter == "-" else ALPHABET.index(letter)] = 0.9
+    for step, value in second.items():
+        table[int(step[1:]), len(ALPHABET) - 1] = value
+    return table
+
+
+def card(
+    text: str, size: int = 44, place: tuple[int, int] = (427, 240), light: int = 235, ground: int = 0
+) -> Image:
+    picture = Picture.new("RGB", (854, 480), (ground,) * 3)
+    font = ImageFont.load_default(size)
+    ImageDraw.Draw(picture).text(place, text, font=font, fill=(light,) * 3, anchor="mm")
+    return np.array(picture)
+
+
+def scenery(seed: int) -> Image:
+    """A soft picture of many colours without any text."""
+    coarse = np.random.default_rng(seed).integers(0, 200, (15, 27, 3), dtype=np.uint8)
+    return np.asarray(cv2.resize(coarse, (854, 480), interpolation=cv2.INTER_CUBIC), np.uint8)
+
+
+def test_working_size_keeps_shape_and_cost() -> None:
+    assert working_size(480, 204, 854 * 480) == (992, 416)
+    assert working_size(1920, 1080, 640 * 360) == (640, 352)
+    assert working_size(64, 36, 640 * 360) == (192, 96), "grows to three times at most"
+    assert working_size(2000, 2, 640 * 360)[1] == 32
+
+
+def test_a_core_grows_by_area_times_ratio_over_perimeter() -> None:
+    probability = np.zeros((64, 160), np.float32)
+    probability[20:31, 30:131] = 0.9
+    (quad,) = text_quads(probability, TextSettings(unclip=1.6))
+    width, height = 101.0, 11.0  # thickened by one pixel, between the middles of the outer pixels
+    grow = width * height * 1.6 / (2 * (width + height))
+    top_left, bottom_right = quad[0], quad[2]
+    np.testing.assert_allclose(bottom_right - top_left, (width + 2 * grow, height + 2 * grow), atol=0.1)
+    np.testing.assert_allclose((top_left + bottom_right) / 2, (80.5, 25.5), atol=0.1)
+
+
+def test_faint_or_tiny_blobs_are_no_lines() -> None:
+    probability = np.zeros((64, 160), np.float32)
+    probability[10:20, 10:60] = 0.35
+    probability[40:42, 100:102] = 0.95
+    assert text_quads(probability, TextSettings()) == []
+    assert len(text_quads(probability, TextSettings(box_threshold=0.3))) == 1
+
+
+def test_corners_are_ordered_from_any_order() -> None:
+    corners = np.array([[10, 12], [90, 20], [88, 40], [8, 32]], np.float32)
+    for order in itertools.permutations(range(4)):
+        np.testing.assert_array_equal(ordered(corners[list(order)]), corners)
+
+
+def test_reading_order_is_by_rows_then_from_the_left() -> None:
+    def quad(x: float, y: float) -> np.ndarray:
+        return np.array([[x, y], [x + 50, y], [x + 50, y + 20], [x, y + 20]], np.float32)
+
+    right, left, below = quad(200, 10), quad(20, 14), quad(100, 60)
+    found = text_room.reading_order([below, right, left])
+    assert [float(q[0, 0]) for q in found] == [20, 200, 100]
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [("aa-ab", "aab"), ("-a-b-c-", "abc"), ("ab cc", "ab c"), ("----", ""), ("a", "a"), ("a--a", "aa")],
+)
+def test_ctc_joins_repeats_and_drops_blanks(path: str, text: str) -> None:
+    read, score = ctc_text(steps(path), ALPHABET)
+    assert read == text
+    assert score == pytest.approx(0.9 if text else 0.0)
+
+
+def test_a_likely_space_that_lost_to_the_blank_is_put_back() -> None:
+    assert ctc_text(steps("a--b", s2=0.41), ALPHABET)[0] == "a b"
+    assert ctc_text(steps("a--b", s2=0.24), ALPHABET)[0] == "ab", "as in a widely set title"
+    assert ctc_text(steps("a -b", s2=0.41), ALPHABET)[0] == "a b", "never two"
+
+
+def test_a_level_strip_is_the_picture_itself() -> None:
+    image = scenery(1)
+    corners = np.array([[100, 50], [300, 50], [300, 98], [100, 98]], np.float32)
+    strip = straighten(image, corners)
+    assert strip.shape == (48, 200, 3)
+    np.testing.assert_allclose(strip[5:-5, 5:-5], image[55:93, 105:295], atol=2)
+
+
+def test_a_strip_is_48_high_whatever_the_size_of_the_line() -> None:
+    image = scenery(2)
+    for height in (1, 7, 90, 400):
+        corners = np.array([[0, 0], [600, 0], [600, height], [0, height]], np.float32)
+        strip = straighten(image, corners)
+        assert strip.shape[0] == 48
+        assert 1 <= strip.shape[1] <= 2400
+
+
+def test_surroundings_tell_a_plain_card_from_a_picture() -> None:
+    box = Box(0.3, 0.45, 0.7, 0.55)
+    flat, around = text_room.surroundings(card("HELLO", ground=40), box)
+    busy, _ = text_room.surroundings(scenery(3), box)
+    assert flat < 1
+    assert busy > 10
+    assert len(around) == 12
+    at_edge, blocks = text_room.surroundings(scenery(3), Box(0, 0, 1, 1))
+    assert (at_edge, set(blocks)) == (0.0, {0.0})
+
+
+def test_differs_sees_one_letter_but_not_a_slight_flicker() -> None:
+    one = card("Chapter 1")
+    assert not text_room.differs(one, one, 6)
+    assert not text_room.differs(one, np.clip(one.astype(int) + 4, 0, 255).astype(np.uint8), 6)
+    assert text_room.differs(one, card("Chapter 2"), 6)
+
+
+class FakeModels:
+    """Stands for the two models: the detector finds whatever is lighter than 200, the recogniser says ``ab``."""
+
+    def __init__(self) -> None:
+        self.looks = self.reads = 0
+
+    def detector(self, batch: np.ndarray) -> np.ndarray:
+        self.looks += 1
+        return np.where(batch[:, :1] > 0.5, 0.95, 0.0).astype(np.float32)
+
+    def recogniser(self, batch: np.ndarray) -> np.ndarray:
+        self.reads += 1
+        assert batch.shape[:3] == (1, 3, 48)
+        assert batch.shape[3] >= 320
+        return steps("a-b")[np.newaxis]
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> tuple[TextReader, FakeModels]:
+    models, reader = FakeModels(), TextReader()
+    monkeypatch.setattr(reader, "_loaded", (models.detector, models.recogniser, ALPHABET))
+    return reader, models
+
+
+def bar(top: int, value: int = 250) -> Image:
+    image = np.zeros((360, 640, 3), np.uint8)
+    image[top : top + 20, 100:300] = value
+    return image
+
+
+def test_a_line_carries_where_it_stands(fake: tuple[TextReader, FakeModels]) -> None:
+    image = bar(100)
+    before = image.copy()
+    (line,) = fake[0].read(image)
+    assert (line.text, line.tilt, line.ground) == ("ab", 0.0, 0.0)
+    assert line.score == pytest.approx(0.9)
+    assert line.box.iou(Box(100 / 640, 100 / 360, 300 / 640, 120 / 360)) > 0.3
+    assert line.box.left < 100 / 640 < 300 / 640 < line.box.right
+    np.testing.assert_array_equal(image, before)
+
+
+def test_unchanged_pictures_and_lines_are_not_read_again(fake: tuple[TextReader, FakeModels]) -> None:
+    reader, models = fake
+    other = bar(100)
+    other[300:340, 400:600] = 120
+    found = list(reader.read_all([bar(100), bar(100), other, bar(200)]))
+    assert [[line.text for line in lines] for lines in found] == [["ab"]] * 4
+    assert models.looks == 3, "the second picture is the first"
+    assert models.reads == 2, "in the third picture the line has not changed"
+    assert found[3][0].box.top > found[0][0].box.bottom
+
+
+def test_a_reader_may_use_its_buffer_again(fake: tuple[TextReader, FakeModels]) -> None:
+    buffer = bar(100)
+
+    def pictures() -> list[Image]:
+        yield buffer
+        buffer[:] = 0
+        yield buffer
+
+    assert [len(lines) for lines in fake[0].read_all(pictures())] == [1, 0]
+
+
+def test_nothing_is_remembered_between_calls(fake: tuple[TextReader, FakeModels]) -> None:
+    reader, models = fake
+    assert list(reader.read_all([bar(100)])) == list(reader.read_all([bar(100)]))
+    assert models.reads == 2
+
+
+def test_steep_and_huge_lines_are_left_out(fake: tuple[TextReader, FakeModels]) -> None:
+    upright = np.zeros((360, 640, 3), np.uint8)
+    upright[50:250, 300:320] = 250
+    huge = np.zeros((360, 640, 3), np.uint8)
+    huge[20:340, 20:620] = 250
+    assert fake[0].read(upright) == ()
+    assert fake[0].read(huge) == ()
+
+
+@pytest.mark.parametrize("shape", [(10, 10), (10, 10, 4), (0, 10, 3)])
+def test_what_is_no_picture_is_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="uint8"):
+        TextReader().read(np.zeros(shape, np.uint8))
+
+
+@pytest.fixture(scope="module")
+def reader() -> TextReader:
+    return TextReader()
+
+
+def sure(lines: tuple[TextLine, ...]) -> list[str]:
+    return [line.text for line in lines if line.score >= 0.9]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [18, 28, 44, 80])
+@pytest.mark.parametrize("text", ["THE LAST HARBOUR", "Thirty years later", "Paris, 1943"])
+def test_rendered_lines_are_read_with_their_spaces(reader: TextReader, text: str, size: int) -> None:
+    assert sure(reader.read(card(text, size))) == [text]
+    assert sure(reader.read(card(text, size, light=70, ground=40))) == [text], "low contrast"
+    assert sure(reader.read(np.maximum(card(text, size, light=255), scenery(4) // 2))) == [text]
+
+
+@pytest.mark.slow
+def test_no_text_where_there_is_none(reader: TextReader) -> None:
+    noise = np.random.default_rng(5).integers(0, 255, (480, 854, 3), dtype=np.uint8)
+    ramp = np.broadcast_to(np.linspace(0, 255, 854).astype(np.uint8)[None, :, None], (480, 854, 3)).copy()
+    for picture in (noise, ramp, *(scenery(seed) for seed in range(6))):
+        assert sure(reader.read(picture)) == []
+
+
+@pytest.mark.slow
+def test_text_upside_down_mirrored_or_upright_is_not_read(reader: TextReader) -> None:
+    level = card("THE LAST HARBOUR")
+    for turned in (level[::-1, ::-1], level[:, ::-1], np.rot90(level)):
+        assert sure(reader.read(turned.copy())) == []
+
+
+@pytest.mark.slow
+def test_the_same_picture_gives_the_same_lines(reader: TextReader) -> None:
+    image = np.maximum(card("Chapter Two", 30), scenery(6) // 2)
+    first = reader.read(image)
+    reader.read(card("something else"))
+    assert reader.read(image) == first == TextReader().read(image)
+
+
+@pytest.mark.slow
+def test_a_line_reads_the_same_whatever_else_is_in_the_picture(reader: TextReader) -> None:
+    alone, both = card("NO ENTRY", place=(427, 100)), card("NO ENTRY", place=(427, 100))
+    both[300:] = card("A much longer line of text below it", 36, (427, 380))[300:]
+    assert sure(reader.read(both))[:1] == sure(reader.read(alone)) == ["NO ENTRY"]
