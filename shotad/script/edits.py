@@ -44,12 +44,14 @@ def derive(
     - A new line that shares time with a person's line which is heard, or at least half of itself with
       one that a person removed, is dropped, with the reason.
     - ``covered`` (None: the whole film) is the part that ``new`` describes; lines elsewhere stay.
+    - ``discard_edits`` first gives every line of ``previous`` back to the machine.
 
     Raises EditConflict if ``previous`` belongs to another film and holds edits.
     """
-    if previous is None or discard_edits:
+    if previous is None or _other_film(previous, new, discard_edits=discard_edits):
         return Derivation(new)
-    _same_film(previous, new)
+    if discard_edits:
+        previous = without_edits(previous)
     fresh = {cue.id: cue for cue in new.cues}
     kept = {cue.id: _over(cue, fresh.get(cue.id)) for cue in previous.cues if cue.edited is not None}
     elsewhere = [
@@ -97,14 +99,33 @@ def respoken(cue: Cue, slots: Mapping[str, Interval], seconds_per_word: float) -
     )
 
 
-def _same_film(previous: Track, new: Track) -> None:
-    edits = [cue for cue in previous.cues if cue.edited is not None]
-    if edits and previous.film.fingerprint != new.film.fingerprint:
+def without_edits(track: Track) -> Track:
+    """The track with the machine's own version of each edited line; lines that a person added are gone."""
+    lines = map(_reverted, track.cues)
+    return track.with_cues(line for line in lines if line is not None)
+
+
+def _reverted(cue: Cue) -> Cue | None:
+    if cue.edited is None:
+        return cue
+    if (old := cue.edited.machine) is None:
+        return None
+    return replace(
+        cue, interval=old.interval, text=old.text, status=old.status, reason=old.reason, edited=None
+    )
+
+
+def _other_film(previous: Track, new: Track, *, discard_edits: bool) -> bool:
+    if previous.film.fingerprint == new.film.fingerprint:
+        return False
+    edits = sum(cue.edited is not None for cue in previous.cues)
+    if edits and not discard_edits:
         raise EditConflict(
-            f"The track on disk has {len(edits)} edits for {previous.film.name!r}, which is another film "
+            f"The track on disk has {edits} edits for {previous.film.name!r}, which is another film "
             f"than {new.film.name!r}.",
             "Choose another work folder, or throw the edits away with --discard-edits.",
         )
+    return True
 
 
 def _over(cue: Cue, fresh: Cue | None) -> Cue:

@@ -137,6 +137,20 @@ def test_edits_are_thrown_away_only_on_demand() -> None:
     assert derive(edited, SECOND, discard_edits=True).track == SECOND
 
 
+def test_throwing_edits_away_in_one_part_gives_the_rest_back_to_the_machine() -> None:
+    tree = json.loads(to_json(on_disk(FIRST, (2, "text", "A gate falls."))))
+    tree["cues"].append({"start": 50, "end": 52, "text": "A bell."})
+    part = track(cue(20, "Rain falls."))
+    result = derive(from_json(json.dumps(tree)), part, covered=Interval(15, 25), discard_edits=True)
+    assert texts(result.track) == ["A dog runs.", "Rain falls.", "A door opens."]
+    assert all(c.edited is None for c in result.track.cues)
+
+
+def test_lines_of_another_film_are_not_kept_beside_a_part() -> None:
+    other = track(cue(20, "Rain falls."), film=replace(FILM, fingerprint="xyz"))
+    assert derive(FIRST, other, covered=Interval(15, 25)).track == other
+
+
 def test_edits_of_another_film_are_refused() -> None:
     other = track(*SECOND.cues, film=replace(FILM, fingerprint="xyz", name="other.mp4"))
     with pytest.raises(EditConflict, match=r"1 edits? for 'film.mp4'.*'other.mp4'"):
