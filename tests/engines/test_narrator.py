@@ -79,7 +79,7 @@ GOLDEN = [
     (Facts((1,), people=(person(movement="left", quick=True, hair="red"),)), {"A person with red hair rushes to the left.", "Someone with red hair rushes to the left.", "A person with red hair moves quickly to the left.", "Someone with red hair moves quickly to the left."}),
     (Facts((1,), people=(person(framing="distant", size=0.1),)), {"In the distance, a figure appears."}),
     (Facts((1,), people=(person(framing="distant", size=0.1, place="left"),)), {"In the distance, a figure appears on the left."}),
-    (Facts((1,), people=(person(face=True, framing="face", hair="yellow", clothes="black"),)), {"The face of a person with blond hair and black clothes appears."}),
+    (Facts((1,), people=(person(face=True, framing="face", hair="yellow", clothes="black"),)), {"The face of a person with blond hair and black clothes appears up close."}),
     (Facts((1,), people=(person(turns="left", clothes="blue"),)), {"A person in blue turns to the left.", "Someone in blue turns to the left."}),
     (Facts((1,), people=(person(),), things=(ThingFact(1, "dog", 2, "left", 0.9),)), {"A person and two dogs appear.", "There are a person and two dogs.", "There is a person and two dogs."}),
     (Facts((1,), things=(ThingFact(1, "umbrella", 1, "left", 0.9),)), {"An umbrella appears on the left.", "There is an umbrella on the left."}),
@@ -120,6 +120,16 @@ def test_a_person_seen_again_is_told_once() -> None:
     assert re.fullmatch(
         r"(Someone|A person) with red hair (.* closer|draws nearer), then turns to the left\.", line
     )
+
+
+def test_a_face_may_be_of_the_person_told_before_or_not() -> None:
+    """Nobody measured whose it is, and "a face" leaves it open."""
+    people = (
+        person(1, movement="closer"),
+        person(2, at=4, face=True, framing="face", looks="left"),
+    )
+    line = told(Facts((1, 2), people=people))
+    assert re.fullmatch(r"(Someone|A person) .*, then a face (looks|gazes) to the left up close\.", line)
 
 
 def test_two_strangers_in_two_shots_are_not_joined() -> None:
@@ -299,7 +309,7 @@ FACTS = st.builds(
 
 
 @given(FACTS, st.none() | st.integers(1, 25), st.integers(0, 2**32))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_every_line_is_a_sound_sentence(facts: Facts, budget: int | None, seed: int) -> None:
     reply = ask(facts, budget=budget, seed=seed)
     assert reply.error is None
@@ -325,7 +335,7 @@ def test_every_line_is_a_sound_sentence(facts: Facts, budget: int | None, seed: 
 
 
 @given(st.lists(FACTS, min_size=4, max_size=8), st.integers(0, 2**32))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_no_line_repeats_one_of_the_last(clips: list[Facts], seed: int) -> None:
     history: list[str] = []
     for facts in clips:
@@ -335,7 +345,7 @@ def test_no_line_repeats_one_of_the_last(clips: list[Facts], seed: int) -> None:
 
 
 @given(FACTS, st.integers(1, 25))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_candidates_are_distinct_lines_within_the_budget(facts: Facts, budget: int) -> None:
     reply = ask(facts, budget=budget, schema=FIVE)
     if reply.finish == "silent":
@@ -397,7 +407,7 @@ def test_prose_without_steps_and_with_markup() -> None:
 
 
 @given(st.text(max_size=300), st.integers(1, 20))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_any_prose_gives_a_line_within_the_budget_or_silence(description: str, budget: int) -> None:
     reply = prose(f"2. Actions: {description}", budget=budget)
     assert reply.error is None

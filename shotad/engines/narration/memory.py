@@ -12,7 +12,7 @@ from shotad.engines.narration.phrases import Clause
 from shotad.engines.narration.quotes import clean
 from shotad.engines.narration.words import agree, bare
 
-_SETTINGS = ("in the dark", "in dim light", "out of the dark")
+_SETTINGS = ("in the dark", "in dim light", "out of the dark", "up close")
 _SAME_WORD = 0.8
 """Likeness of letters from which two readings are of one word, if it is long enough for a misread letter."""
 _LONG_WORD = 5
@@ -37,8 +37,8 @@ class Memory:
         return next((ago for ago, line in enumerate(self._lines) if words in f" {line} "), None)
 
     def places(self) -> list[str]:
-        """Settings that the last two lines have given, so that they need not be given again."""
-        return [place for place in _SETTINGS if (ago := self.lines_since(place)) is not None and ago < 2]
+        """Settings that the last lines have given, so that they need not be given again."""
+        return [place for place in _SETTINGS if self.lines_since(place) is not None]
 
     def lines_since_any(self, clauses: Sequence[Clause]) -> int | None:
         """The same for a statement in any of its wordings."""

@@ -31,8 +31,8 @@ _MOVES = {
     "away": ("move away", "move farther away"),
     "left": ("move to the left", "move left"),
     "right": ("move to the right", "move right"),
-    "up": ("move upward", "move up"),
-    "down": ("move downward", "move down"),
+    "up": ("rise", "move upward"),
+    "down": ("move downward", "sink down"),
     "still": ("keep still", "stay still"),
 }
 _QUICK_MOVES = {
@@ -50,9 +50,9 @@ _GAZE = {"left": "to the left", "right": "to the right", "ahead": "straight ahea
 def people_clauses(fact: PeopleFact, light: Level) -> tuple[Clause, ...]:
     """What people do, or that they are there, in several wordings."""
     key = people_key(fact)
-    if key == "face":
-        return _face_clauses(fact)
     where = _where(fact, light)
+    if key == "face":
+        return _face_clauses(fact, where)
     if fact.count > 1:
         verb, tail = ("face each other", "") if fact.facing else ("appear", _one_of_them(fact))
         many = fact.count < CROWD
@@ -80,8 +80,7 @@ def people_key(fact: PeopleFact) -> str:
         return "turns"
     if fact.looks:
         return "looks"
-    near = fact.face and fact.framing in ("face", "head and shoulders")
-    return "face" if near else (fact.movement or "person")
+    return "face" if is_near(fact) else (fact.movement or "person")
 
 
 def people_nouns(fact: PeopleFact, light: Level) -> tuple[str, ...]:
@@ -109,6 +108,11 @@ def is_far(fact: PeopleFact) -> bool:
     return fact.framing == "distant" or (fact.framing is None and not fact.face and fact.size <= FAR)
 
 
+def is_near(fact: PeopleFact) -> bool:
+    """True for one person of whom hardly more than the face is seen."""
+    return fact.count == 1 and fact.face and fact.framing in ("face", "head and shoulders")
+
+
 def _clauses(
     subjects: Iterable[str], verbs: Iterable[str], many: bool, where: tuple[str, ...]
 ) -> tuple[Clause, ...]:
@@ -116,20 +120,33 @@ def _clauses(
 
 
 def _where(fact: PeopleFact, light: Level) -> tuple[str, ...]:
-    """Distance, darkness, and the side for someone who is merely there."""
+    """Distance, dim light, the side for someone who is merely there, and where one looks meanwhile."""
     places = ["in the distance"] if is_far(fact) else []
+    if is_near(fact) and fact.movement not in ("closer", "away"):
+        places.append("up close")
     if light in _DIM:
         places.append(_DIM[light])
-    if people_key(fact) in ("person", "still") and fact.place != "centre":
+    key = people_key(fact)
+    if key in ("person", "still") and fact.place != "centre":
         places.append(f"on the {fact.place}")
-    return tuple(places)
+    return (*places, *_meanwhile(fact, key))
 
 
-def _face_clauses(fact: PeopleFact) -> tuple[Clause, ...]:
+def _meanwhile(fact: PeopleFact, key: str) -> tuple[str, ...]:
+    """What a single person's head does besides: ", turning to the left", ", looking straight ahead"."""
+    way, verb = (fact.turns, "turn") if fact.turns else (fact.looks, "look")
+    if way is None or way == fact.movement or fact.count != 1 or key in ("turns", "looks"):
+        return ()
+    if verb == "turn" and way == "ahead":
+        return ()
+    return (f", {gerund(verb)} {_GAZE[way]}",)
+
+
+def _face_clauses(fact: PeopleFact, where: tuple[str, ...]) -> tuple[Clause, ...]:
     told = description(fact)
     if told:
-        return (Clause("the face of a person", "appear", detail=told),)
-    return _clauses(("a face", "a person's face"), ("appear",), False, ())
+        return (Clause("the face of a person", "appear", where=where, detail=told),)
+    return _clauses(("a face", "a person's face"), ("appear",), False, where)
 
 
 def _one_of_them(fact: PeopleFact) -> str:

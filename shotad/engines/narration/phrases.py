@@ -44,7 +44,7 @@ class Clause:
         """The clause with so many of its adverbials at its end; ``last`` closes a final quotation."""
         subject = [part for part in (self.subject, self.detail) if part]
         verb = agree(self.verb, self.many)
-        words = " ".join([*subject, verb, *self.where[:adverbials]]) + self.tail
+        words = " ".join([*subject, verb, *self.where[:adverbials]]).replace(" ,", ",") + self.tail
         return words if not self.quotes else f"{words}: {self._quoted(last)}"
 
     def bare(self) -> Clause:
@@ -54,6 +54,11 @@ class Clause:
     def another(self) -> Clause:
         """The same of a second person, seen beside the first."""
         return replace(self, subject="another", many=False)
+
+    def of_face(self) -> Clause:
+        """The same of a face: whose it is stays open where it may be that of the person told before."""
+        verb = "appear" if self.verb in ("keep still", "stay still") else self.verb
+        return replace(self, subject="a face", verb=verb, detail="", many=False)
 
     def of_same(self, adjacent: bool) -> Clause:
         """The same of the person that the sentence is about already: no subject, or "the same person"."""

@@ -15,6 +15,7 @@ from shotad.engines.narration.people import (
     Level,
     description,
     figure_clauses,
+    is_near,
     people_clauses,
     people_key,
     people_nouns,
@@ -89,7 +90,7 @@ def _people(fact: PeopleFact, light: Level, same: dict[int, int]) -> Statement:
         worth=WORTH[key] + WORTH["described"] * bool(fact.count == 1 and description(fact)),
         clauses=people_clauses(fact, light),
         heads=fact.count,
-        face=key == "face",
+        near=is_near(fact),
         who=same.get(fact.shot) if fact.count == 1 else None,
         time=(fact.first, fact.last),
         sure=fact.sure,
@@ -105,7 +106,7 @@ def _figure(fact: FigureFact) -> Statement:
 def _company(people: list[PeopleFact], things: list[ThingFact], light: Level) -> Statement:
     """ "A person and two dogs appear.": people who do nothing measured, and things, of one shot."""
     things = sorted(things, key=lambda f: (-f.sure, f.name))[:3]
-    nouns = [_person(fact, light) for fact in people] + [phrases.thing_noun(f) for f in things]
+    nouns = _nouns(people, things, light)
     counts = sum(f.count for f in people) + sum(f.count for f in things)
     alone = len(nouns) == 1 and things[0].count == 1 and things[0].place != "centre"
     where = (f"on the {things[0].place}",) if alone else ()
@@ -117,8 +118,11 @@ def _company(people: list[PeopleFact], things: list[ThingFact], light: Level) ->
     return Statement("thing", things[0].shot, worth, clauses, heads=heads, sure=sure)
 
 
-def _person(fact: PeopleFact, light: Level) -> str:
-    return f"{people_nouns(fact, light)[0]} {description(fact)}".rstrip()
+def _nouns(people: list[PeopleFact], things: list[ThingFact], light: Level) -> list[str]:
+    """People first, but last where a description would seem to go on with the things."""
+    them = [f"{people_nouns(fact, light)[0]} {description(fact)}".rstrip() for fact in people]
+    others = [phrases.thing_noun(fact) for fact in things]
+    return [*others, *them] if any(description(fact) for fact in people) else [*them, *others]
 
 
 def _out_of_the_dark(seen: list[Statement]) -> list[Statement]:

@@ -67,7 +67,7 @@ def _go_together(one: Statement, other: Statement) -> bool:
     if {one.key, other.key} <= {"fade-in", "fade-out", "contrast", "level", "flash"}:
         return one.key != other.key and one.shot != other.shot
     if "motion" in (one.key, other.key):
-        return one.shot != other.shot
+        return False
     if one.heads == other.heads == 1:
         return _two_singles(one, other)
     if one.heads and other.heads:
@@ -82,8 +82,12 @@ def _two_singles(one: Statement, other: Statement) -> bool:
         return later.key not in ("person", "face", "thing") and one.key != other.key
     if one.beside(other):
         return True
+    return one.near != other.near or _told_apart(one, other)
+
+
+def _told_apart(one: Statement, other: Statement) -> bool:
     looks = {statement.clauses[0].detail for statement in (one, other)}
-    return one.face != other.face or (len(looks) == 2 and "" not in looks)
+    return len(looks) == 2 and "" not in looks
 
 
 def _choices(ordered: Sequence[Statement], memory: Memory) -> list[list[Clause]]:
@@ -99,10 +103,17 @@ def _choices(ordered: Sequence[Statement], memory: Memory) -> list[list[Clause]]
 def _fresh_wordings(ordered: Sequence[Statement], at: int, memory: Memory) -> list[Clause]:
     statement = ordered[at]
     clauses: Sequence[Clause] = statement.clauses
-    if any(_same(before, statement) for before in ordered[:at]):
+    before = [other for other in ordered[:at] if other.heads == 1]
+    if any(_same(other, statement) for other in before):
         clauses = [clause.of_same(_same(ordered[at - 1], statement)) for clause in clauses]
-    elif any(_is_another(before, statement) for before in ordered[:at]):
+    elif any(_is_another(other, statement) for other in before):
         clauses = [clause.another() for clause in clauses]
+    elif statement.near and any(_open_whose(other, statement) for other in ordered):
+        clauses = [clause.of_face() for clause in clauses]
+    elif at and any(other.key.startswith("figure") for other in ordered[:at]):
+        clauses = (
+            [replace(clause, subject="a figure") for clause in clauses] if statement.is_figure else clauses
+        )
     unique = list(dict.fromkeys(_not_again(clause, memory.places()) for clause in clauses))
     return memory.order(unique, f"{statement.key}:{statement.shot}")
 
@@ -112,8 +123,15 @@ def _same(before: Statement, statement: Statement) -> bool:
 
 
 def _is_another(before: Statement, statement: Statement) -> bool:
-    people = before.heads == statement.heads == 1 and not (before.face or statement.face)
-    return people and before.beside(statement) and "thing" not in (before.key, statement.key)
+    people = statement.heads == 1 and before.beside(statement)
+    return people and "thing" not in (before.key, statement.key)
+
+
+def _open_whose(other: Statement, statement: Statement) -> bool:
+    """True where a face may be that of the person that the other statement is about, or not."""
+    if other is statement or other.heads != 1 or _same(other, statement) or other.beside(statement):
+        return False
+    return not other.near and not _told_apart(other, statement)
 
 
 def _realise(
@@ -140,8 +158,8 @@ def _opening(clause: Clause, adverbials: int, alone: bool) -> str:
     if not clause.where or adverbials == 0 or clause.quotes:
         return clause.body(0, alone)
     front, rest = clause.where[0], clause.where[1:]
-    if front.startswith("on the "):
-        return clause.body(1, alone)
+    if front.startswith(("on the ", ",")) or "face" in clause.subject:
+        return clause.body(adverbials, alone)
     return f"{front}, {replace(clause, where=rest).body(adverbials - 1, alone)}"
 
 
@@ -151,10 +169,13 @@ def _not_again(clause: Clause, said: Collection[str]) -> Clause:
 
 
 def _joints(statements: Sequence[Statement], memory: Memory) -> list[str]:
-    """What stands between the clauses: "A as B, and C", "A, then B, and then C", "A, B, and C"."""
+    """What stands between the clauses: "A as B, and C", "A, then B, and then C", "A, B, and C".
+
+    After words read aloud "and" stays, so that what follows is not heard as more of them.
+    """
     joints = [_joint(before, after, memory) for before, after in pairwise(statements)]
     later = [", and then " if joint == ", then " else ", and " for joint in joints[1:]]
-    if later and joints[0] == later[0] == ", and ":
+    if later and joints[0] == later[0] == ", and " and not statements[0].reads:
         joints[0] = ", "
     return [*joints[:1], *later]
 

@@ -15,6 +15,11 @@ WORTH = {
     "flash": 32.0, "fade-out": 36.0, "contrast": 28.0, "fade-in": 26.0, "level": 24.0,
 }  # fmt: skip
 """What listeners miss most comes first (text that nobody reads, then who does what)."""
+EVENTS = frozenset(
+    {"enters", "passes", "leaves", "closer", "away", "left", "right", "up", "down", "turns"}
+    | {"figure", "figure passes"}
+)
+"""What somebody does, as against what merely is."""
 START, MIDDLE, END = 0, 1, 2
 """Phases of a shot: a fade-in comes before all else, a fade-out after."""
 
@@ -22,7 +27,8 @@ START, MIDDLE, END = 0, 1, 2
 @dataclass(frozen=True, slots=True)
 class Statement:
     """One thing that could be said. ``heads`` is how many people it is about, 0 for none; ``who`` is
-    the same number for what one person does in several shots.
+    the same number for what one person does in several shots;
+    ``near``: of one person hardly more than the face is seen.
 
     ``shot``, ``phase`` (start, middle or end of the shot) and ``time`` put statements in order;
     ``time`` is when it holds, in film seconds, None where that was not measured.
@@ -33,7 +39,7 @@ class Statement:
     worth: float
     clauses: tuple[Clause, ...]
     heads: int = 0
-    face: bool = False
+    near: bool = False
     who: int | None = None
     phase: int = MIDDLE
     time: tuple[float, float] | None = None
@@ -48,6 +54,11 @@ class Statement:
     def reads(self) -> bool:
         """True where it reads words aloud."""
         return any(clause.quotes for clause in self.clauses)
+
+    @property
+    def is_figure(self) -> bool:
+        """True for a mover of unknown kind."""
+        return self.key in ("figure", "figure passes")
 
     def precedes(self, other: Statement) -> bool:
         """True where it was measured to be over before the other begins."""

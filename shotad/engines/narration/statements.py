@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from shotad.engines.narration.memory import Memory
 from shotad.engines.narration.pictures import picture_statements
 from shotad.engines.narration.reading import Unread, text_statements
-from shotad.engines.narration.statement import Statement
+from shotad.engines.narration.statement import EVENTS, Statement
 from shotad.facts import Facts
 from shotad.types import Interval
 
-_FRESH_AGAIN = (0.2, 0.5, 0.65, 0.8, 0.9)
+_STATE_AGAIN = (0.2, 0.5, 0.65, 0.8, 0.9)
 """Share of its worth that a statement keeps when the last line said it, or the one before, and so on."""
+_EVENT_AGAIN = (0.5, 0.65, 0.8, 0.9, 0.95)
+"""The same for what somebody does: done again, it is news, though in other words."""
 _MISSED = 0.6
 """Share that an event keeps which is over before the slot begins; text keeps all."""
 
@@ -59,8 +61,9 @@ def _certain(facts: Facts, sure: float) -> Facts:
 def _weigh(statement: Statement, memory: Memory, slot: Interval | None) -> Statement:
     worth = statement.worth * (0.5 + 0.5 * statement.sure)
     ago = None if statement.reads else memory.lines_since_any(statement.clauses)
-    if ago is not None and ago < len(_FRESH_AGAIN):
-        worth *= _FRESH_AGAIN[ago]
+    again = _EVENT_AGAIN if statement.key in EVENTS else _STATE_AGAIN
+    if ago is not None and ago < len(again):
+        worth *= again[ago]
     if slot and not statement.reads and statement.time and statement.time[1] <= slot.start:
         worth *= _MISSED
     return replace(statement, worth=worth)
@@ -70,5 +73,6 @@ def _unique(statements: Iterable[Statement]) -> list[Statement]:
     """One statement for each thing that would be worded the same; the worthiest, then the earliest."""
     kept: dict[str, Statement] = {}
     for statement in sorted(statements, key=lambda s: (-s.worth * s.sure, s.order)):
-        kept.setdefault(statement.clauses[0].core + statement.clauses[0].tail, statement)
+        plainest = statement.clauses[0]
+        kept.setdefault(f"{plainest.core}|{plainest.detail}|{plainest.tail}", statement)
     return list(kept.values())
