@@ -15,6 +15,7 @@ from typing import Any
 from shotad.config import Config
 from shotad.describe import stage1, stage2
 from shotad.describe.lines import Around, cue_of
+from shotad.describe.prompts import check_prompts
 from shotad.describe.slotplan import SlotPlan, shown_shots
 from shotad.engines import make_engine, stage_engines
 from shotad.engines.base import Engine
@@ -31,8 +32,8 @@ from shotad.tracking import write_track
 from shotad.types import Grammar, Slot
 from shotad.workfolder import WorkFolder
 
-HEIGHT = 480
-"""Lines at which frames are read, for engines that want no other height."""
+PIXELS = 854 * 480
+"""About how large frames are read, for engines that want no height of their own."""
 FALLBACK_RATE = Fraction(24)
 """Frames a second where a container tells none; the reader still delivers the frame of each moment."""
 
@@ -66,6 +67,7 @@ def describe(
     """Write the AD track of ``film`` into ``folder``; what is already done there is not done again."""
     given = given or Given()
     engines = engines or Engines.of(config)
+    check_prompts()
     bench = Bench(film, folder, config, given, progress or NoProgress())
     prepared = prepare(bench)
     plans = understand(prepared, config, given)
@@ -109,9 +111,10 @@ def _look(plans: Sequence[SlotPlan], bench: Bench, engine: Engine) -> list[Recor
     asked = [stage1.question(plan, engine, bench.config, bench.film.info.fingerprint) for plan in plans]
     missing = {q.plan.slot.id: q for q in asked if not _is_done(log.get(q.key))}
     wants = [ClipPlan(slot_id, q.plan.frames) for slot_id, q in missing.items()]
-    height = engine.abilities.frame_height or HEIGHT
+    height = engine.abilities.frame_height
+    size = {"height": height} if height else {"max_pixels": PIXELS}
     with reported(bench.progress, "Looking at the film", len(missing), "slots") as task:
-        for slot_id, clip in clips(wants, lambda moments: bench.film.pictures(moments, height=height)):
+        for slot_id, clip in clips(wants, lambda moments: bench.film.pictures(moments, **size)):
             question = missing.pop(slot_id)
             log.add(question.key, stage1.answer(question, clip, engine, bench.config))
             task.advance()

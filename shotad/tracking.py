@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from shotad import __version__
+from shotad.config import Config
 from shotad.errors import WorkFolderError
 from shotad.outcome import Outcome, long_silences
 from shotad.prepare import Bench, Prepared
@@ -86,8 +87,9 @@ def import_into(
         planned = folder.read_json("slots.json") or {}
         slots = {slot.id: slot.interval for slot in slots_of(planned.get("slots", ()))}
         done = import_script(track, read_script(script, form), script.name, slots=slots, overwrite=overwrite)
+        spoken = respeak(done.track, slots, Config().slots.seconds_per_word)
         people = tuple(dict.fromkeys((*done.track.reviewed_by, *reviewers)))
-        done = replace(done, track=replace(done.track, reviewed_by=people))
+        done = replace(done, track=replace(spoken, reviewed_by=people))
         save_track(done.track, folder.path, track.film.name)
         folder.note(f"imported {script.name}: {len(done.changed)} lines changed")
     return done

@@ -40,7 +40,7 @@ def question(plan: SlotPlan, engine: Engine, config: Config, film: str) -> Quest
         seed=slot_seed(config.seed, plan.slot.id),
     )
     shown = clip_rows(plan.shots, plan.frames)
-    looks = [config.overlay, config.frames.max_pixels, config.frames.min_pixels, config.film.reader]
+    looks = [config.overlay, config.frames, config.film.reader]
     return Question(
         plan, prompt, request, key_of(film, shown, looks, request_record(request, engine.identity))
     )
