@@ -130,6 +130,9 @@ def find_media(source: str | os.PathLike[str] | BinaryIO) -> Media:
     if isinstance(source, str | os.PathLike):
         path = Path(source)
         try:
+            # A pipe would let opening wait for ever.
+            if path.exists() and not path.is_file():
+                raise FilmError(f"{path} is not a film file.", "Give a file, or copy the stream to one.")
             with path.open("rb") as file:
                 size = file.seek(0, os.SEEK_END)
         except OSError as error:

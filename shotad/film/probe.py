@@ -101,6 +101,9 @@ def _pixel_aspect(stream: VideoStream) -> Fraction:
 def _picture(container: InputContainer, name: str) -> tuple[int, VideoStream]:
     """The film's picture: no cover, the container's default, the largest."""
     streams = [(i, s) for i, s in enumerate(container.streams.video) if not is_cover(s)]
+    if streams and not (known := [(i, s) for i, s in streams if s.codec_context is not None]):
+        raise FilmError(f"The picture of {name} is coded in a way that is not known here.", "Convert it.")
+    streams = known if streams else []
     moving = [(i, s) for i, s in streams if s.codec_context.name not in _STILL_CODECS]
     if not streams:
         has = "only sound" if container.streams.audio else "neither picture nor sound"

@@ -103,5 +103,6 @@ class PyavFilm:
             return f"The film can be read up to {end:.1f} s: {reel.stopped}."
         if reel.errors:
             first = max(0.0, reel.errors[0])
-            return f"{len(reel.errors)} places cannot be decoded, the first at {first:.1f} s."
+            count = len(reel.errors)
+            return f"Parts of the picture cannot be decoded ({count}, the first after {first:.1f} s)."
         return None

@@ -178,6 +178,8 @@ _TAR_NAMES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 def _is_tar(path: Path) -> bool:
     """True for a tar archive by name, or by the mark that modern tar writes at byte 257."""
     try:
+        if not path.is_file():
+            return False
         with path.open("rb") as file:
             head = file.read(512)
     except OSError:

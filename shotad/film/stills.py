@@ -120,7 +120,7 @@ class StillsFilm:
             yield Frame(self._second(number), index, None, partial(self._fit, image))
         self.end = self.info.duration
         if broken:
-            self.damage = f"{len(broken)} frames are no pictures, the first is number {broken[0]}."
+            self.damage = f"Some frames are no pictures ({len(broken)}, the first is number {broken[0]})."
 
     def frames_at(self, seconds: Sequence[float]) -> Iterator[Frame]:
         """The frame on the screen at each moment, see `Film.frames_at`."""

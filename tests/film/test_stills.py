@@ -74,7 +74,7 @@ def test_a_broken_frame_is_left_out_and_noted(tmp_path: Path) -> None:
     (folder / "00003.png").write_bytes(b"no picture")
     with open_film(folder, frame_rate=RATE) as film:
         assert [read_number(f.rgb()) for f in film.frames()] == [0, 1, 3, 4]
-        assert film.damage == "1 frames are no pictures, the first is number 3."
+        assert film.damage == "Some frames are no pictures (1, the first is number 3)."
         assert [read_number(p.image) for p in film.pictures([2 / 3, 1.0])] == [1, 3]
 
 
@@ -114,7 +114,7 @@ def test_an_archive_that_is_cut_off(tmp_path: Path) -> None:
         numbers = [read_number(frame.rgb()) for frame in film.frames()]
         assert 0 < len(numbers) < 12
         assert numbers == list(range(len(numbers)))
-        assert film.damage == f"1 frames are no pictures, the first is number {len(numbers) + 1}."
+        assert film.damage == f"Some frames are no pictures (1, the first is number {len(numbers) + 1})."
 
 
 def test_links_and_devices_in_an_archive_are_passed_over(tmp_path: Path) -> None:
