@@ -55,7 +55,7 @@ class SpeechSettings(Settings):
 
     source: Literal["auto", "subtitles", "sound", "none"] = "auto"
     """``auto``: subtitles if given or embedded as text, else the sound."""
-    threshold: float = Field(0.35, gt=0, lt=1)
+    threshold: float = Field(0.4, gt=0, lt=1)
     """Chance of speech at which a stretch is believed (benchmarks/speech.py)."""
     release: float = Field(0.2, gt=0, lt=1)
     """Chance below which it ends."""

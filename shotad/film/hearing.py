@@ -2,8 +2,8 @@
 
 Detectors are trained on speech at speech level. Film sound is not so: a voice over loud music goes
 unheard because the whole is too loud, one far away because it is too low. So each view is brought to
-a steady level over a few seconds: one as it is, one without the low notes, where music and rumble
-are strongest and speech can be spared, and louder. benchmarks/speech.py measures what this is worth.
+a steady level over a few seconds: one as it is, one louder and with the low notes damped, where music
+and rumble are strongest. benchmarks/speech.py measures what this is worth.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ import numpy.typing as npt
 from shotad.film.vad import RATE, WINDOW, Signal
 
 LEVELS = (0.1, 0.5)
-"""Root mean square of the two views: the whole band, and the one without low notes."""
+"""Root mean square of the two views: the sound as it is, and with its low notes damped."""
 REACHES = (47, 94)
 """Windows to each side over which a view's level is taken: 3 s and 6 s in all."""
-LOW_CUT = 300.0
-"""Hertz below which the second view has nothing."""
-LARGEST_GAIN = 60.0
-"""So that near silence (below -55 dB of full scale) is not raised to the level of speech."""
-_TAPS = 255
+LARGEST_GAINS = (60.0, 12.0)
+"""So that near silence (below -55 dB of full scale) is not raised to the level of speech, and that the
+second view, meant for loud scenes, makes no voices of the birds in a quiet one."""
+LOW_CUT = 600.0
+"""Hertz below which the second view falls by 6 dB an octave; a steeper filter takes the voice too."""
+_TAPS = 64
 
 
 class Leveller:
@@ -32,7 +33,7 @@ class Leveller:
 
     def __init__(self) -> None:
         self._taps = _high_pass(_TAPS, LOW_CUT)
-        self._sound = np.zeros(_TAPS // 2, np.float32)
+        self._sound = np.zeros(_TAPS - 1, np.float32)
         self._views = np.zeros((2, 0, WINDOW), np.float32)
         self._power = np.zeros((2, 0), np.float64)
         self._given = 0
@@ -44,7 +45,6 @@ class Leveller:
 
     def finish(self) -> Signal:
         """The views of what is left; its last window is filled up with silence."""
-        self._take(np.zeros(_TAPS // 2, np.float32))
         left = (len(self._sound) - (_TAPS - 1)) % WINDOW
         if left:
             self._take(np.zeros(WINDOW - left, np.float32))
@@ -56,8 +56,7 @@ class Leveller:
         if whole == 0:
             return
         piece = self._sound[: whole + _TAPS - 1]
-        middle = piece[_TAPS // 2 : _TAPS // 2 + whole]
-        views = np.stack([middle, np.convolve(piece, self._taps, "valid")]).astype(np.float32)
+        views = np.stack([piece[_TAPS - 1 :], np.convolve(piece, self._taps, "valid")]).astype(np.float32)
         views = views.reshape(2, -1, WINDOW)
         self._views = np.concatenate([self._views, views], axis=1)
         power = np.mean(views.astype(np.float64) ** 2, axis=2)
@@ -84,14 +83,13 @@ class Leveller:
             for power, reach in zip(self._power, REACHES, strict=True)
         )
         level = np.sqrt([piece.mean() for piece in around])
-        gain = np.minimum(np.array(LEVELS) / np.maximum(level, 1e-9), LARGEST_GAIN)
+        gain = np.minimum(np.array(LEVELS) / np.maximum(level, 1e-9), LARGEST_GAINS)
         return np.asarray(gain, np.float64)
 
 
 def _high_pass(taps: int, hertz: float) -> Signal:
-    """A symmetric windowed-sinc filter (Hamming) that lets pass what lies above ``hertz``."""
-    n = np.arange(taps) - taps // 2
-    low = 2 * hertz / RATE * np.sinc(2 * hertz / RATE * n) * np.hamming(taps)
-    high = -low / low.sum()
-    high[taps // 2] += 1
-    return np.asarray(high, np.float32)
+    """The impulse response of a first-order Butterworth high-pass, cut where it has died away."""
+    warped = np.tan(np.pi * hertz / RATE)
+    pole = (1 - warped) / (1 + warped)
+    response = np.concatenate([[1.0], (pole - 1) * pole ** np.arange(taps - 1)])
+    return np.asarray((1 + pole) / 2 * response, np.float32)

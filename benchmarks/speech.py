@@ -1,0 +1,245 @@
+"""How much speech is missed and how much is imagined: plain Silero against ours.
+
+    python benchmarks/speech.py [--films FOLDER] [--no-mixes]
+
+First the supplied clips, by the labels of tests/labels/speech.json; then mixes made here, voices over
+film music and effects at several levels. Voices: the describer of the rabbit clip, the clean lines of
+the Sintel trailer, and what synthesisers this machine has (espeak-ng, the hibari package).
+
+missed: seconds of speech outside what was found. open: those outside it by more than the margin, so
+that AD could fall on them. false: seconds found that lie more than the margin away from any speech.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from shotad.config import SpeechSettings
+from shotad.film.audio import SoundBlock, sound_blocks
+from shotad.film.reader import open_film
+from shotad.film.speech import find_speech, speech_intervals
+from shotad.film.vad import RATE, WINDOW, Signal, Vad
+from shotad.plan.gaps import subtract, union
+from shotad.types import Interval
+from shotad.weights import weights_file
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = ROOT.parent / "shared" / "data"
+MARGIN = SpeechSettings().margin
+LEVELS = (10, 5, 0, -5)
+"""Decibels of the voice over its surroundings."""
+SENTENCES = (
+    "I told you not to come back here after dark.",
+    "The train leaves in ten minutes, hurry!",
+    "Where have you been all this time?",
+    "Nobody gets out of this city alive.",
+    "Put it down. Slowly.",
+    "We have to go, right now.",
+)
+Detector = Callable[[Signal], tuple[Interval, ...]]
+
+
+@dataclass(frozen=True)
+class Score:
+    """Seconds."""
+
+    speech: float
+    other: float
+    missed: float
+    open: float
+    false: float
+
+    def __add__(self, more: Score) -> Score:
+        return Score(
+            self.speech + more.speech,
+            self.other + more.other,
+            self.missed + more.missed,
+            self.open + more.open,
+            self.false + more.false,
+        )
+
+
+def plain(sound: Signal) -> tuple[Interval, ...]:
+    """Silero as its own package uses it: 0.5, 0.35 to end, 0.1 s of silence, 0.25 s of speech, 0.03 s pad."""
+    chances = Vad(weights_file("silero-vad")).feed(np.pad(sound, (0, -len(sound) % WINDOW))[None])[:, 0]
+    settings = SpeechSettings(threshold=0.5, release=0.35, bridge=0.1, shortest=0.25)
+    found = speech_intervals(chances, settings, len(sound) / RATE)
+    return union(Interval(i.start - 0.03, i.end + 0.03) for i in found)
+
+
+def ours(sound: Signal) -> tuple[Interval, ...]:
+    """What `shotad describe` hears."""
+    blocks = (SoundBlock(at / RATE, sound[at : at + RATE]) for at in range(0, len(sound), RATE))
+    found = find_speech(blocks, SpeechSettings(), subtitles=None, duration=len(sound) / RATE)
+    return tuple(u.interval for u in found.utterances)
+
+
+DETECTORS: dict[str, Detector] = {"plain Silero 0.5": plain, "ours": ours}
+
+
+def outside(these: Sequence[Interval], those: Sequence[Interval], margin: float = 0.0) -> float:
+    """Seconds of ``these`` that no one of ``those``, widened by ``margin``, covers."""
+    wide = [Interval(i.start - margin, i.end + margin) for i in those]
+    return sum(piece.duration for i in union(these) for piece in subtract(i, wide))
+
+
+def score(found: Sequence[Interval], speech: Sequence[Interval], duration: float) -> Score:
+    film = [Interval(0, duration)]
+    return Score(
+        speech=sum(i.duration for i in speech),
+        other=outside(film, speech, MARGIN),
+        missed=outside(speech, found),
+        open=outside(speech, found, MARGIN),
+        false=outside(found, speech, MARGIN),
+    )
+
+
+def hear(path: Path) -> Signal:
+    with open_film(path) as film:
+        return np.concatenate([block.samples for block in sound_blocks(film)])
+
+
+def supplied(films: Path) -> Iterator[tuple[str, Signal, list[Interval]]]:
+    for name, label in json.loads((ROOT / "tests/labels/speech.json").read_text())["clips"].items():
+        if (films / name).exists():
+            yield name, hear(films / name), [Interval(*pair) for pair in label["speech"]]
+
+
+def voices(films: Path) -> list[Signal]:
+    """Spoken lines, each of about 2 s, without silence around them."""
+    describer = hear_sound(films / "films/rabbit/audio-description.mp3")
+    trailer = hear(films / "films/sintel-trailer.mp4")
+    cut = [(describer, 0.3, 3.6), (describer, 4.25, 6.9), (describer, 10.6, 12.4)]
+    cut += [(trailer, 12.3, 14.6), (trailer, 18.8, 20.2)]
+    lines = [sound[round(a * RATE) : round(b * RATE)] for sound, a, b in cut]
+    return [trimmed(line) for line in [*lines, *synthesised()]]
+
+
+def hear_sound(path: Path) -> Signal:
+    """A file of sound alone, mono; the product opens films only."""
+    import av
+
+    with av.open(str(path)) as container:
+        mono = av.AudioResampler("fltp", "mono", RATE)
+        frames = [out for frame in container.decode(audio=0) for out in mono.resample(frame)]
+        return np.concatenate([out.to_ndarray()[0] for out in [*frames, *mono.resample(None)]])
+
+
+def synthesised() -> list[Signal]:
+    found: list[Signal] = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "line.wav"
+        if shutil.which("espeak-ng"):
+            for n, text in enumerate(SENTENCES):
+                voice = ("en-us", "en-gb+f3", "en-us+m3")[n % 3]
+                subprocess.run(["espeak-ng", "-v", voice, "-w", str(path), text], check=True)
+                found.append(hear_sound(path))
+        try:
+            import hibari
+        except ImportError:
+            return found
+        speak = hibari.Hibari()
+        for text in SENTENCES:
+            hibari.write_wav(str(path), speak(text))
+            found.append(hear_sound(path))
+    return found
+
+
+def trimmed(line: Signal) -> Signal:
+    loud = np.flatnonzero(np.abs(line) > 0.02 * np.abs(line).max())
+    return line[loud[0] : loud[-1] + 1]
+
+
+def backgrounds(films: Path) -> dict[str, Signal]:
+    """Film sound without speech: a battle, a fight with wind, a trailer's music, a cartoon's meadow."""
+    trailer = hear(films / "films/sintel-trailer.mp4")
+    return {
+        "battle": hear(films / "films/tears-of-steel-battle.webm"),
+        "fight": 4 * hear(films / "films/sintel-excerpt.mp4"),
+        "music": np.concatenate([trailer[24 * RATE : 36 * RATE], trailer[45 * RATE : 51 * RATE]]),
+        "meadow": 4 * hear(films / "films/rabbit/video.mp4")[6 * RATE :],
+    }
+
+
+def mix(ground: Signal, lines: Sequence[Signal], decibels: float) -> tuple[Signal, list[Interval]]:
+    """The lines 2 to 4 s apart over ``ground``, each so many decibels over what it covers."""
+    rng = np.random.default_rng(3)
+    length = sum(len(line) for line in lines) + 4 * RATE * (len(lines) + 1)
+    sound = np.tile(ground, -(-length // len(ground)))[:length].astype(np.float32)
+    at, speech = 2 * RATE, []
+    for n in rng.permutation(len(lines)):
+        line, under = lines[n], sound[at : at + len(lines[n])]
+        gain = 10 ** (decibels / 20) * max(rms(under), 1e-3) / rms(line)
+        sound[at : at + len(line)] += gain * line
+        speech.append(Interval(at / RATE, (at + len(line)) / RATE))
+        at += len(line) + round((2 + 2 * rng.random()) * RATE)
+    return sound / max(1.0, float(np.abs(sound).max())), speech
+
+
+def rms(sound: Signal) -> float:
+    return float(np.sqrt(np.mean(np.square(sound, dtype=np.float64))))
+
+
+def row(name: str, who: str, s: Score) -> str:
+    share = f"{100 * s.open / s.speech:5.1f} %" if s.speech else "      -"
+    return (
+        f"{name:34s} {who:17s} {s.speech:6.1f} {s.missed:7.2f} {s.open:6.2f} {share} "
+        f"{s.false:6.2f} {100 * s.false / max(s.other, 1e-9):5.1f} %"
+    )
+
+
+HEAD = f"{'':34s} {'':17s} speech  missed   open   share  false  share"
+
+
+def clips_table(films: Path) -> None:
+    print(HEAD)
+    cost = dict.fromkeys(DETECTORS, 0.0)
+    heard = 0.0
+    for name, sound, speech in supplied(films):
+        heard += len(sound) / RATE
+        for who, detect in DETECTORS.items():
+            began = time.process_time()
+            found = detect(sound)
+            cost[who] += time.process_time() - began
+            print(row(name.removeprefix("films/"), who, score(found, speech, len(sound) / RATE)))
+    for who, seconds in cost.items():
+        print(f"{who}: {1000 * seconds / heard:.1f} ms of CPU per second of sound")
+
+
+def mixes_table(films: Path) -> None:
+    lines, grounds = voices(films), backgrounds(films)
+    print(f"\n{len(lines)} voices over {', '.join(grounds)}, voice over surroundings in dB\n{HEAD}")
+    for decibels in LEVELS:
+        total = {who: Score(0, 0, 0, 0, 0) for who in DETECTORS}
+        for name, ground in grounds.items():
+            sound, speech = mix(ground, lines, decibels)
+            for who, detect in DETECTORS.items():
+                one = score(detect(sound), speech, len(sound) / RATE)
+                total[who] += one
+                print(row(f"  {name} {decibels:+d} dB", who, one))
+        for who, s in total.items():
+            print(row(f"all {decibels:+d} dB", who, s))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--films", type=Path, default=SHARED, help="the folder that holds films/")
+    parser.add_argument("--no-mixes", action="store_true", help="only the supplied clips")
+    options = parser.parse_args()
+    clips_table(options.films)
+    if not options.no_mixes:
+        mixes_table(options.films)
+
+
+if __name__ == "__main__":
+    main()
