@@ -125,6 +125,9 @@ def _pieces(media: Media, info: FilmInfo, track: AudioTrack, rate: int, layout: 
 def _timed(stream: AudioStream, start: Fraction) -> Iterator[tuple[float | None, AudioFrame]]:
     import av
 
+    base = stream.time_base or Fraction(1, 1_000_000)
+    up, down = base.numerator * start.denominator, base.denominator * start.denominator
+    zero = start.numerator * base.denominator
     packets = stream.container.demux(stream)  # type: ignore[attr-defined]
     while True:
         try:
@@ -133,11 +136,8 @@ def _timed(stream: AudioStream, start: Fraction) -> Iterator[tuple[float | None,
             packet = None
         try:
             for frame in stream.decode(packet):
-                base = frame.time_base or stream.time_base
-                if frame.pts is None or base is None:
-                    yield None, frame
-                else:
-                    yield float(frame.pts * base - start), frame
+                pts = frame.pts
+                yield (None if pts is None else (pts * up - zero) / down), frame
         except av.error.EOFError:
             return
         except av.error.FFmpegError:
@@ -179,7 +179,9 @@ class _Runs:
         self._position = round(seconds * self._rate)
         layout = "stereo" if self._layout == "stereo" else frame.layout
         # Interleaved: of eight planes and more PyAV 18.1 reads one too many, and crashes.
-        self._resampler = AudioResampler(format="flt", layout=layout, rate=self._rate)
+        # Large frames out: each costs Python's time.
+        size = max(1, self._rate // 4)
+        self._resampler = AudioResampler(format="flt", layout=layout, rate=self._rate, frame_size=size)
         self._weights = mono_weights(_channel_names(frame)) if self._layout == "mono" else None
 
     def _resample(self, frame: AudioFrame | None) -> Iterator[Piece]:

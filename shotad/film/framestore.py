@@ -17,7 +17,6 @@ from types import TracebackType
 from typing import IO, Self
 
 from shotad.film.grid import Grid, Keeper, Kept, grid_pictures
-from shotad.film.info import FilmInfo
 from shotad.film.reader import TOLERANCE, Film, Frame, Picture, ascending
 from shotad.types import Interval
 
@@ -52,7 +51,7 @@ class FrameStore:
         self._pack, self._index = folder / "frames.pack", folder / "frames.index"
         self._film, self.grid = film, grid
         self._wanted = _Zones(zones, grid)
-        self._head = _head(film.info, grid, zones)
+        self._head = _head(film, grid, zones)
         self._places: dict[int, _Place] = {}
         self.complete = False
         self.stopped: str | None = None
@@ -163,9 +162,17 @@ class FrameStore:
         """Nothing is held open between passes."""
 
 
-def _head(info: FilmInfo, grid: Grid, zones: Sequence[Interval] | None) -> bytes:
+def _head(film: Film, grid: Grid, zones: Sequence[Interval] | None) -> bytes:
     spans = None if zones is None else [[zone.start, zone.end] for zone in zones]
-    told = {"format": 1, "film": info.fingerprint, "grid": asdict(grid), "zones": spans}
+    # Readers differ by a level or two, so a store is of one reader.
+    reader = type(film).__name__
+    told = {
+        "format": 1,
+        "film": film.info.fingerprint,
+        "reader": reader,
+        "grid": asdict(grid),
+        "zones": spans,
+    }
     return json.dumps(told, sort_keys=True).encode() + b"\n"
 
 

@@ -30,7 +30,6 @@ from tests.media import (
     read_patches,
 )
 
-
 UNEVEN = tuple(np.cumsum([0, *[0.04, 0.04, 0.1, 0.02, 0.06] * 9]).round(3).tolist())
 MS = Fraction(1, 1000)
 X264_OPEN = (("x264-params", "open-gop=1:bframes=3:keyint=12:b-adapt=0"),)
