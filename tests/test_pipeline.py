@@ -28,6 +28,8 @@ from tests.media import FilmSpec, make_film
 
 SPEC = FilmSpec(frames=500, cuts=(100, 210, 330, 420))
 SILENT = ("engine=fake", "speech.source=none", "slots.find_credits=false")
+SMALL = ("frames.min_pixels=12544", "frames.max_pixels=25088")
+"""Small frames, for what does not depend on their size."""
 
 
 def film_path() -> Path:
@@ -43,7 +45,7 @@ def run(
     **options: Any,
 ) -> tuple[Outcome, FakeEngine, FakeEngine]:
     """One run into ``out``; the outcome and both engines, which count their calls."""
-    config: Config = load_config(None, (*SILENT, *assignments))
+    config: Config = load_config(None, (*SILENT, *SMALL, *assignments))
     engines = Engines(looks or FakeEngine(), writes or FakeEngine())
     force = bool(options.pop("force", False))
     with open_film(film_path()) as film, WorkFolder(out, force=force) as folder:
@@ -79,7 +81,7 @@ def test_a_run_writes_the_track_its_scripts_and_the_records(tmp_path: Path) -> N
 
 
 def test_the_records_say_what_was_shown_and_asked(tmp_path: Path) -> None:
-    run(tmp_path / "w")
+    run(tmp_path / "w", "frames.min_pixels=100352", "frames.max_pixels=151200")
     for record in records(tmp_path / "w" / "stage1.jsonl"):
         assert sum(len(shot["seconds"]) for shot in record["shots"]) == 32
         assert [shot["number"] for shot in record["shots"]] == list(range(len(record["shots"])))
@@ -132,7 +134,7 @@ def test_a_film_that_was_copied_and_renamed_keeps_its_records(tmp_path: Path) ->
     shutil.copy(film_path(), copy)
     engines = Engines(FakeEngine(), FakeEngine())
     with open_film(copy) as film, WorkFolder(tmp_path / "w") as folder:
-        describe(film, folder, load_config(None, SILENT), engines=engines)
+        describe(film, folder, load_config(None, (*SILENT, *SMALL)), engines=engines)
     assert engines.looks.calls == 0  # type: ignore[attr-defined]
 
 
@@ -324,7 +326,7 @@ def slow(request):
     return plain_answer(request)
 
 with open_film(sys.argv[1]) as film, WorkFolder(Path(sys.argv[2])) as folder:
-    config = load_config(None, ["engine=fake", "speech.source=none", "slots.find_credits=false"])
+    config = load_config(None, sys.argv[3:])
     describe(film, folder, config, engines=Engines(FakeEngine(answer=slow), FakeEngine(answer=slow)))
 """
 
@@ -336,7 +338,7 @@ def test_a_killed_run_goes_on_and_ends_the_same(tmp_path: Path, signal_: signal.
     kills = 0
     for number in range(30):
         process = subprocess.Popen(
-            [sys.executable, "-c", KILLED, str(film_path()), str(out)],
+            [sys.executable, "-c", KILLED, str(film_path()), str(out), *SILENT, *SMALL],
             stderr=subprocess.DEVNULL,
             env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
         )

@@ -25,6 +25,8 @@ _STEP = 0.1
 """A plain task says a line for each tenth of its way."""
 _PAUSE = 10.0
 """Seconds between two lines of a plain task of unknown length."""
+_BREATH = 3.0
+"""Seconds that a plain task is silent at least after each line, so that a screen reader can keep up."""
 
 
 def mode_of(*, plain: bool, as_json: bool, quiet: bool) -> Mode:
@@ -106,7 +108,7 @@ class _Lines:
         if self._total is None:
             if self._clock() - self._last >= _PAUSE:
                 self._say(f"{self._name}: {self._amount(self._done)}.")
-        elif self._done >= self._total * self._next and self._done < self._total:
+        elif self._total * self._next <= self._done < self._total and self._clock() - self._last >= _BREATH:
             self._next = int(self._done / self._total / _STEP + 1) * _STEP
             self._say(self._state(self._total))
 

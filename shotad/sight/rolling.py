@@ -11,8 +11,10 @@ from shotad.plan.credits import credits_interval
 from shotad.sight.text import TextReader
 from shotad.types import Image, Interval, Sighting
 
-STEP = 3.0
-"""Seconds between the moments looked at."""
+STEPS = (1.0, 3.0)
+"""Seconds between the moments looked at, at least and at most."""
+MOMENTS = 60
+"""How many moments a short film is looked at; a long one at more, each `STEPS` [1] seconds."""
 REACH = 900.0
 """Seconds before the end of the film within which credits are looked for."""
 
@@ -33,16 +35,17 @@ def find_credits(
     stills = _counted(pictures(moments), advance)
     seen = [
         Sighting(line.text, line.box, moment, line.score)
-        for moment, lines in zip(moments, reader.read_all(stills), strict=False)
+        for lines, moment in zip(reader.read_all(stills), moments, strict=False)
         for line in lines
     ]
     return credits_interval(seen, moments, Interval(0.0, end))
 
 
 def credit_moments(end: float) -> list[float]:
-    """The moments looked at, ascending: a film of 60 s is looked at from 30 s on, each 3 s."""
+    """The moments looked at, ascending: a film of 60 s is looked at from 30 s on, once a second."""
     first = max(end / 2, end - REACH)
-    return [round(float(second), 3) for second in np.arange(first, end - STEP / 4, STEP)]
+    step = min(max((end - first) / MOMENTS, STEPS[0]), STEPS[1])
+    return [round(float(second), 3) for second in np.arange(first, end - step / 4, step)]
 
 
 def _counted(pictures: Iterable[Picture], advance: Callable[[float], None]) -> Iterator[Image]:

@@ -1,0 +1,57 @@
+"""Where end credits are looked for, and that the moments and texts are kept together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+import pytest
+
+from shotad.film.reader import Picture
+from shotad.sight.rolling import credit_moments, find_credits
+from shotad.sight.text import TextLine, TextReader
+from shotad.types import Box, Image
+
+
+class Reader(TextReader):
+    """Reads three lines where a picture is white and none where it is black."""
+
+    def read_all(self, images: Iterable[Image]) -> Iterator[tuple[TextLine, ...]]:
+        for image in images:
+            lines = [TextLine(f"Name {i}", Box(0.3, 0.1 + i / 5, 0.7, 0.2 + i / 5), 0.99) for i in range(3)]
+            yield tuple(lines) if image.mean() > 100 else ()
+
+
+def pictures(white_from: float) -> object:
+    def read(seconds: Sequence[float]) -> Iterator[Picture]:
+        for second in seconds:
+            value = 255 if second >= white_from else 0
+            yield Picture(second, second, np.full((4, 4, 3), value, np.uint8))
+
+    return read
+
+
+@pytest.mark.parametrize(("end", "number", "first"), [(60, 30, 30), (600, 100, 300), (7200, 300, 6300)])
+def test_only_the_last_part_is_looked_at(end: float, number: int, first: float) -> None:
+    moments = credit_moments(end)
+    assert moments[0] == first
+    assert moments[-1] < end
+    assert len(moments) == number
+    assert moments == sorted(moments)
+
+
+def test_a_roll_is_found_where_it_begins() -> None:
+    told: list[float] = []
+    found = find_credits(pictures(85.0), 100.0, Reader(), told.append)  # type: ignore[arg-type]
+    assert found is not None
+    assert 85.0 <= found.start <= 86.0
+    assert found.end == pytest.approx(100.0)
+    assert len(told) == len(credit_moments(100.0))
+
+
+def test_no_text_is_no_roll() -> None:
+    assert find_credits(pictures(1e9), 100.0, Reader(), lambda amount: None) is None  # type: ignore[arg-type]
+
+
+def test_a_film_without_length_is_not_looked_at() -> None:
+    assert credit_moments(0.0) == []
