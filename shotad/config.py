@@ -63,6 +63,8 @@ class SpeechSettings(Settings):
     """Seconds of pause inside one stretch of speech."""
     shortest: float = Field(0.25, ge=0)
     """Seconds; what is heard for less is a noise."""
+    lead: float = Field(0.3, ge=0)
+    """Seconds by which what is heard begins earlier: under music a voice is noticed late."""
     margin: float = Field(0.25, ge=0)
     """Seconds kept free at each side of speech."""
     over_lyrics: bool = False
