@@ -15,6 +15,8 @@ from shotad.types import Box
 
 _STROKES = frozenset("Il1|!i/\\jtfJLT[](){}.,:;'`\"-_~^ 一丨丿")
 """Characters that a single stroke, such as a twig or a pole, is taken for."""
+_RINGS = frozenset("08oOQCc°.,'")
+"""Characters that a wheel, a lamp or a bubble is taken for."""
 _VOWELS = frozenset("aeiouy")
 _IDEOGRAPHIC = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO")
 _NUMBER = re.compile(r"\d[\d.,:/'-]*\d")
@@ -59,12 +61,12 @@ def letters(text: str) -> int:
 def is_readable(text: str) -> bool:
     """True if ``text`` (tidy) has the shape of words or numbers; False for strokes, crumbs and mixed scripts.
 
-    At least two letters or digits, and more of them than of marks; not all strokes; no letter four
-    times running; at least half of its letters in words that could be spoken.
+    At least two letters or digits, and more of them than of marks; not all strokes, nor all rings; no
+    letter four times running; at least half of its letters in words that could be spoken.
     """
     count = letters(text)
     marks = len(text.replace(" ", "")) - count
-    if count < 2 or marks > count or all(character in _STROKES for character in text):
+    if count < 2 or marks > count or _STROKES.issuperset(text) or (_RINGS | {" "}).issuperset(text):
         return False
     if re.search(r"([^\W\d])\1{3}", text, re.IGNORECASE):
         return False

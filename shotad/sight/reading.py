@@ -24,7 +24,7 @@ _LARGE = 0.06
 """Height of a large line, as a fraction of the picture's."""
 _PLAIN = 12.0
 """Standard deviation of luma up to which the ground around a line is a plain card's."""
-_SMALL = 0.065
+_SMALL = 0.12
 """Height up to which a line may be one of a roll of credits."""
 _ROLE = re.compile(
     r"\b(?:directed|written|produced|edited|designed|composed|presented|story|screenplay|music|photographed"
@@ -108,27 +108,39 @@ def _complete(
 
 
 def _in_reading_order(card: Sequence[Inscription]) -> tuple[Inscription, ...]:
-    """From the top, and from the left on one level; where the card rolls, by how far up each line stands."""
-    anchor = card[0]
-    heights = {id(line): _height_beside(line, anchor) for line in card}
-    rows: list[list[Inscription]] = []
-    for line in sorted(card, key=lambda line: heights[id(line)]):
-        level = rows and heights[id(line)] - heights[id(rows[-1][0])] < 0.5 * line.height
-        if level:
-            rows[-1].append(line)
+    """From the top, and from the left on one level, whether the card stands or rolls."""
+    rows: list[list[tuple[float, Inscription]]] = []
+    for height, line in sorted(_heights(card), key=lambda item: item[0]):
+        if rows and height - rows[-1][0][0] < 0.5 * line.height:
+            rows[-1].append((height, line))
         else:
-            rows.append([line])
-    return tuple(line for row in rows for line in sorted(row, key=lambda line: line.centre[0]))
+            rows.append([(height, line)])
+    return tuple(line for row in rows for _, line in sorted(row, key=lambda item: item[1].centre[0]))
 
 
-def _height_beside(line: Inscription, anchor: Inscription) -> float:
-    """Where ``line`` stands relative to ``anchor`` in the frames that show both, else by itself."""
-    mine = {reading.frame: reading.line.box.centre[1] for reading in line.readings}
-    theirs = {reading.frame: reading.line.box.centre[1] for reading in anchor.readings}
-    shared = sorted(mine.keys() & theirs.keys())
+def _heights(card: Sequence[Inscription]) -> list[tuple[float, Inscription]]:
+    """How far down each line stands from the first one, measured in the frames that show both.
+
+    A roll's last line shares no frame with its first: it is measured from one that has been placed.
+    """
+    placed = [(0.0, card[0])]
+    rest = list(card[1:])
+    while rest:
+        best = max(rest, key=lambda line: max(len(line.frames & other.frames) for _, other in placed))
+        height, other = max(placed, key=lambda item: len(best.frames & item[1].frames))
+        placed.append((height + _distance(other, best), best))
+        rest.remove(best)
+    return placed
+
+
+def _distance(one: Inscription, other: Inscription) -> float:
+    """How far ``other`` stands below ``one`` in the frames that show both, else from middle to middle."""
+    upper = {reading.frame: reading.line.box.centre[1] for reading in one.readings}
+    lower = {reading.frame: reading.line.box.centre[1] for reading in other.readings}
+    shared = sorted(upper.keys() & lower.keys())
     if not shared:
-        return line.centre[1] - anchor.centre[1]
-    return fmean(mine[frame] - theirs[frame] for frame in shared)
+        return other.centre[1] - one.centre[1]
+    return fmean(lower[frame] - upper[frame] for frame in shared)
 
 
 def _is_watermark(card: Sequence[Inscription]) -> bool:

@@ -11,7 +11,7 @@ from shotad.sight.lettering import is_readable, is_word, letters, tidy
     "text",
     [
         "SINTEL", "COMING SOON", "BBC", "NO", "1943", "23:59", "Mr. Ng", "McGregor", "3D", "21st", "rhythm", "No. 5",
-        "Élodie", "Привет", "东京物语", "F.B.I.", "50%", "Chapter II", "http://durian.blender.org", "We're",
+        "Élodie", "Привет", "东京物语", "F.B.I.", "50%", "100", "Chapter II", "http://durian.blender.org", "We're",
         "(CC) CREATIVE COMMONS ATTRIBUTION 3.0",
     ],
 )  # fmt: skip
@@ -23,7 +23,7 @@ def test_words_names_and_numbers_are_readable(text: str) -> None:
     "text",
     [
         "IIl|", "ill", "1111", "2", "小", "A羅", "xKqvL", "hT", "l1l", "AAAA", "", "—", "!?", "J", "一0", "/\\/\\",
-        "a.,:;-", "oooo", "XKCDQ",
+        "a.,:;-", "oooo", "0000", "00080800", "OO C", "XKCDQ",
     ],
 )  # fmt: skip
 def test_strokes_crumbs_and_mixtures_are_not(text: str) -> None:

@@ -16,6 +16,7 @@ from shotad.sight.text import TextReader
 from shotad.types import Box, Image, Interval
 
 FILMS = Path(__file__).resolve().parents[3] / "shared/data/films"
+SAMPLE = Path(__file__).resolve().parents[1] / "sample"
 LABELS = Path(__file__).resolve().parents[1] / "labels/texts.json"
 
 
@@ -172,6 +173,25 @@ def test_names_that_rise_are_credits_in_their_order() -> None:
     assert looks_like_credits(rolling()[4:10])
 
 
+def test_a_roll_of_large_lines_in_two_columns_keeps_its_order() -> None:
+    jobs = ("Camera", "Sound", "Lights", "Stunts", "Driver", "Make-up", "Catering")
+
+    def at(frame: int) -> list[TextLine]:
+        rows = [(*pair, 0.95 + 0.15 * i - 0.1 * frame) for i, pair in enumerate(zip(jobs, ROLL, strict=True))]
+        both = [
+            each
+            for job, name, y in rows
+            if 0.05 < y < 0.95
+            for each in (line(job, x=0.3, y=y, height=0.1), line(name, x=0.68, y=y, height=0.1))
+        ]
+        return both[::-1]
+
+    shown = seen(*(at(frame) for frame in range(16)))
+    assert said(shown) == [
+        (" ".join(f"{job} {name}" for job, name in zip(jobs, ROLL, strict=True)), "credit")
+    ]
+
+
 def test_names_that_sink_or_stay_are_not_known_as_a_roll() -> None:
     assert not looks_like_credits(rolling(step=-0.05)[:6])
     names = [line(name, y=0.3 + 0.1 * i, height=0.05) for i, name in enumerate(ROLL[:4])]
@@ -246,6 +266,20 @@ def test_the_supplied_films_are_read_as_labelled(
     for fact, label in zip(facts, labels, strict=True):
         assert label["first"] - 0.05 <= fact.first <= label["first"] + 0.6
         assert label["last"] - 0.7 <= fact.last <= label["last"] + 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", [0.5, 1.0])
+def test_the_sample_film_is_read_as_its_truths_say(step: float) -> None:
+    truths = json.loads((SAMPLE / "sample.truths.json").read_text(encoding="utf-8"))["texts"]
+    seconds, images = zip(*pictures(SAMPLE / "sample.mp4", step), strict=True)
+    lines = TextReader().read_all(images)
+    shown = [FrameText(0, at, found) for at, found in zip(seconds, lines, strict=True)]
+    expected = [(truth["text"].replace(" / ", " "), truth["kind"].removesuffix("s")) for truth in truths]
+    assert said(shown) == expected
+    roll = truths[-1]["seconds"][0]
+    assert looks_like_credits([frame for frame in shown if frame.seconds >= roll + 1])
+    assert not looks_like_credits([frame for frame in shown if frame.seconds < roll])
 
 
 @pytest.mark.slow
