@@ -212,6 +212,16 @@ def test_ass_signs_drawings_and_comments_are_no_speech() -> None:
     )
 
 
+@pytest.mark.parametrize("style", ["Subtitle", "Main Subtitles", "Widescreen", "Designer", "Default"])
+def test_ass_dialogue_styles_are_speech_whatever_they_are_called(style: str) -> None:
+    assert len(parse_subtitles(ASS.replace("Default,", f"{style},"))) == 3
+
+
+@pytest.mark.parametrize("style", ["Signs", "sign_top", "Title", "On-Screen", "Notes", "Credits"])
+def test_ass_sign_styles_are_text_on_screen(style: str) -> None:
+    assert len(parse_subtitles(ASS.replace("Default,", f"{style},"))) == 1
+
+
 def test_ssa_version_4() -> None:
     text = ASS.replace("v4.00+", "v4.00").replace("[V4+ Styles]", "[V4 Styles]").replace("Layer", "Marked")
     assert bounds(parse_subtitles(text.replace("Dialogue: ", "Dialogue: Marked="))) == [
@@ -364,6 +374,11 @@ def test_forced_tracks_and_other_parts_are_not_trusted(tmp_path: Path) -> None:
         found = chosen(tmp_path, (MANY, part), (FEW, {}))
         assert found is not None
         assert found[0] == 1
+
+
+def test_a_title_that_names_all_its_parts_is_a_whole_track(tmp_path: Path) -> None:
+    assert chosen(tmp_path, (MANY, {"title": "Dialogue, Signs & Songs"})) is not None
+    assert chosen(tmp_path, (MANY, {"title": "Full subtitles with songs"})) is not None
 
 
 def test_a_track_of_few_lines_is_not_trusted_beside_a_full_one(tmp_path: Path) -> None:
