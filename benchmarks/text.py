@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from shotad.config import TextSettings
 from shotad.facts import TextFact
-from shotad.sight.inscriptions import likeness
+from shotad.sight.inscriptions import joined_rows, likeness
 from shotad.sight.reading import FrameText, looks_like_credits, texts_of_shots
 from shotad.sight.text import TextReader
 from shotad.types import Image
@@ -71,6 +71,8 @@ def compare(facts: Sequence[TextFact], labels: Sequence[Label]) -> tuple[int, in
             continue
         left.remove(best)
         exact += best.text == label.text
+        if best.text != label.text:
+            print(f"    read: {best.text}\n    is:   {label.text}")
         near += likeness(best.text, label.text) >= 0.95
         if best.kind != label.kind:
             print(f"    kind {best.kind}, is {label.kind}: {label.text[:60]}")
@@ -122,7 +124,8 @@ def rendered(folder: Path, reader: TextReader) -> None:
             text = LINES[(i * 5 + size) % len(LINES)]
             if font.getlength(text) > 0.95 * ground.shape[1]:
                 continue
-            lines = [line.text for line in reader.read(draw(ground, text, font)) if line.score >= 0.9]
+            rows = joined_rows(reader.read(draw(ground, text, font)))
+            lines = [row.text for row in rows if row.score >= 0.9]
             best = max((likeness(line, text) for line in lines), default=0.0)
             total, right, near = total + 1, right + (best == 1.0), near + (best >= 0.95)
         print(f"  {size:3d} pixels high of 480: {right} of {total} right, {near} near")
