@@ -29,11 +29,9 @@ from shotad.progress import NoProgress, Progress, reported
 from shotad.records import description_of
 from shotad.script.cue import Cue, Maker
 from shotad.tracking import write_track
-from shotad.types import Grammar, Slot
-from shotad.workfolder import WorkFolder
+from shotad.types import Grammar, Seconds, Slot
+from shotad.workfolder import WorkFolder, key_of
 
-PIXELS = 854 * 480
-"""About how large frames are read, for engines that want no height of their own."""
 FALLBACK_RATE = Fraction(24)
 """Frames a second where a container tells none; the reader still delivers the frame of each moment."""
 
@@ -68,16 +66,17 @@ def describe(
     given = given or Given()
     engines = engines or Engines.of(config)
     check_prompts()
-    bench = Bench(film, folder, config, given, progress or NoProgress())
+    bench = Bench.of(film, folder, config, given, progress or NoProgress())
     prepared = prepare(bench)
-    plans = understand(prepared, config, given)
+    plans = understand(prepared, bench)
     cues = write(plans, prepared, bench, engines)
     return write_track(cues, prepared, bench, makers_of(engines), discard_edits=discard_edits)
 
 
-def understand(prepared: Prepared, config: Config, given: Given) -> list[SlotPlan]:
-    """What is to be shown for each slot between ``given.start`` and ``given.end``."""
-    return [_plan(slot, prepared, config) for slot in wanted(prepared.slots, given)]
+def understand(prepared: Prepared, bench: Bench) -> list[SlotPlan]:
+    """What is to be shown for each slot of the part that is to be described."""
+    stamps = bench.frames.stamps(prepared.end)
+    return [_plan(slot, prepared, bench.config, stamps) for slot in wanted(prepared.slots, bench.given)]
 
 
 def write(plans: Sequence[SlotPlan], prepared: Prepared, bench: Bench, engines: Engines) -> list[Cue]:
@@ -98,29 +97,29 @@ def makers_of(engines: Engines) -> tuple[Maker, ...]:
     return tuple(Maker(stage, who.engine, who.model, who.revision) for stage, who in pairs)
 
 
-def _plan(slot: Slot, prepared: Prepared, config: Config) -> SlotPlan:
+def _plan(slot: Slot, prepared: Prepared, config: Config, stamps: Seconds | None) -> SlotPlan:
     context = context_shots(slot.interval, prepared.shots, config.context)
     rate = prepared.info.frame_rate or FALLBACK_RATE
-    frames = plan_frames(slot.interval, context, config.frames, rate)
+    frames = plan_frames(slot.interval, context, config.frames, rate, stamps=stamps)
     return SlotPlan(slot, shown_shots(context, frames), frames, Grammar())
 
 
 def _look(plans: Sequence[SlotPlan], bench: Bench, engine: Engine) -> list[Record]:
     """Stage I's record of each plan. Only clips whose record is missing are read and asked about."""
     log = bench.folder.log_of_records("stage1")
-    asked = [stage1.question(plan, engine, bench.config, bench.film.info.fingerprint) for plan in plans]
+    pixels = key_of(bench.film_key, bench.frames.key)
+    asked = [stage1.question(plan, engine, bench.config, pixels) for plan in plans]
     missing = {q.plan.slot.id: q for q in asked if not _is_done(log.get(q.key))}
     wants = [ClipPlan(slot_id, q.plan.frames) for slot_id, q in missing.items()]
-    height = engine.abilities.frame_height
-    size = {"height": height} if height else {"max_pixels": PIXELS}
     with reported(bench.progress, "Looking at the film", len(missing), "slots") as task:
-        for slot_id, clip in clips(wants, lambda moments: bench.film.pictures(moments, **size)):
+        for slot_id, clip in clips(wants, bench.frames.pictures):
             question = missing.pop(slot_id)
             log.add(question.key, stage1.answer(question, clip, engine, bench.config))
             task.advance()
     for question in missing.values():
         log.add(question.key, stage1.unread(question, engine))
     log.keep(question.key for question in asked)
+    bench.frames.release()
     return [log.record(question.key) for question in asked]
 
 

@@ -17,6 +17,7 @@ from shotad.film.info import FilmInfo
 from shotad.film.reader import Film, Frame
 from shotad.film.shots import ShotFinder, ShotList
 from shotad.film.speech import Speech, find_speech
+from shotad.framing import Frames, zones_around
 from shotad.plan.gaps import free_time
 from shotad.plan.slots import fixed_slots, plan_slots
 from shotad.progress import Progress, reported
@@ -31,14 +32,10 @@ from shotad.records import (
     utterances_of,
 )
 from shotad.script.given import given_shots, slot_cues
+from shotad.sight.rolling import credit_moments, find_credits
+from shotad.sight.text import TextReader
 from shotad.types import Interval, Shot, Slot, Utterance
 from shotad.workfolder import WorkFolder, key_of
-
-TEXT_HEIGHT = 480
-"""Lines of the pictures in which text is read."""
-
-Tee = Callable[[Iterator[Frame]], Iterator[Frame]]
-"""Looks at the frames that pass by; see `shotad.film.framestore`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +72,14 @@ class Bench:
     folder: WorkFolder
     config: Config
     given: Given
+    frames: Frames
     progress: Progress
+
+    @staticmethod
+    def of(film: Film, folder: WorkFolder, config: Config, given: Given, progress: Progress) -> Bench:
+        """A bench for a run; given slots are looked at frame by frame, planned ones on the grid."""
+        frames = Frames(film, folder, config, exact=given.slots is not None)
+        return Bench(film, folder, config, given, frames, progress)
 
     @property
     def film_key(self) -> list[Any]:
@@ -93,16 +97,14 @@ class Ground:
     keys: tuple[str, ...]
 
 
-def prepare(bench: Bench, tee: Callable[[Sequence[Interval]], Tee] | None = None) -> Prepared:
+def prepare(bench: Bench) -> Prepared:
     """Film to slots: speech first, for it is cheap and says where frames will be wanted; then the
     one pass over the picture; then the slots between the speech.
-
-    ``tee`` is told the free time and may look at the frames that pass by.
     """
     spoken = speech_step(bench)
     speech = utterances_of(spoken["speech"])
     free = free_time(speech, bench.film.info.duration, bench.config.speech)
-    found = shots_step(bench, tee(free) if tee else None)
+    found = shots_step(bench, _zones(bench, free))
     shots, end = shots_of(found["shots"]), float(found["end"])
     gaps = free_time(speech, end, bench.config.speech)
     rolled = credits_step(bench, end)
@@ -130,17 +132,20 @@ def speech_step(bench: Bench) -> dict[str, Any]:
     return bench.folder.step("speech", key, lambda: _speech_record(bench))
 
 
-def shots_step(bench: Bench, tee: Tee | None = None) -> dict[str, Any]:
-    """The shots: given, or found in one pass over the picture. Kept in ``shots.json``."""
+def shots_step(bench: Bench, zones: Sequence[Interval] = ()) -> dict[str, Any]:
+    """The shots: given, or found in one pass over the picture. Kept in ``shots.json``.
+
+    Frames within ``zones`` are kept on the way, for they will be looked at.
+    """
     given = bench.given.shots
     key = key_of("shots/1", bench.film_key, bench.config.shots, _content(given, ScriptError))
-    return bench.folder.step("shots", key, lambda: _shots_record(bench, tee))
+    return bench.folder.step("shots", key, lambda: _shots_record(bench, zones))
 
 
 def credits_step(bench: Bench, end: float) -> dict[str, Any]:
     """Where the end credits roll, if they are looked for. Kept in ``credits.json``."""
     wanted = bench.config.slots.find_credits and bench.given.slots is None
-    key = key_of("credits/1", bench.film_key, bench.config.text, end, wanted)
+    key = key_of("credits/1", bench.film_key, bench.config.text, bench.frames.key, end, wanted)
     return bench.folder.step("credits", key, lambda: {"credits": _credits(bench, end) if wanted else None})
 
 
@@ -194,20 +199,23 @@ def _heard(bench: Bench) -> tuple[Speech, str]:
 
 
 def _credits(bench: Bench, end: float) -> list[float] | None:
-    from shotad.sight.rolling import credit_moments, find_credits
-    from shotad.sight.text import TextReader
-
     with reported(bench.progress, "Looking for end credits", len(credit_moments(end)), "frames") as task:
-        found = find_credits(
-            lambda moments: bench.film.pictures(moments, height=TEXT_HEIGHT),
-            end,
-            TextReader(bench.config.text),
-            task.advance,
-        )
+        found = find_credits(bench.frames.pictures, end, TextReader(bench.config.text), task.advance)
     return None if found is None else interval_rows([found])[0]
 
 
-def _shots_record(bench: Bench, tee: Tee | None) -> dict[str, Any]:
+def _zones(bench: Bench, free: Sequence[Interval]) -> list[Interval]:
+    """The parts of the film in which frames will be looked at, as far as the speech tells."""
+    context, given, duration = bench.config.context, bench.given, bench.film.info.duration
+    part = Interval(given.start, min(given.end or duration, duration)) if given.start < duration else None
+    gaps = [gap for gap in free if gap.duration >= bench.config.slots.hard_minimum and part]
+    inside = [cut for gap in gaps if part and (cut := gap.clip(part))]
+    reach = context.internal_range + 2 * context.external_range
+    moments = credit_moments(duration) if bench.config.slots.find_credits else []
+    return zones_around(inside, reach, end=duration, credits_from=moments[0] if moments else duration)
+
+
+def _shots_record(bench: Bench, zones: Sequence[Interval]) -> dict[str, Any]:
     film = bench.film
     if bench.given.shots is not None:
         rows = given_shots(bench.given.shots, film.info.duration)
@@ -215,6 +223,7 @@ def _shots_record(bench: Bench, tee: Tee | None) -> dict[str, Any]:
     task = bench.progress.task("Finding shots", film.info.duration or None, "s")
     try:
         frames = _counted(film.frames(), task.advance)
+        tee = bench.frames.tee(zones) if zones else None
         found = _detect(tee(frames) if tee else frames, bench)
     finally:
         task.done()

@@ -31,6 +31,7 @@ FLOORS = {
     "engines": 4,
     "machine": 4,
     "describe": 5,
+    "framing": 6,
     "prepare": 6,
     "outcome": 6,
     "tracking": 6,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import signal
@@ -24,7 +25,7 @@ from shotad.pipeline import Engines, describe
 from shotad.prepare import Given
 from shotad.script.track import load_track
 from shotad.workfolder import WorkFolder
-from tests.media import FilmSpec, make_film
+from tests.media import FilmSpec, make_film, read_number
 
 SPEC = FilmSpec(frames=500, cuts=(100, 210, 330, 420))
 SILENT = ("engine=fake", "speech.source=none", "slots.find_credits=false")
@@ -96,9 +97,8 @@ def test_the_records_say_what_was_shown_and_asked(tmp_path: Path) -> None:
         assert f"{record['budget']} word" in record["prompt"][1]["text"]
 
 
-def test_frames_are_those_of_the_planned_moments(tmp_path: Path) -> None:
-    from tests.media import read_number
-
+@pytest.mark.parametrize("given", [False, True], ids=["planned slots, on the grid", "given slots, exact"])
+def test_frames_are_those_of_the_planned_moments(tmp_path: Path, given: bool) -> None:
     made = make_film(SPEC)
     seen: dict[str, Request] = {}
 
@@ -106,12 +106,19 @@ def test_frames_are_those_of_the_planned_moments(tmp_path: Path) -> None:
         seen[request.slot_id] = request
         return plain_answer(request)
 
-    run(tmp_path / "w", "overlay.label=none", looks=FakeEngine(answer=remember))
+    def shown(second: float) -> int:
+        return made.number_at(second if given else math.floor(second * 8 + 0.5) / 8)
+
+    slots = tmp_path / "slots.csv"
+    slots.write_text("start,end\n1.0,1.5\n4.0,7.0\n")
+    fixed = Given(slots=slots) if given else None
+    run(tmp_path / "w", "overlay.label=none", looks=FakeEngine(answer=remember), given=fixed)
     for record in records(tmp_path / "w" / "stage1.jsonl"):
         clip = seen[record["slot"]].clip
         assert clip is not None
-        wanted = [made.number_at(second) for shot in record["shots"] for second in shot["seconds"]]
+        wanted = [shown(second) for shot in record["shots"] for second in shot["seconds"]]
         assert [read_number(image) for image in clip.images] == wanted
+    assert not list((tmp_path / "w").glob("frames.*"))
 
 
 def test_a_second_run_does_nothing_twice_and_changes_nothing(tmp_path: Path) -> None:
@@ -329,6 +336,18 @@ with open_film(sys.argv[1]) as film, WorkFolder(Path(sys.argv[2])) as folder:
     config = load_config(None, sys.argv[3:])
     describe(film, folder, config, engines=Engines(FakeEngine(answer=slow), FakeEngine(answer=slow)))
 """
+
+
+def test_what_was_kept_on_the_way_and_what_is_decoded_later_give_the_same(tmp_path: Path) -> None:
+    """A resumed run has lost the kept frames; its records must be those of an undisturbed one."""
+    run(tmp_path / "whole")
+    run(tmp_path / "resumed", looks=FakeEngine(answer=_stumble))
+    run(tmp_path / "resumed")
+    assert tree(tmp_path / "resumed") == tree(tmp_path / "whole")
+
+
+def _stumble(request: Request) -> str:
+    raise RuntimeError("stopped")
 
 
 @pytest.mark.parametrize("signal_", [signal.SIGKILL, signal.SIGINT], ids=["kill -9", "interrupt"])

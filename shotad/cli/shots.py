@@ -20,7 +20,7 @@ def command(console: Console, **options: Any) -> None:
 
     config = settings(options)
     with opened(options, config) as (film, folder, given):
-        found = shots_step(Bench(film, folder, config, given, console))
+        found = shots_step(Bench.of(film, folder, config, given, console))
     rows = found["shots"]
     lines = [f"{'shot':>5}  {'start':>13}  {'end':>13}  {'seconds':>8}"]
     lines += [

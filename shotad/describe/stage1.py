@@ -29,8 +29,8 @@ class Question:
     key: str
 
 
-def question(plan: SlotPlan, engine: Engine, config: Config, film: str) -> Question:
-    """The question about ``plan``; ``film`` is the film's fingerprint, which stands for the pixels."""
+def question(plan: SlotPlan, engine: Engine, config: Config, pixels: str) -> Question:
+    """The question about ``plan``; ``pixels`` stands for the film and the way its frames are read."""
     prompt = stage1_messages(plan.frames, plan.grammar, config.prompt, label=config.overlay.label)
     request = Request(
         slot_id=plan.slot.id,
@@ -40,10 +40,9 @@ def question(plan: SlotPlan, engine: Engine, config: Config, film: str) -> Quest
         seed=slot_seed(config.seed, plan.slot.id),
     )
     shown = clip_rows(plan.shots, plan.frames)
-    looks = [config.overlay, config.frames, config.film.reader]
-    return Question(
-        plan, prompt, request, key_of(film, shown, looks, request_record(request, engine.identity))
-    )
+    looks = [config.overlay, config.frames]
+    key = key_of(pixels, shown, looks, request_record(request, engine.identity))
+    return Question(plan, prompt, request, key)
 
 
 def answer(asked: Question, clip: Clip, engine: Engine, config: Config) -> dict[str, Any]:
