@@ -46,6 +46,7 @@ SENTENCES = (
     "Put it down. Slowly.",
     "We have to go, right now.",
 )
+WORDS = ("No.", "Yes!", "Stop.", "What?", "Hey!", "Run!", "Why?", "Dad?", "Okay.", "Help!")
 Detector = Callable[[Signal], tuple[Interval, ...]]
 
 
@@ -122,7 +123,7 @@ def voices(films: Path) -> list[Signal]:
     cut = [(describer, 0.3, 3.6), (describer, 4.25, 6.9), (describer, 10.6, 12.4)]
     cut += [(trailer, 12.3, 14.6), (trailer, 18.8, 20.2)]
     lines = [sound[round(a * RATE) : round(b * RATE)] for sound, a, b in cut]
-    return [trimmed(line) for line in [*lines, *synthesised()]]
+    return [trimmed(line) for line in [*lines, *synthesised(SENTENCES)]]
 
 
 def hear_sound(path: Path) -> Signal:
@@ -135,12 +136,12 @@ def hear_sound(path: Path) -> Signal:
         return np.concatenate([out.to_ndarray()[0] for out in [*frames, *mono.resample(None)]])
 
 
-def synthesised() -> list[Signal]:
+def synthesised(texts: Sequence[str]) -> list[Signal]:
     found: list[Signal] = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "line.wav"
         if shutil.which("espeak-ng"):
-            for n, text in enumerate(SENTENCES):
+            for n, text in enumerate(texts):
                 voice = ("en-us", "en-gb+f3", "en-us+m3")[n % 3]
                 subprocess.run(["espeak-ng", "-v", voice, "-w", str(path), text], check=True)
                 found.append(hear_sound(path))
@@ -149,7 +150,7 @@ def synthesised() -> list[Signal]:
         except ImportError:
             return found
         speak = hibari.Hibari()
-        for text in SENTENCES:
+        for text in texts:
             hibari.write_wav(str(path), speak(text))
             found.append(hear_sound(path))
     return found
@@ -231,6 +232,21 @@ def mixes_table(films: Path) -> None:
             print(row(f"all {decibels:+d} dB", who, s))
 
 
+def words_table(films: Path) -> None:
+    words, grounds = [trimmed(word) for word in synthesised(WORDS)], backgrounds(films)
+    if not words:
+        print("\nNo synthesiser here, so single words are not tried.")
+        return
+    longest = max(len(word) for word in words) / RATE
+    print(f"\nSingle words of at most {longest:.1f} s: how many are heard of {len(words) * len(grounds)}")
+    for decibels in LEVELS[:3]:
+        mixed = [mix(ground, words, decibels) for ground in grounds.values()]
+        for who, detect in DETECTORS.items():
+            heard = [(detect(sound), speech) for sound, speech in mixed]
+            hits = sum(any(i.overlaps(word) for i in found) for found, speech in heard for word in speech)
+            print(f"  {decibels:+d} dB {who:17s} {hits}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--films", type=Path, default=SHARED, help="the folder that holds films/")
@@ -239,6 +255,7 @@ def main() -> None:
     clips_table(options.films)
     if not options.no_mixes:
         mixes_table(options.films)
+        words_table(options.films)
 
 
 if __name__ == "__main__":
