@@ -24,6 +24,15 @@ _MOVES = {
     "down": "moves down",
     "still": "stays in place",
 }
+_PLURALS = {
+    "left": "move to the left",
+    "right": "move to the right",
+    "closer": "come closer",
+    "away": "move away",
+    "up": "move up",
+    "down": "move down",
+    "still": "stay in place",
+}
 _LOOKS = {"left": "to the left", "right": "to the right", "ahead": "straight ahead"}
 _LEVELS = {
     "black": "black",
@@ -93,7 +102,9 @@ def _deed(fact: PeopleFact) -> str:
         parts.append("goes out of view")
     if fact.turns:
         parts.append(f"turns the head {_LOOKS[fact.turns]}")
-    return f"the person {' and '.join(parts)}" if parts else ""
+    if fact.count == 1:
+        return f"the person {' and '.join(parts)}" if parts else ""
+    return f"they {_PLURALS[fact.movement]}" if fact.movement else ""
 
 
 def _look(fact: PeopleFact) -> str:
@@ -116,7 +127,7 @@ def _thing(fact: ThingFact) -> str:
 
 
 def _light(fact: LightFact) -> str:
-    return f"the picture is {_LEVELS[fact.level]}" + (f" {_CHANGES[fact.change]}" if fact.change else "")
+    return f"it is {_LEVELS[fact.level]}" + (f" {_CHANGES[fact.change]}" if fact.change else "")
 
 
 def _motion(fact: MotionFact) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +20,12 @@ from shotad.engines.base import Abilities, Identity, Reply, Request, Scene
 from shotad.errors import ShotadError
 from shotad.facts import Colour, Facts, LightFact, MotionFact, PeopleFact, TextFact
 from shotad.sight.colours import colour_of
-from shotad.sight.figures import figures_of, things_of
+from shotad.sight.figures import figure_of, things_of
 from shotad.sight.inscriptions import FrameText
-from shotad.sight.light import active_area, change_of, level_of, mean_luma
+from shotad.sight.light import Change, Level, active_area, change_of, level_of, mean_luma
 from shotad.sight.motion import camera_of, inside_of
 from shotad.sight.people import Glimpse
-from shotad.sight.persons import Colours, Person, Stretch, people_fact, people_of
+from shotad.sight.persons import Person, Stretch, people_fact, people_of
 from shotad.sight.reading import texts_of_shots
 from shotad.sight.text import TextReader
 from shotad.sight.things import cut
@@ -91,10 +91,11 @@ class Observer:
             for passage in passages(frames, self._eyes):
                 stretch = _stretch(frames, passage)
                 seen = people_of(link([look.people for look in passage.looks], passage.shifts), self._borders)
-                fact = self._people(seen, stretch, passage, known)
+                fact = self._people(seen, stretch, passage, light.level, known)
                 people += [fact] if fact else []
                 firsts, seconds = [k.first for k in passage.looks], [k.second for k in passage.looks]
-                figures += figures_of(firsts, seconds, seen, stretch)
+                figure = figure_of(passage.moving, passage.steps, seen, stretch, passage.seconds)
+                figures += [figure] if figure else []
                 things += things_of(firsts, seconds, frames.number, self._settings.observer.thing_score)
         return replace(
             facts,
@@ -110,13 +111,16 @@ class Observer:
         seen: Sequence[Person],
         stretch: Stretch,
         passage: Passage,
+        level: Level,
         known: list[tuple[int, npt.NDArray[np.float32]]],
     ) -> PeopleFact | None:
         images = {look.seconds: look.image for look in passage.looks}
-        again: int | None = None
-        if len(seen) == 1:
-            again = self._again(seen[0].track, stretch.shot, passage, known)
-        return people_fact(seen, stretch, lambda track: _colours(track, images), lambda track: again)
+        fact = people_fact(seen, stretch)
+        if fact is None or len(seen) > 1:
+            return fact
+        track = seen[0].track
+        again = self._again(track, stretch.shot, passage, known)
+        return replace(fact, again=again, clothes=_clothes(track, images, level))
 
     def _again(
         self,
@@ -186,7 +190,18 @@ def _stretch(frames: ShotFrames, passage: Passage) -> Stretch:
 
 def _light(frames: ShotFrames) -> LightFact:
     lumas = [mean_luma(image) for image in frames.images]
-    return LightFact(frames.number, level_of(lumas), change_of(lumas, frames.seconds), 0.95)
+    borders = [0, *frames.breaks, len(lumas)]
+    changes = [change_of(lumas[a:b], frames.seconds[a:b]) for a, b in pairwise(borders)]
+    known = (c for c in (changes[-1], changes[0], *changes) if c is not None)
+    change = next((c for c in known if _belongs(c, changes)), None)
+    return LightFact(frames.number, level_of(lumas), change, 0.95)
+
+
+def _belongs(change: Change, changes: Sequence[Change | None]) -> bool:
+    """A shot fades in with its first passage and out with its last; a flash may come anywhere."""
+    if change == "flash":
+        return True
+    return changes[0 if change == "fade-in" else -1] == change
 
 
 def _motion(frames: ShotFrames) -> MotionFact:
@@ -196,26 +211,23 @@ def _motion(frames: ShotFrames) -> MotionFact:
     return MotionFact(frames.number, camera, inside_of(frames.shifts), round(sure, 3))
 
 
-def _colours(track: Track[Glimpse], images: dict[float, Image]) -> Colours:
-    """The colours above and below the best face."""
-    faced = [g for g in track.seen if g.face is not None and g.face_score >= 0.8]
-    if not faced:
-        return Colours()
-    hairs: set[Colour | None] = set()
-    clothes: set[Colour | None] = set()
-    for glimpse in sorted(faced, key=lambda g: (-g.face_score, g.seconds))[:3]:
-        assert glimpse.face is not None
-        image, box = images[glimpse.seconds], glimpse.face.box
-        hairs.add(_patch(image, box, -0.32, -0.04, 0.35))
-        clothes.add(_patch(image, box, 1.7, 2.6, 0.6))
-    hair = hairs.pop() if len(hairs) == 1 else None
-    return Colours(hair, clothes.pop() if len(clothes) == 1 else None)
+def _clothes(track: Track[Glimpse], images: dict[float, Image], level: Level) -> Colour | None:
+    """The colour below the chin, where the three best faces agree on one that cannot be shade or haze.
 
-
-def _patch(image: Image, face: Box, top: float, bottom: float, half: float) -> Colour | None:
-    """The colour of a strip whose place is given in heights and widths of the face."""
-    left, right = face.centre[0] - half * face.width, face.centre[0] + half * face.width
-    high, low = face.top + top * face.height, face.top + bottom * face.height
-    if high < 0 or low > 1 or left < 0 or right > 1:
+    The colour above the face is not measured: it is as often a hood or the sky as hair.
+    """
+    faced = sorted((g for g in track.seen if g.face_score >= 0.8), key=lambda g: (-g.face_score, g.seconds))
+    found = {_below(images[g.seconds], g.face.box) for g in faced[:3] if g.face is not None}
+    if len(faced) < 3 or len(found) != 1 or level in ("black", "dark"):
         return None
-    return colour_of(cut(image, Box(left, high, right, low)))
+    colour = found.pop()
+    return None if colour in ("grey", "brown") else colour
+
+
+def _below(image: Image, face: Box) -> Colour | None:
+    """The colour of a strip from 0.7 to 1.6 face heights below the chin."""
+    left, right = face.centre[0] - 0.6 * face.width, face.centre[0] + 0.6 * face.width
+    top, bottom = face.bottom + 0.7 * face.height, face.bottom + 1.6 * face.height
+    if bottom > 1 or left < 0 or right > 1:
+        return None
+    return colour_of(cut(image, Box(left, top, right, bottom)))

@@ -11,11 +11,13 @@ from shotad.sight.faces import Embedding, FaceFinder, FaceReader
 from shotad.sight.motion import Shift, composed, is_break, shift_between, small_gray
 from shotad.sight.people import Glimpse, glimpses_of
 from shotad.sight.things import EfficientDet, SsdMobileNet
-from shotad.types import Image, Sighting
+from shotad.types import Box, Image, Sighting
 from shotad.weights import weights_file
 
 _LOOK_EVERY = 0.24
 """Seconds between two frames that the detectors look at: denser brings little (measured)."""
+_TRUST = 0.5
+"""Share of corners that must agree on the picture's movement for anything else to be seen to move."""
 _PROMISING = 0.35
 """Score of anything seen from which the second detector is asked too."""
 
@@ -33,12 +35,22 @@ class Look:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Passage:
-    """Frames of one shot without a break. ``shifts`` lie between ``looks`` (one fewer)."""
+    """Frames of one shot without a break. ``shifts`` lie between ``looks`` (one fewer).
+
+    ``seconds`` are those of all its frames, ``steps`` the movements between them (one fewer).
+    """
 
     looks: tuple[Look, ...]
     shifts: tuple[Shift | None, ...]
+    seconds: tuple[float, ...]
+    steps: tuple[Shift | None, ...]
     opens: bool
     closes: bool
+
+    @property
+    def moving(self) -> tuple[Box | None, ...]:
+        """Where something moves by itself in each step; None where the picture's movement is not sure."""
+        return tuple(s.moving if s is not None and s.trust >= _TRUST else None for s in self.steps)
 
 
 class Eyes:
@@ -106,7 +118,9 @@ def passages(frames: ShotFrames, eyes: Eyes) -> Iterator[Passage]:
         chosen = _spaced(frames.seconds, start, end)
         looks = tuple(eyes.look(frames.images[i], frames.seconds[i]) for i in chosen)
         shifts = tuple(composed(frames.shifts[a:b]) for a, b in pairwise(chosen))
-        yield Passage(looks, shifts, opens=start == 0, closes=end == len(frames.seconds))
+        opens, closes = start == 0, end == len(frames.seconds)
+        seconds, steps = frames.seconds[start:end], frames.shifts[start : end - 1]
+        yield Passage(looks, shifts, seconds, steps, opens, closes)
 
 
 def _spaced(seconds: Sequence[float], start: int, end: int) -> list[int]:

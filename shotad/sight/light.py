@@ -21,7 +21,10 @@ _SEEN = 20.0
 """Mean luma that a picture must have had to be one that fades."""
 _FLASH = 45.0
 """Luma levels by which a flash outshines the frames before and after."""
-_FLASH_SECONDS = 1.2
+_SUDDEN = 0.4
+"""Seconds in which a flash rises, at most."""
+_FLASH_SECONDS = 1.0
+"""Seconds after which it has gone."""
 
 
 def luma(image: Image) -> npt.NDArray[np.float32]:
@@ -87,10 +90,13 @@ def _falls(values: npt.NDArray[np.float64]) -> bool:
 
 
 def _flashes(values: npt.NDArray[np.float64], seconds: npt.NDArray[np.float64]) -> bool:
-    """A short rise well above what stands on both sides of it."""
+    """A sudden rise that has all but gone a moment later: what is brighter for longer is no flash."""
     for i in range(1, len(values) - 1):
-        before = values[:i][seconds[:i] >= seconds[i] - _FLASH_SECONDS]
+        before = values[:i][seconds[:i] >= seconds[i] - _SUDDEN]
         after = values[i + 1 :][seconds[i + 1 :] <= seconds[i] + _FLASH_SECONDS]
-        if len(before) and len(after) and values[i] - max(before.min(), after.min()) > _FLASH:
+        if not len(before) or not len(after):
+            continue
+        rise = values[i] - before.min()
+        if rise > _FLASH and values[i] - after.min() > 0.7 * rise:
             return True
     return False

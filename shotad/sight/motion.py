@@ -30,6 +30,13 @@ _LEAST = 14
 """Corners that must agree before a movement of the whole picture is believed."""
 _SAME_PICTURE = 0.4
 """Correlation of two thumbnails below which they show different pictures."""
+_PLAIN = 1e3
+"""Strength of two thumbnails' patterns below which at least one is plain, as in a fade to black."""
+_OTHER_LIGHT = 25.0
+_LEAST_CHANGE = 0.004
+"""Share of the picture that must change for something to move in it."""
+_MOST = 0.75
+"""Share of the change that one region must hold for it to be one thing."""
 _BACK = 1.0
 """Pixels by which a corner may miss its start when it is followed back."""
 
@@ -40,7 +47,8 @@ class Shift:
 
     A point ``p`` (from the middle, in widths and heights) goes to ``scale * p + (x, y)``; scale above 1
     comes closer. ``trust`` is the share of corners that agree, ``rest`` the share of the picture that
-    has changed after the movement is undone, both 0 to 1.
+    has changed after the movement is undone, both 0 to 1. ``moving``: where nearly all of that change
+    lies together; None where there is none or it is scattered.
     """
 
     x: float
@@ -48,6 +56,7 @@ class Shift:
     scale: float
     trust: float
     rest: float
+    moving: Box | None = None
 
     def carry(self, x: float, y: float) -> tuple[float, float]:
         """Where a point of the background, in fractions from the top left, is in the next frame."""
@@ -76,9 +85,12 @@ def is_break(before: Gray, after: Gray, shift: Shift | None) -> bool:
     size = (32, 18)
     one = cv2.resize(before, size, interpolation=cv2.INTER_AREA).astype(np.float64)
     two = cv2.resize(after, size, interpolation=cv2.INTER_AREA).astype(np.float64)
+    lighter = abs(float(one.mean() - two.mean()))
     one, two = one - one.mean(), two - two.mean()
     strength = float(np.sqrt((one**2).sum() * (two**2).sum()))
-    return strength < 1e3 or float((one * two).sum()) / strength < _SAME_PICTURE
+    if strength < _PLAIN:
+        return lighter > _OTHER_LIGHT
+    return float((one * two).sum()) / strength < _SAME_PICTURE
 
 
 def small_gray(image: Image) -> Gray:
@@ -161,14 +173,34 @@ def _shift(matrix: npt.NDArray[np.float64], before: Gray, after: Gray, trust: fl
     scale = float(np.hypot(matrix[0, 0], matrix[1, 0]))
     middle = np.array([width / 2, height / 2, 1.0])
     x, y = (matrix @ middle) - middle[:2]
-    rest = _rest(matrix, before, after)
-    return Shift(float(x) / width, float(y) / height, scale, trust, rest)
+    changed, share = _changed(matrix, before, after)
+    return Shift(float(x) / width, float(y) / height, scale, trust, share, _together(changed))
 
 
-def _rest(matrix: npt.NDArray[np.float64], before: Gray, after: Gray) -> float:
-    """Share of the pixels that both frames show and that differ once the movement is undone."""
+def _changed(
+    matrix: npt.NDArray[np.float64], before: Gray, after: Gray
+) -> tuple[npt.NDArray[np.bool_], float]:
+    """The pixels that both frames show and that differ once the movement is undone, and their share."""
     size = (before.shape[1], before.shape[0])
     moved = cv2.GaussianBlur(cv2.warpAffine(before, matrix, size), (5, 5), 0)
     shown = cv2.warpAffine(np.full_like(before, 255), matrix, size) > 250
     differs = cv2.absdiff(moved, cv2.GaussianBlur(after, (5, 5), 0)) > 20
-    return float(np.count_nonzero(differs & shown)) / max(int(np.count_nonzero(shown)), 1)
+    changed = np.asarray(differs & shown, bool)
+    return changed, float(np.count_nonzero(changed)) / max(int(np.count_nonzero(shown)), 1)
+
+
+def _together(changed: npt.NDArray[np.bool_]) -> Box | None:
+    """The box of the one region that holds most of the change."""
+    total = int(np.count_nonzero(changed))
+    if total < _LEAST_CHANGE * changed.size:
+        return None
+    kernel = np.ones((25, 25), np.uint8)
+    joined = cv2.morphologyEx(changed.astype(np.uint8), cv2.MORPH_CLOSE, kernel)
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(joined)
+    held = np.bincount(np.asarray(labels)[changed], minlength=len(stats))
+    best = int(held[1:].argmax()) + 1 if len(held) > 1 else 0
+    if best == 0 or held[best] < _MOST * total:
+        return None
+    height, width = changed.shape
+    left, top, w, h = (int(v) for v in np.asarray(stats)[best][:4])
+    return Box(left / width, top / height, (left + w) / width, (top + h) / height)

@@ -6,16 +6,17 @@ of several, how many and where.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from shotad.facts import Colour, Framing, Look, Movement, PeopleFact, Place
+from shotad.facts import Framing, Look, Movement, PeopleFact, Place
 from shotad.sight.people import Glimpse
-from shotad.sight.tracks import Carrier, Track, way_of
-from shotad.sight.verdict import Borders, sure_of
+from shotad.sight.tracks import Carrier, Track, Way, way_of, windows
+from shotad.sight.verdict import Borders, group_of, is_clear, sure_of
 from shotad.types import Box
 
 _AHEAD = 0.14
@@ -23,6 +24,9 @@ _AHEAD = 0.14
 _ASIDE = 0.33
 _FACE_SEEN = 0.75
 _EDGE = 0.02
+_GROUP_SURE = 0.9
+_WINDOW = 2.5
+"""Seconds in which a movement is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +47,6 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Colours:
-    """The colours of a person's hair and clothes, as far as they are beyond doubt."""
-
-    hair: Colour | None = None
-    clothes: Colour | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Person:
     """A track that is a person, and how sure that is."""
 
@@ -63,16 +59,17 @@ def people_of(tracks: Sequence[Track[Glimpse]], borders: Borders | None = None) 
     found = [Person(track, sure_of(track, borders)) for track in tracks]
     kept: list[Person] = []
     for person in sorted((p for p in found if p.sure > 0), key=_rank):
-        if not any(_doubles(person.track, other.track) for other in kept):
+        doubles = any(_doubles(person.track, other.track) for other in kept)
+        if not doubles and (not kept or is_clear(person.track, borders)):
             kept.append(person)
-    return kept
+    if kept:
+        return kept
+    return [Person(track, _GROUP_SURE) for track in group_of(tracks)]
 
 
 def people_fact(
     people: Sequence[Person],
     stretch: Stretch,
-    colours: Callable[[Track[Glimpse]], Colours] = lambda track: Colours(),
-    again: Callable[[Track[Glimpse]], int | None] = lambda track: None,
 ) -> PeopleFact | None:
     """The fact about the people of one stretch; None where nobody is seen for sure."""
     if not people:
@@ -81,7 +78,6 @@ def people_fact(
     main = max(people, key=lambda p: (_size(p.track), p.sure, -p.track.first))
     alone = len(people) == 1
     seen = main.track.seen
-    paint = colours(main.track) if alone else Colours()
     movement = movement_of(main.track, stretch) if alone else None
     return PeopleFact(
         shot=stretch.shot,
@@ -100,9 +96,6 @@ def people_fact(
         turns=turn_of(seen) if alone else None,
         quick=quick_of(main.track, stretch) if movement in ("left", "right") else None,
         facing=len(people) == 2 and _face_each_other(people[0].track, people[1].track),
-        again=again(main.track) if alone else None,
-        hair=paint.hair,
-        clothes=paint.clothes,
         frames=len(seen),
     )
 
@@ -116,22 +109,33 @@ def place_of(tracks: Sequence[Track[Glimpse]]) -> Place:
 def movement_of(track: Track[Glimpse], stretch: Stretch) -> Movement | None:
     """The way of one person, the picture's own movement taken out; None where it cannot be told.
 
-    A movement counts where the picture shows it and the background does not explain it.
+    A movement counts where the picture shows it and the background does not explain it, for at least a
+    second. One who moves both ways is told of neither; one who never moves stays still.
     """
+    found = {_movement_in(part, stretch) for part in windows(track, _WINDOW)} - {None}
+    if len(found) == 1:
+        return found.pop()
+    way = way_of(track, stretch.shifts, stretch.aspect)
+    return (
+        "still" if not found and way.seconds >= 1.0 and way.known >= 0.7 and _is_still(track, way) else None
+    )
+
+
+def _movement_in(track: Track[Glimpse], stretch: Stretch) -> Movement | None:
     boxes = [g.box for g in track.seen]
     way = way_of(track, stretch.shifts, stretch.aspect)
-    if len(boxes) < 4 or way.known < 0.7 or way.seconds < 0.7:
+    if len(boxes) < 5 or way.known < 0.7 or way.seconds < 1.0:
         return None
-    across = _drift([b.centre[0] for b in boxes])
-    if abs(across) > 0.1 and across * way.x > 0 and abs(way.x) > 0.3:
+    across = least(drift([b.left for b in boxes]), drift([b.right for b in boxes]), _heads(track))
+    if abs(across) > 0.08 and across * way.x > 0 and abs(way.x) > 0.3:
         return "right" if across > 0 else "left"
     growth = _growth([g.face.box.height for g in track.seen if g.face and g.face_score > _FACE_SEEN])
-    if growth is not None and growth * np.log(way.growth) > 0 and abs(growth) > np.log(1.35):
+    if growth is not None and growth * math.log(way.growth) > 0 and abs(growth) > math.log(1.35):
         return "closer" if growth > 0 else "away"
-    upright = [b.top for b in boxes]
-    if abs(_drift(upright)) > 0.2 and _drift(upright) * way.y > 0 and abs(way.y) > 0.3:
-        return "down" if _drift(upright) > 0 else "up"
-    return "still" if abs(across) < 0.03 and abs(way.x) < 0.12 and abs(way.y) < 0.12 else None
+    upright = least(drift([b.top for b in boxes]), drift([b.bottom for b in boxes]))
+    if abs(upright) > 0.12 and upright * way.y > 0 and abs(way.y) > 0.2:
+        return "down" if upright > 0 else "up"
+    return None
 
 
 def quick_of(track: Track[Glimpse], stretch: Stretch) -> bool | None:
@@ -235,7 +239,7 @@ def _body_framing(track: Track[Glimpse]) -> Framing | None:
     return "full figure" if float(np.mean(ends)) > 0.8 and slim > 0.9 else None
 
 
-def _drift(values: Sequence[float]) -> float:
+def drift(values: Sequence[float]) -> float:
     """The change from first to last by a straight line; 0 where the values do not keep to one way."""
     line = np.polyfit(np.arange(len(values)), values, 1)[0] * (len(values) - 1)
     spread = float(np.std(values))
@@ -245,11 +249,33 @@ def _drift(values: Sequence[float]) -> float:
     return float(line) if abs(steady) > 0.8 else 0.0
 
 
+def _heads(track: Track[Glimpse]) -> float | None:
+    """The drift of the face across the picture; None where it is seen too seldom."""
+    faces = [g.face.box.centre[0] for g in track.seen if g.face and g.face_score > _FACE_SEEN]
+    return drift(faces) if 2 * len(faces) > len(track.seen) and len(faces) >= 4 else None
+
+
+def least(*drifts: float | None) -> float:
+    """The smallest of drifts in one direction; 0 where they disagree. A body that turns or is cut off
+    moves one of its edges, a body that walks moves both, and the head."""
+    known = [drift for drift in drifts if drift is not None]
+    if min(known) > 0 or max(known) < 0:
+        return min(known, key=abs)
+    return 0.0
+
+
+def _is_still(track: Track[Glimpse], way: Way) -> bool:
+    """True where neither edge of the body, nor the body against the background, has moved."""
+    edges = [[g.box.left for g in track.seen], [g.box.right for g in track.seen]]
+    calm = all(max(edge) - min(edge) < 0.06 for edge in edges)
+    return calm and abs(way.x) < 0.12 and abs(way.y) < 0.12
+
+
 def _growth(heights: Sequence[float]) -> float | None:
     """The logarithm of the last over the first height by a straight line; None for too few."""
     if len(heights) < 4:
         return None
-    return _drift([float(np.log(h)) for h in heights])
+    return drift([float(np.log(h)) for h in heights])
 
 
 def _enters(track: Track[Glimpse], stretch: Stretch, movement: Movement | None) -> bool:

@@ -82,6 +82,23 @@ def link(frames: Sequence[Sequence[T]], shifts: Sequence[Carrier | None]) -> tup
     return tuple(Track(tuple(s for _, s in track), tuple(n for n, _ in track)) for track in open_tracks)
 
 
+def windows(track: Track[T], seconds: float) -> tuple[Track[T], ...]:
+    """Overlapping parts of a track, each about ``seconds`` long; the whole of a shorter one."""
+    if track.last - track.first <= seconds:
+        return (track,)
+    parts: list[Track[T]] = []
+    for start in range(len(track.seen)):
+        end = next((i for i in range(start, len(track.seen)) if _since(track, start, i) >= seconds), None)
+        if end is None:
+            break
+        parts.append(Track(track.seen[start : end + 1], track.frames[start : end + 1]))
+    return tuple(parts)
+
+
+def _since(track: Track[T], start: int, end: int) -> float:
+    return track.seen[end].seconds - track.seen[start].seconds
+
+
 @dataclass(frozen=True, slots=True)
 class Way:
     """How a track moves against the background, from its first to its last sighting.

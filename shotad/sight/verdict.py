@@ -16,6 +16,9 @@ import numpy as np
 from shotad.sight.people import Glimpse
 from shotad.sight.tracks import Track
 
+_GROUP_SCORE = 0.39
+_GROUP_SECONDS = 2.0
+
 
 @dataclass(frozen=True, slots=True)
 class Borders:
@@ -42,6 +45,39 @@ def sure_of(track: Track[Glimpse], borders: Borders | None = None) -> float:
     votes = [_by_face(track.seen, borders), _by_body(track.seen, borders), _by_second(track.seen, borders)]
     best = max(votes)
     return min(1.0, best + 0.02 * (sum(vote > 0 for vote in votes) - 1)) if best else 0.0
+
+
+def is_clear(track: Track[Glimpse], borders: Borders | None = None) -> bool:
+    """True for one who may be counted beside others: with a face, or a body that is clear throughout.
+
+    A statue beside a person was the only false one left without this.
+    """
+    borders = borders or Borders()
+    bodies = float(np.mean([g.body for g in track.seen]))
+    return _by_face(track.seen, borders) > 0 or bodies >= borders.body_mean
+
+
+def group_of(tracks: Sequence[Track[Glimpse]]) -> list[Track[Glimpse]]:
+    """Small people who keep together: none sure alone, but three or more of them for two seconds.
+
+    Empty where there are fewer. On the labelled films two groups are found, and nothing else; nearest to a
+    false one came rocks in a snowstorm, with three tracks of 1.5 s at 0.36 to 0.39.
+    """
+    small = [t for t in tracks if _is_small(t) and t.last - t.first >= _GROUP_SECONDS]
+    kept: list[Track[Glimpse]] = []
+    for track in small:
+        if all(track.seen[0].box.iou(other.seen[0].box) < 0.3 for other in kept):
+            kept.append(track)
+    return kept if len(kept) >= 3 else []
+
+
+def _is_small(track: Track[Glimpse]) -> bool:
+    seen = track.seen
+    scores = float(np.mean([max(g.body, g.part) for g in seen]))
+    heights = float(np.median([g.box.height for g in seen]))
+    steady = len(seen) >= 0.7 * (track.frames[-1] - track.frames[0] + 1)
+    rival = float(np.mean([g.rival for g in seen]))
+    return scores >= _GROUP_SCORE and heights <= 0.55 and steady and len(seen) >= 9 and rival < 0.2
 
 
 def _outbid(seen: Sequence[Glimpse], borders: Borders) -> bool:

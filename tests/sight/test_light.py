@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from shotad.sight.light import active_area, change_of, level_of, mean_luma
+from shotad.types import Box
+
+EVERY = [i / 8 for i in range(40)]
+
+
+def plain(level: int, height: int = 48, width: int = 80) -> np.ndarray:
+    return np.full((height, width, 3), level, np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("luma", "level"), [(3, "black"), (30, "dark"), (100, "middling"), (190, "bright"), (250, "white")]
+)
+def test_levels(luma: float, level: str) -> None:
+    assert level_of([luma] * 3) == level
+
+
+def test_luma_weighs_green_most() -> None:
+    green = np.zeros((4, 4, 3), np.uint8)
+    green[..., 1] = 200
+    assert mean_luma(green) == pytest.approx(0.587 * 200, abs=0.1)
+
+
+def test_a_fade_out_ends_black_step_by_step() -> None:
+    lumas = [100, 100, 80, 60, 40, 20, 5, 2]
+    assert change_of(lumas, EVERY[:8]) == "fade-out"
+    assert change_of(lumas[::-1], EVERY[:8]) == "fade-in"
+
+
+def test_a_cut_to_black_is_no_fade_and_dimming_is_none() -> None:
+    assert change_of([100, 100, 100, 0, 0], EVERY[:5]) is None
+    assert change_of([100, 90, 80, 70, 60], EVERY[:5]) is None
+
+
+def test_a_short_rise_is_a_flash_and_a_lasting_one_is_not() -> None:
+    assert change_of([60, 60, 180, 70, 60, 60], EVERY[:6]) == "flash"
+    assert change_of([60] * 6 + [180] * 12, EVERY[:18]) is None
+    assert change_of([60, 70, 90, 80, 60], EVERY[:5]) is None
+
+
+def test_darkness_changes_into_nothing() -> None:
+    assert change_of([0, 5, 12, 6, 0], EVERY[:5]) is None
+
+
+def test_black_bars_are_cut_off() -> None:
+    images = np.zeros((3, 100, 160, 3), np.uint8)
+    images[:, 12:88] = 120
+    assert active_area(images) == Box(0, 0.12, 1, 0.88)
+
+
+def test_a_dark_half_is_no_bar() -> None:
+    images = np.full((2, 100, 160, 3), 120, np.uint8)
+    images[:, :40] = 0
+    assert active_area(images) == Box(0, 0, 1, 1)
+    assert active_area(np.zeros((2, 20, 30, 3), np.uint8)) == Box(0, 0, 1, 1)

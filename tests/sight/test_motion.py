@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from shotad.sight.motion import Shift, camera_of, composed, inside_of, is_break, shift_between, small_gray
+from shotad.types import Box
+
+
+def wall(seed: int = 1) -> np.ndarray:
+    """A large picture of random soft blocks, which offers corners everywhere."""
+    blocks = np.random.default_rng(seed).integers(30, 220, (40, 70), np.uint8)
+    return np.repeat(np.repeat(blocks, 12, 0), 12, 1)
+
+
+def view(picture: np.ndarray, x: int, y: int = 80) -> np.ndarray:
+    return np.ascontiguousarray(picture[y : y + 180, x : x + 320])
+
+
+def still(x: float = 0.0, scale: float = 1.0, rest: float = 0.0) -> Shift:
+    return Shift(x, 0.0, scale, 0.9, rest)
+
+
+def test_a_pan_is_measured_in_fractions_of_the_picture() -> None:
+    shift = shift_between(view(wall(), 200), view(wall(), 216))
+    assert shift is not None
+    assert shift.x == pytest.approx(-16 / 320, abs=0.002)
+    assert shift.y == pytest.approx(0.0, abs=0.002)
+    assert shift.scale == pytest.approx(1.0, abs=0.005)
+    assert shift.trust > 0.6
+    assert shift.rest < 0.02
+    assert shift.moving is None
+
+
+def test_what_moves_by_itself_is_found_apart_from_the_pan() -> None:
+    before, after = view(wall(), 200), view(wall(), 208)
+    before[60:130, 100:150], after[60:130, 120:170] = 255, 255
+    shift = shift_between(before, after)
+    assert shift is not None
+    assert shift.x == pytest.approx(-8 / 320, abs=0.003)
+    assert shift.moving is not None
+    assert shift.moving.iou(Box(92 / 320, 60 / 180, 170 / 320, 130 / 180)) > 0.7
+
+
+def test_people_do_not_count_as_background() -> None:
+    before, after = view(wall(), 200), view(wall(), 200)
+    crowd = view(wall(2), 0)
+    before[:, 100:320], after[:, 112:320] = crowd[:, 100:320], crowd[:, 100:308]
+    shift = shift_between(before, after, apart=[Box(0.3, 0, 1, 1)])
+    assert shift is not None
+    assert abs(shift.x) < 0.003
+
+
+def test_a_plain_picture_and_another_picture_have_no_movement() -> None:
+    gray = np.full((180, 320), 90, np.uint8)
+    assert shift_between(gray, gray) is None
+    one, other = view(wall(1), 200), view(wall(3), 200)
+    found = shift_between(one, other)
+    assert found is None or found.trust < 0.2
+
+
+def test_a_break_is_another_picture_without_a_way_from_one_to_the_next() -> None:
+    one, other = view(wall(1), 200), view(wall(3), 200)
+    assert is_break(one, other, None)
+    assert not is_break(one, view(wall(1), 201), None)
+    assert not is_break(one, other, still())
+
+
+def test_movements_one_after_the_other() -> None:
+    both = composed([Shift(0.1, 0, 1.0, 0.9, 0.1), Shift(0.1, 0, 2.0, 0.8, 0.3)])
+    assert both is not None
+    assert (both.x, both.scale, both.trust, both.rest) == (pytest.approx(0.3), 2.0, 0.8, 0.3)
+    assert both.carry(0.5, 0.5) == (pytest.approx(0.8), 0.5)
+    assert composed([still(), None]) is None
+
+
+@pytest.mark.parametrize(
+    ("step", "camera"),
+    [
+        (still(-0.03), "right"),
+        (still(0.03), "left"),
+        (still(0.0), "still"),
+        (still(scale=1.05), "in"),
+        (still(scale=0.95), "out"),
+        (None, "shaky"),
+    ],
+)
+def test_the_camera(step: Shift | None, camera: str) -> None:
+    assert camera_of([step] * 8, [i / 8 for i in range(9)]) == camera
+
+
+def test_a_picture_seen_from_a_camera_that_goes_right() -> None:
+    grays = [view(wall(), x) for x in range(100, 200, 10)]
+    shifts = [shift_between(a, b) for a, b in pairwise(grays)]
+    assert camera_of(shifts, [i / 8 for i in range(10)]) == "right"
+    assert inside_of(shifts) == "none"
+
+
+def test_how_much_moves_inside() -> None:
+    assert inside_of([still(rest=0.4)] * 3) == "much"
+    assert inside_of([still(rest=0.1)] * 3) == "little"
+    assert inside_of([None] * 3) == "much"
+    assert inside_of([]) == "none"
+
+
+def test_the_small_picture_keeps_its_proportions() -> None:
+    assert small_gray(np.zeros((332, 800, 3), np.uint8)).shape == (133, 320)

@@ -1,0 +1,247 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from shotad.sight.faces import Face
+from shotad.sight.motion import Shift
+from shotad.sight.people import Glimpse, body_of, glimpses_of
+from shotad.sight.persons import (
+    Person,
+    Stretch,
+    framing_of,
+    look_of,
+    movement_of,
+    people_fact,
+    people_of,
+    turn_of,
+)
+from shotad.sight.tracks import Track
+from shotad.sight.verdict import Borders, sure_of
+from shotad.types import Box, Sighting
+
+BODY = Box(0.4, 0.1, 0.6, 0.9)
+STILL = Shift(0, 0, 1, 0.9, 0.05)
+LABELS = Path(__file__).parent.parent / "labels" / "people.json"
+
+
+def face(
+    score: float = 0.9, *, x: float = 0.5, height: float = 0.2, yaw: float = 0.0, second: float = 0.0
+) -> Face:
+    box = Box(x - 0.03, 0.15, x + 0.03, 0.15 + height)
+    return Face(box, second, score, ((x, 0.2),) * 5, yaw)
+
+
+def person(score: float = 0.8, box: Box = BODY, name: str = "person") -> Sighting:
+    return Sighting(name, box, 0.0, score)
+
+
+def track(*glimpses: Glimpse) -> Track[Glimpse]:
+    timed = tuple(
+        replace(g, seconds=i / 4, face=replace(g.face, seconds=i / 4) if g.face else None)
+        for i, g in enumerate(glimpses)
+    )
+    return Track(timed, tuple(range(len(timed))))
+
+
+def stretch(frames: int, shift: Shift | None = STILL) -> Stretch:
+    return Stretch(2, tuple(i / 4 for i in range(frames)), (shift,) * (frames - 1), 2.0)
+
+
+def walker(frames: int = 8, step: float = 0.03, start: float = 0.1) -> Track[Glimpse]:
+    boxes = [Box(start + step * i, 0.3, start + 0.2 + step * i, 0.9) for i in range(frames)]
+    return track(*(Glimpse(box, 0, body=0.85) for box in boxes))
+
+
+def test_signs_of_one_person_come_together() -> None:
+    found = glimpses_of([person(0.7)], [person(0.8)], [person(0.6)], [face()])
+    assert [(g.body, g.part, g.second, g.face_score) for g in found] == [(0.7, 0.8, 0.6, 0.9)]
+
+
+def test_a_face_goes_to_the_body_whose_head_it_is() -> None:
+    other = Box(0.35, 0.1, 0.55, 0.9)
+    found = glimpses_of([person(0.7), person(0.6, other)], [], [], [face(x=0.5)])
+    assert [(g.box == BODY, g.face is not None) for g in found] == [(False, False), (True, True)]
+
+
+def test_a_face_at_the_knees_is_not_the_bodys() -> None:
+    low = replace(face(), box=Box(0.47, 0.75, 0.53, 0.88))
+    assert sorted(g.face_score for g in glimpses_of([person()], [], [], [low])) == [0, 0.9]
+
+
+def test_a_lone_face_stands_for_head_and_shoulders() -> None:
+    (found,) = glimpses_of([], [], [], [face()])
+    assert found.box == body_of(face())
+    assert found.body == 0
+    assert glimpses_of([], [], [], [face(0.5)]) == []
+
+
+def test_an_animal_in_the_same_place_speaks_against() -> None:
+    (found,) = glimpses_of([person(0.7)], [], [person(0.9, name="bird")], [])
+    assert found.rival == 0.9
+    (found,) = glimpses_of([person(0.7)], [], [person(0.9, Box(0, 0, 0.2, 1), "bird")], [])
+    assert found.rival == 0
+
+
+def test_a_face_and_a_body_in_two_frames_are_a_person() -> None:
+    glimpse = Glimpse(BODY, 0, body=0.5, face=face())
+    assert sure_of(track(glimpse, glimpse)) > 0.9
+    assert sure_of(track(glimpse)) == 0
+    assert sure_of(track(*[replace(glimpse, body=0.1)] * 5)) == 0
+
+
+def test_a_clear_body_in_several_frames_is_a_person_and_a_faint_one_is_not() -> None:
+    assert sure_of(track(*[Glimpse(BODY, 0, body=0.8)] * 4)) > 0.9
+    assert sure_of(track(*[Glimpse(BODY, 0, body=0.64, part=0.85)] * 20)) == 0
+    assert sure_of(track(*[Glimpse(BODY, 0, body=0.8)] * 2)) == 0
+
+
+def test_both_detectors_together_are_enough() -> None:
+    assert sure_of(track(*[Glimpse(BODY, 0, body=0.4, second=0.75)] * 4)) > 0.9
+    assert sure_of(track(*[Glimpse(BODY, 0, second=0.75)] * 4)) == 0
+
+
+def test_what_is_as_much_an_animal_is_no_person() -> None:
+    assert sure_of(track(*[Glimpse(BODY, 0, body=0.8, face=face(), rival=0.7)] * 6)) == 0
+
+
+def test_higher_borders_say_less() -> None:
+    seen = track(*[Glimpse(BODY, 0, body=0.8)] * 4)
+    assert sure_of(seen, Borders(body=0.9)) == 0
+
+
+def test_one_person_seen_as_two_boxes_counts_once() -> None:
+    inner = Box(0.42, 0.3, 0.58, 0.9)
+    whole, part = [Glimpse(BODY, 0, body=0.9)] * 4, [Glimpse(inner, 0, body=0.8)] * 4
+    assert len(people_of([track(*whole), track(*part)])) == 1
+
+
+def test_two_faces_in_overlapping_bodies_are_two_people() -> None:
+    near = Glimpse(Box(0.3, 0.1, 0.7, 1), 0, body=0.8, face=face(x=0.4))
+    behind = Glimpse(Box(0.45, 0.1, 0.75, 1), 0, body=0.8, face=face(x=0.65))
+    assert len(people_of([track(*[near] * 4), track(*[behind] * 4)])) == 2
+
+
+def test_a_walker_moves_and_the_fact_says_where_to() -> None:
+    fact = people_fact(people_of([walker()]), stretch(8))
+    assert fact is not None
+    assert (fact.count, fact.movement, fact.shot, fact.frames) == (1, "right", 2, 8)
+    assert (fact.first, fact.last) == (0.0, 1.75)
+
+
+def test_who_is_only_carried_by_the_camera_does_not_walk() -> None:
+    carried = walker(step=-0.03, start=0.5)
+    assert movement_of(carried, stretch(8)) == "left"
+    assert movement_of(carried, stretch(8, Shift(-0.03, 0, 1, 0.9, 0))) is None
+    assert movement_of(carried, stretch(8, None)) is None
+
+
+def test_a_body_that_only_grows_wider_does_not_walk() -> None:
+    boxes = [Box(0.3, 0.2, 0.4 + 0.04 * i, 0.9) for i in range(8)]
+    assert movement_of(track(*(Glimpse(b, 0, body=0.9) for b in boxes)), stretch(8)) is None
+
+
+def test_going_there_and_back_is_neither() -> None:
+    xs = [0.1 + 0.03 * i for i in range(12)]
+    boxes = [Box(x, 0.3, x + 0.2, 0.9) for x in (*xs, *xs[::-1])]
+    seen = track(*(Glimpse(b, 0, body=0.9) for b in boxes))
+    assert movement_of(seen, stretch(24)) is None
+
+
+def test_staying_is_told_too() -> None:
+    assert movement_of(track(*[Glimpse(BODY, 0, body=0.9)] * 6), stretch(6)) == "still"
+
+
+def test_a_growing_face_comes_closer() -> None:
+    glimpses = [
+        Glimpse(
+            Box(0.5 - 0.1 * g, 0.6 - 0.3 * g, 0.5 + 0.1 * g, min(1.0, 0.6 + 0.3 * g)),
+            0,
+            0.8,
+            face=face(height=0.1 * g),
+        )
+        for g in (1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6)
+    ]
+    assert movement_of(track(*glimpses), stretch(7)) == "closer"
+    zoom = Shift(0, 0, 1.09, 0.9, 0)
+    assert movement_of(track(*glimpses), stretch(7, zoom)) != "closer"
+
+
+def test_who_walks_out_of_the_picture_leaves() -> None:
+    boxes = [Box(0.5 + 0.05 * i, 0.3, min(1.0, 0.7 + 0.05 * i), 0.9) for i in range(9)]
+    seen = track(*(Glimpse(b, 0, body=0.9) for b in boxes[:7]))
+    fact = people_fact(people_of([seen]), stretch(12))
+    assert fact is not None
+    assert (fact.movement, fact.leaves, fact.enters) == ("right", True, False)
+    short = people_fact(people_of([seen]), stretch(7))
+    assert short is not None
+    assert not short.leaves
+
+
+@pytest.mark.parametrize(
+    ("height", "framing"), [(0.7, "face"), (0.45, "head and shoulders"), (0.2, "upper body")]
+)
+def test_framing_by_the_face(height: float, framing: str) -> None:
+    glimpse = Glimpse(Box(0.3, 0, 0.7, 1), 0, body=0.9, face=face(height=height))
+    assert framing_of(track(*[glimpse] * 4)) == framing
+
+
+def test_framing_by_the_body() -> None:
+    assert framing_of(track(*[Glimpse(Box(0.4, 0.1, 0.5, 0.8), 0, body=0.9)] * 4)) == "full figure"
+    assert framing_of(track(*[Glimpse(Box(0.4, 0.5, 0.45, 0.65), 0, body=0.9)] * 4)) == "distant"
+    assert framing_of(track(*[Glimpse(Box(0.2, 0.1, 0.8, 1), 0, body=0.9)] * 4)) is None
+
+
+def looking(*yaws: float) -> tuple[Glimpse, ...]:
+    return track(*(Glimpse(BODY, 0, body=0.8, face=face(yaw=yaw)) for yaw in yaws)).seen
+
+
+def test_where_a_face_looks() -> None:
+    assert look_of(looking(0.5, 0.45, 0.6)) == "right"
+    assert look_of(looking(-0.5, -0.45, -0.6)) == "left"
+    assert look_of(looking(0.02, -0.05, 0.1)) == "ahead"
+    assert look_of(looking(0.22, 0.24, 0.2)) is None
+    assert look_of(looking(0.5, 0.0, 0.5)) is None
+    assert look_of(looking(0.5)) is None
+
+
+def test_a_head_that_turns() -> None:
+    assert turn_of(looking(-0.5, -0.5, 0.2, 0.5, 0.5)) == "right"
+    assert turn_of(looking(-0.5, 0.5, -0.5, 0.5)) is None
+    assert turn_of(looking(0.5, 0.5, 0.5, 0.5)) is None
+
+
+def test_two_who_face_each_other() -> None:
+    left = track(*[Glimpse(Box(0.1, 0.1, 0.4, 1), 0, body=0.8, face=face(x=0.25, yaw=0.5))] * 4)
+    right = track(*[Glimpse(Box(0.6, 0.1, 0.9, 1), 0, body=0.8, face=face(x=0.75, yaw=-0.5))] * 4)
+    fact = people_fact(people_of([left, right]), stretch(4))
+    assert fact is not None
+    assert (fact.count, fact.facing, fact.looks, fact.place) == (2, True, None, "centre")
+    away = people_fact([Person(left, 0.9), Person(left, 0.9)], stretch(4))
+    assert away is not None
+    assert not away.facing
+
+
+def test_one_after_the_other_is_one_at_a_time() -> None:
+    first = walker(4)
+    later = Track(tuple(replace(g, seconds=g.seconds + 2) for g in first.seen), tuple(range(8, 12)))
+    fact = people_fact(people_of([first, later]), stretch(12))
+    assert fact is not None
+    assert fact.count == 1
+
+
+def test_nobody_is_no_fact() -> None:
+    assert people_fact([], stretch(4)) is None
+
+
+def test_the_labels_are_in_order() -> None:
+    clips = json.loads(LABELS.read_text(encoding="utf-8"))["clips"]
+    assert len(clips) == 4
+    for clip in clips.values():
+        for label in clip["people"]:
+            seconds = [second for second, _ in label["x"]]
+            assert seconds == sorted(seconds)
+            assert all(0 <= x <= 1 for _, x in label["x"])

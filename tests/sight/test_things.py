@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from shotad.sight.figures import figure_of, things_of
+from shotad.sight.motion import Shift
+from shotad.sight.people import Glimpse
+from shotad.sight.persons import Person, Stretch
+from shotad.sight.things import COCO, cut, merge, overlap, tiles_of
+from shotad.sight.tracks import Track
+from shotad.types import Box, Sighting
+
+MIDDLE = Box(0.4, 0.4, 0.6, 0.8)
+STILL = Shift(0, 0, 1, 0.9, 0.05)
+
+
+def thing(name: str, score: float, box: Box = MIDDLE, second: float = 0.0) -> Sighting:
+    return Sighting(name, box, second, score)
+
+
+def test_coco_has_its_ninety_names_in_order() -> None:
+    assert len(COCO) == 90
+    assert [COCO[i] for i in (0, 14, 26, 31, 61, 83, 89)] == [
+        "person", "bench", "backpack", "tie", "chair", "book", "toothbrush"
+    ]  # fmt: skip
+
+
+def test_tiles_are_square_overlap_and_cover_a_wide_picture() -> None:
+    tiles = tiles_of(np.zeros((332, 800, 3), np.uint8))
+    assert tiles[0].left == 0
+    assert tiles[-1].right == pytest.approx(1)
+    assert all(t.width == pytest.approx(332 / 800) for t in tiles)
+    assert all(a.right - b.left > 0.25 * a.width for a, b in pairwise(tiles))
+    assert len(tiles_of(np.zeros((480, 500, 3), np.uint8))) == 1
+
+
+def test_cut_never_is_empty() -> None:
+    image = np.arange(10 * 20 * 3, dtype=np.uint8).reshape(10, 20, 3)
+    assert cut(image, Box(0.5, 0, 1, 1)).shape == (10, 10, 3)
+    assert cut(image, Box(0.999, 0.999, 1, 1)).size == 3
+
+
+def test_a_thing_in_two_tiles_is_one_thing_in_the_picture() -> None:
+    left, right = Box(0, 0, 0.5, 1), Box(0.4, 0, 0.9, 1)
+    whole = thing("person", 0.7, Box(0.82, 0.2, 0.98, 0.9))
+    again = thing("person", 0.8, Box(0.02, 0.2, 0.18, 0.9))
+    found = merge([(left, [whole]), (right, [again])])
+    assert len(found) == 1
+    assert found[0].box.centre[0] == pytest.approx(0.45)
+
+
+def test_the_halves_of_a_thing_cut_by_tiles_are_joined() -> None:
+    left, right = Box(0, 0, 0.6, 1), Box(0.4, 0, 1, 1)
+    found = merge(
+        [
+            (left, [thing("person", 0.6, Box(0.5, 0, 1, 1))]),
+            (right, [thing("person", 0.8, Box(0, 0, 0.5, 1))]),
+        ]
+    )
+    assert [(round(s.box.left, 2), round(s.box.right, 2), s.score) for s in found] == [(0.3, 0.7, 0.8)]
+
+
+def test_overlap_is_full_for_a_box_inside_another() -> None:
+    assert overlap(Box(0, 0, 1, 1), Box(0.2, 0.2, 0.4, 0.4)) == 1
+    assert overlap(Box(0, 0, 0.5, 1), Box(0.5, 0, 1, 1)) == 0
+
+
+def test_a_thing_needs_both_detectors_in_several_frames() -> None:
+    sure = [[thing("car", 0.93, second=i)] for i in range(4)]
+    assert [(f.name, f.count, f.place) for f in things_of(sure, sure, 2, 0.88)] == [("car", 1, "centre")]
+    assert things_of(sure[:3], sure[:3], 2, 0.88) == []
+    assert things_of(sure, [[thing("truck", 0.95)]] * 4, 2, 0.88) == []
+    assert things_of(sure, [[thing("car", 0.85)]] * 4, 2, 0.88) == []
+
+
+def test_animals_people_and_surroundings_have_no_name() -> None:
+    for name, box in (
+        ("bird", Box(0.4, 0.4, 0.6, 0.6)),
+        ("person", Box(0, 0, 0.2, 1)),
+        ("bed", Box(0, 0.3, 1, 1)),
+    ):
+        frames = [[thing(name, 0.97, box)]] * 6
+        assert things_of(frames, frames, 0, 0.88) == []
+
+
+def course(xs: list[float], *, y: float = 0.5, people: list[Person] | None = None) -> str | None:
+    boxes = [Box(x - 0.1, y - 0.2, x + 0.1, y + 0.2) for x in xs]
+    seconds = [i / 8 for i in range(len(xs) + 1)]
+    stretch = Stretch(3, tuple(seconds), (), 1.8)
+    fact = figure_of(boxes, [STILL] * len(xs), people or [], stretch, seconds)
+    return fact.movement if fact else None
+
+
+def test_something_that_crosses_the_picture_is_a_figure() -> None:
+    assert course([0.2 + 0.03 * i for i in range(12)]) == "right"
+    assert course([0.8 - 0.03 * i for i in range(12)]) == "left"
+
+
+def test_what_sways_or_stays_is_none() -> None:
+    assert course([0.5 + 0.1 * (-1) ** i for i in range(12)]) is None
+    assert course([0.5] * 12) is None
+    assert course([0.2 + 0.03 * i for i in range(4)]) is None
+
+
+def test_what_is_a_person_is_no_figure() -> None:
+    xs = [0.2 + 0.03 * i for i in range(12)]
+    seen = tuple(Glimpse(Box(x - 0.1, 0.3, x + 0.1, 0.7), (i + 1) / 8) for i, x in enumerate(xs))
+    assert course(xs, people=[Person(Track(seen, tuple(range(12))), 0.95)]) is None
+
+
+def test_something_that_rises_from_the_lower_edge_moves_up() -> None:
+    boxes = [Box(0.4, 0.9 - 0.04 * i, 0.6, 1) for i in range(12)]
+    seconds = [i / 8 for i in range(13)]
+    fact = figure_of(boxes, [STILL] * 12, [], Stretch(0, tuple(seconds), (), 1.8), seconds)
+    assert fact is not None
+    assert (fact.movement, fact.place) == ("up", "centre")

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from shotad.sight.tracks import link, way_of, windows
+from shotad.types import Box
+
+
+@dataclass(frozen=True)
+class Seen:
+    box: Box
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Pan:
+    """A background that goes ``x`` to the right in each step, and grows by ``scale``."""
+
+    x: float = 0.0
+    scale: float = 1.0
+
+    def carry(self, x: float, y: float) -> tuple[float, float]:
+        return 0.5 + self.scale * (x - 0.5) + self.x, 0.5 + self.scale * (y - 0.5)
+
+
+def body(x: float, second: float, *, height: float = 0.4, width: float = 0.1, y: float = 0.5) -> Seen:
+    return Seen(Box(x - width / 2, y - height / 2, x + width / 2, y + height / 2), second)
+
+
+def walk(xs: list[float]) -> list[list[Seen]]:
+    return [[body(x, 0.25 * i)] for i, x in enumerate(xs)]
+
+
+def test_two_people_who_pass_each_other_stay_two_tracks() -> None:
+    frames = [[body(0.2 + 0.02 * i, i / 4), body(0.8 - 0.02 * i, i / 4, y=0.6)] for i in range(10)]
+    tracks = link(frames, [Pan()] * 9)
+    assert [len(track.seen) for track in tracks] == [10, 10]
+    assert tracks[0].seen[-1].box.centre[0] == pytest.approx(0.38)
+
+
+def test_a_fast_pan_needs_the_background_to_be_linked() -> None:
+    frames = walk([0.8, 0.55, 0.3])
+    assert len(link(frames, [Pan(-0.25)] * 2)) == 1
+    assert len(link(frames, [Pan(0.0)] * 2)) == 3
+
+
+def test_a_short_disappearance_is_bridged_and_a_long_one_is_not() -> None:
+    frames: list[list[Seen]] = [[body(0.5, 0.0)], [], [], [body(0.5, 0.75)], [], [], [], [], [body(0.5, 2.0)]]
+    tracks = link(frames, [Pan()] * 8)
+    assert [track.frames for track in tracks] == [(0, 3), (8,)]
+
+
+def test_a_body_of_other_size_is_another() -> None:
+    assert len(link([[body(0.5, 0)], [body(0.5, 0.25, height=0.05, width=0.01)]], [Pan()])) == 2
+
+
+def test_who_stays_in_the_middle_while_the_camera_pans_moves_all_the_same() -> None:
+    track = link(walk([0.5] * 5), [Pan(-0.05)] * 4)[0]
+    way = way_of(track, [Pan(-0.05)] * 4, aspect=2.0)
+    assert way.x == pytest.approx(4 * 0.05 * 2.0 / 0.4)
+    assert (way.seconds, way.known) == (1.0, 1.0)
+
+
+def test_who_is_carried_along_by_the_pan_does_not_move() -> None:
+    shifts = [Pan(0.05)] * 4
+    way = way_of(link(walk([0.3, 0.35, 0.4, 0.45, 0.5]), shifts)[0], shifts, aspect=2.0)
+    assert way.x == pytest.approx(0.0, abs=1e-9)
+
+
+def test_growth_counts_beyond_the_zoom_only() -> None:
+    shifts = [Pan(scale=1.1)] * 2
+    frames = [[body(0.5, 0.25 * i, height=0.3 * h, width=0.1 * h)] for i, h in enumerate((1, 1.1, 1.21))]
+    assert way_of(link(frames, shifts)[0], shifts, 2.0).growth == pytest.approx(1.0)
+    assert way_of(link(frames, [Pan()] * 2)[0], [Pan()] * 2, 2.0).growth == pytest.approx(1.21)
+
+
+def test_steps_without_a_known_background_do_not_count() -> None:
+    frames = walk([0.3, 0.35, 0.4])
+    way = way_of(link(frames, [Pan(), None])[0], [Pan(), None], 1.0)
+    assert way.known == 0.5
+    assert way.x == pytest.approx(0.05 / 0.4)
+
+
+def test_windows_are_as_long_as_asked_and_a_short_track_is_one() -> None:
+    track = link(walk([0.5] * 9), [Pan()] * 8)[0]
+    parts = windows(track, 1.0)
+    assert [(p.first, p.last) for p in parts] == [(0, 1), (0.25, 1.25), (0.5, 1.5), (0.75, 1.75), (1, 2)]
+    assert windows(track, 5.0) == (track,)
