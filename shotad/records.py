@@ -58,6 +58,7 @@ def slot_rows(slots: Iterable[Slot]) -> list[Json]:
             "end": seconds(slot.interval.end),
             "max_words": slot.max_words,
             "credits": slot.credits,
+            **({"label": slot.label} if slot.label else {}),
         }
         for slot in slots
     ]
@@ -66,7 +67,14 @@ def slot_rows(slots: Iterable[Slot]) -> list[Json]:
 def slots_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Slot, ...]:
     """The slots that `slot_rows` wrote."""
     return tuple(
-        Slot(row["id"], Interval(row["start"], row["end"]), row["max_words"], row["credits"]) for row in rows
+        Slot(
+            row["id"],
+            Interval(row["start"], row["end"]),
+            row["max_words"],
+            row["credits"],
+            row.get("label", ""),
+        )
+        for row in rows
     )
 
 

@@ -97,12 +97,16 @@ def slot_id(start: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """The time in which one AD sentence is spoken, and how many words fit into it."""
+    """The time in which one AD sentence is spoken, and how many words fit into it.
+
+    ``label`` is what the user's own file calls a given slot.
+    """
 
     id: str
     interval: Interval
     max_words: int
     credits: bool = False
+    label: str = ""
 
     def __post_init__(self) -> None:
         if self.max_words < 1:

@@ -295,10 +295,12 @@ def test_the_track_of_another_film_is_refused(tmp_path: Path) -> None:
 
 def test_given_slots_are_used_as_they_are(tmp_path: Path) -> None:
     slots = tmp_path / "slots.csv"
-    slots.write_text("start,end\n1.0,1.5\n4.0,7.0\n19.0,25.0\n30,31\n")
+    slots.write_text("id,start,end\nfirst,1.0,1.5\n,4.0,7.0\n,19.0,25.0\n,30,31\n")
     outcome, _, _ = run(tmp_path / "w", given=Given(slots=slots))
     assert [cue.id for cue in outcome.track.cues] == ["s00001000", "s00004000", "s00019000"]
     assert [name for name, _ in outcome.failed_slots] == ["s00030000"]
+    rows = json.loads((tmp_path / "w" / "slots.json").read_text())["slots"]
+    assert [row.get("label", "") for row in rows] == ["first", "", ""]
     assert any("cut to" in warning for warning in outcome.warnings)
 
 

@@ -81,8 +81,9 @@ def fixed_slots(
 ) -> FixedSlots:
     """Slots exactly where ``cues`` (id or None, interval) say; no minimum applies, and they may overlap.
 
-    A cue partly outside ``film`` is clipped, with a warning; one wholly outside fails. A cue without
-    an id gets the slot id of its (clipped) start; an id that is taken gets a number behind it.
+    A cue partly outside ``film`` is clipped, with a warning; one wholly outside fails. A slot is called
+    by its (clipped) start, as all slots are, or by the next millisecond that is free; the id that the
+    file gives it is its label.
     """
     slots: list[Slot] = []
     warnings: list[str] = []
@@ -90,25 +91,27 @@ def fixed_slots(
     taken: set[str] = set()
     for given, interval in sorted(cues, key=lambda cue: cue[1]):
         inside = interval.clip(film)
-        name = _unused(given or slot_id((inside or interval).start), taken)
-        if given and name != given:
-            warnings.append(f"Slot id {given} is given twice; the one at {interval} is called {name}.")
+        label = given or ""
         if inside is None:
+            name = label or slot_id(max(interval.start, 0.0))
             failed.append(FailedSlot(name, interval, f"{interval} lies outside the film {film}"))
             continue
+        name = _unused(inside.start, taken)
         if inside != interval:
-            warnings.append(f"Slot {name} {interval} reaches outside the film and is cut to {inside}.")
-        slots.append(Slot(name, inside, word_budget(inside.duration, settings)))
+            warnings.append(
+                f"Slot {label or name} {interval} reaches outside the film and is cut to {inside}."
+            )
+        slots.append(Slot(name, inside, word_budget(inside.duration, settings), label=label))
     return FixedSlots(tuple(slots), tuple(warnings), tuple(failed))
 
 
-def _unused(name: str, taken: set[str]) -> str:
-    number, free = 1, name
-    while free in taken:
+def _unused(start: float, taken: set[str]) -> str:
+    """The slot id of ``start`` or of the first later millisecond that nobody has."""
+    number = round(start * 1000)
+    while (name := slot_id(number / 1000)) in taken:
         number += 1
-        free = f"{name}-{number}"
-    taken.add(free)
-    return free
+    taken.add(name)
+    return name
 
 
 def _ceil_ms(second: float) -> int:

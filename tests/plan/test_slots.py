@@ -216,10 +216,10 @@ FILM = Interval(0, 100)
 def test_fixed_slots_are_taken_as_they_are() -> None:
     cues = [("b", Interval(50, 50.12)), (None, Interval(10.5, 12)), ("a", Interval(11, 13))]
     found = fixed_slots(cues, FILM, SlotSettings(seconds_per_word=0.275, budget="paper"))
-    assert [(slot.id, slot.interval) for slot in found.slots] == [
-        ("s00010500", Interval(10.5, 12)),
-        ("a", Interval(11, 13)),
-        ("b", Interval(50, 50.12)),
+    assert [(slot.id, slot.label, slot.interval) for slot in found.slots] == [
+        ("s00010500", "", Interval(10.5, 12)),
+        ("s00011000", "a", Interval(11, 13)),
+        ("s00050000", "b", Interval(50, 50.12)),
     ]
     assert [slot.max_words for slot in found.slots] == [6, 8, 1]
     assert found.warnings == ()
@@ -236,7 +236,7 @@ def test_fixed_slots_partly_outside_are_clipped_and_said() -> None:
 
 def test_fixed_slots_wholly_outside_fail_and_are_not_lost() -> None:
     found = fixed_slots([("late", Interval(100, 104)), ("x", Interval(5, 9))], FILM, SlotSettings())
-    assert [slot.id for slot in found.slots] == ["x"]
+    assert [slot.label for slot in found.slots] == ["x"]
     assert [(slot.id, slot.interval) for slot in found.failed] == [("late", Interval(100, 104))]
     assert "outside" in found.failed[0].reason
 
@@ -244,5 +244,5 @@ def test_fixed_slots_wholly_outside_fail_and_are_not_lost() -> None:
 def test_fixed_slots_never_share_an_id() -> None:
     cues = [("a", Interval(1, 2)), ("a", Interval(3, 4)), (None, Interval(5, 6)), (None, Interval(5, 7))]
     found = fixed_slots(cues, FILM, SlotSettings())
-    assert [slot.id for slot in found.slots] == ["a", "a-2", "s00005000", "s00005000-2"]
-    assert len(found.warnings) == 1
+    assert [slot.id for slot in found.slots] == ["s00001000", "s00003000", "s00005000", "s00005001"]
+    assert [slot.label for slot in found.slots] == ["a", "a", "", ""]
