@@ -96,8 +96,13 @@ def test_ctc_joins_repeats_and_drops_blanks(path: str, text: str) -> None:
 
 def test_a_likely_space_that_lost_to_the_blank_is_put_back() -> None:
     assert ctc_text(steps("a--b", s2=0.41), ALPHABET)[0] == "a b"
-    assert ctc_text(steps("a--b", s2=0.24), ALPHABET)[0] == "ab", "as in a widely set title"
+    assert ctc_text(steps("a--b", s2=0.2), ALPHABET)[0] == "ab", "a line of few gaps needs more"
+    assert ctc_text(steps("a-b-c--a-b", s5=0.1), ALPHABET)[0] == "abc ab"
     assert ctc_text(steps("a -b", s2=0.41), ALPHABET)[0] == "a b", "never two"
+
+
+def test_a_widely_set_title_keeps_together() -> None:
+    assert ctc_text(steps("a-b-c-a-b", s1=0.06, s3=0.05, s5=0.07, s7=0.24), ALPHABET)[0] == "abcab"
 
 
 def test_a_level_strip_is_the_picture_itself() -> None:
