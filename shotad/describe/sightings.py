@@ -18,6 +18,8 @@ _LOOK_EVERY = 0.24
 """Seconds between two frames that the detectors look at: denser brings little (measured)."""
 _TRUST = 0.5
 """Share of corners that must agree on the picture's movement for anything else to be seen to move."""
+_PLAIN = 0.75
+"""Score from which a body needs no closer look, and with a face of it no second opinion either."""
 _PROMISING = 0.35
 """Score of anything seen from which the second detector is asked too."""
 
@@ -64,11 +66,12 @@ class Eyes:
     def look(self, image: Image, seconds: float) -> Look:
         """All that the models see in one frame (RGB, bars cut off)."""
         first, second, faces = self._loaded()
-        whole = first.find(image, seconds)
-        parts = first.find_small(image, seconds)
-        seen_faces = faces.find(image, seconds)
+        whole, seen_faces = first.find(image, seconds), faces.find(image, seconds)
+        body = max((s.score for s in whole if s.name == "person"), default=0.0)
+        parts = first.find_small(image, seconds) if body < _PLAIN else []
+        settled = body >= _PLAIN and any(face.score >= _PLAIN for face in seen_faces)
         promising = seen_faces or any(s.score >= _PROMISING for s in (*whole, *parts))
-        others = second.find(image, seconds) if promising else []
+        others = second.find(image, seconds) if promising and not settled else []
         people = glimpses_of(whole, parts, others, seen_faces)
         return Look(seconds, image, tuple(people), tuple(whole), tuple(others))
 

@@ -23,6 +23,7 @@ _AHEAD = 0.14
 """Yaw up to which a face looks ahead, and from ``_ASIDE`` on aside; between them nothing is said."""
 _ASIDE = 0.33
 _FACE_SEEN = 0.75
+_ORDER: dict[Look, int] = {"left": -1, "ahead": 0, "right": 1}
 _EDGE = 0.02
 _GROUP_SURE = 0.9
 _WINDOW = 2.5
@@ -156,22 +157,28 @@ def framing_of(track: Track[Glimpse]) -> Framing | None:
 
 
 def look_of(seen: Sequence[Glimpse]) -> Look | None:
-    """Where the face points to over the last second of sight; None where it is between or changing."""
+    """Where the face points to over the last second of sight: left or right.
+
+    None where it is between, or changing, and for a face that points ahead: whether it looks down is
+    not measured.
+    """
     yaws = [g.face.yaw for g in seen if g.face and g.face_score > _FACE_SEEN]
     if len(yaws) < 2 or 2 * len(yaws) < len(seen):
         return None
     looks = {_look(yaw) for yaw in yaws[-4:]}
-    return looks.pop() if len(looks) == 1 else None
+    look = looks.pop()
+    return look if not looks and look != "ahead" else None
 
 
 def turn_of(seen: Sequence[Glimpse]) -> Look | None:
-    """Where the head turns to: two looks at least one way, then two at least another."""
+    """Where the head turns to: two looks at least one way, then two at least to the left or right."""
     looks = [_look(g.face.yaw) for g in seen if g.face and g.face_score > _FACE_SEEN]
     clear = [look for look in looks if look is not None]
     if len(clear) < 4 or clear[0] == clear[-1] or clear[0] != clear[1] or clear[-1] != clear[-2]:
         return None
-    changes = sum(a != b for a, b in pairwise(clear))
-    return clear[-1] if changes == 1 else None
+    steps = [_ORDER[b] - _ORDER[a] for a, b in pairwise(clear)]
+    one_way = all(step >= 0 for step in steps) or all(step <= 0 for step in steps)
+    return clear[-1] if one_way and clear[-1] != "ahead" else None
 
 
 def _look(yaw: float) -> Look | None:

@@ -202,7 +202,7 @@ def looking(*yaws: float) -> tuple[Glimpse, ...]:
 def test_where_a_face_looks() -> None:
     assert look_of(looking(0.5, 0.45, 0.6)) == "right"
     assert look_of(looking(-0.5, -0.45, -0.6)) == "left"
-    assert look_of(looking(0.02, -0.05, 0.1)) == "ahead"
+    assert look_of(looking(0.02, -0.05, 0.1)) is None
     assert look_of(looking(0.22, 0.24, 0.2)) is None
     assert look_of(looking(0.5, 0.0, 0.5)) is None
     assert look_of(looking(0.5)) is None
@@ -210,6 +210,10 @@ def test_where_a_face_looks() -> None:
 
 def test_a_head_that_turns() -> None:
     assert turn_of(looking(-0.5, -0.5, 0.2, 0.5, 0.5)) == "right"
+    assert turn_of(looking(0.0, 0.0, 0.5, 0.5)) == "right"
+    assert turn_of(looking(0.5, 0.5, 0.0, -0.5, -0.5)) == "left"
+    assert turn_of(looking(0.5, 0.5, -0.5, 0.0, -0.5, -0.5)) is None
+    assert turn_of(looking(0.5, 0.5, 0.0, 0.0)) is None
     assert turn_of(looking(-0.5, 0.5, -0.5, 0.5)) is None
     assert turn_of(looking(0.5, 0.5, 0.5, 0.5)) is None
 
