@@ -109,7 +109,10 @@ class ContentScore:
 
     def _reduce_planes(self, raw: av.VideoFrame) -> Image:
         size = self._working_size(raw.width, raw.height)
-        y, u, v = (_resized(_plane(raw, i), size) for i in range(3))
+        y = _resized(_plane(raw, 0), size)
+        # swscale repeats chroma, it does not interpolate it; and the nearest sample is cheaper to fetch.
+        # INTER_NEAREST would take a corner of each cell: it moved a cut of real film.
+        u, v = (_resized(_plane(raw, i), size, cv2.INTER_NEAREST_EXACT) for i in (1, 2))
         return _bgr_from_yuv(y, u, v, matrix=_known_matrix(raw), full_range=_is_full_range(raw))
 
     def _working_size(self, width: int, height: int) -> Size:
@@ -148,9 +151,9 @@ def _mean_difference(one: Image, other: Image) -> float:
     return float((hue / pixels + saturation / pixels + value / pixels) / 3.0)
 
 
-def _resized(image: Any, size: Size) -> Any:
+def _resized(image: Any, size: Size, method: int = cv2.INTER_LINEAR) -> Any:
     same = (image.shape[1], image.shape[0]) == size
-    return image if same else cv2.resize(image, size, interpolation=cv2.INTER_LINEAR)
+    return image if same else cv2.resize(image, size, interpolation=method)
 
 
 def _is_large(raw: av.VideoFrame) -> bool:
