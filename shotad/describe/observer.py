@@ -17,7 +17,7 @@ from shotad.config import Config
 from shotad.describe.dense import describe
 from shotad.describe.sightings import Eyes, Passage, ShotFrames, passages, shot_frames
 from shotad.engines.base import Abilities, Identity, Reply, Request, Scene
-from shotad.errors import ShotadError
+from shotad.errors import ShotadError, WeightsError
 from shotad.facts import Colour, Facts, LightFact, MotionFact, PeopleFact, TextFact
 from shotad.sight.colours import colour_of
 from shotad.sight.figures import figure_of, things_of
@@ -26,12 +26,13 @@ from shotad.sight.light import Change, Level, active_area, change_of, level_of, 
 from shotad.sight.motion import camera_of, inside_of
 from shotad.sight.people import Glimpse
 from shotad.sight.persons import Person, Stretch, people_fact, people_of
-from shotad.sight.reading import texts_of_shots
+from shotad.sight.reading import looks_like_credits, texts_of_shots
 from shotad.sight.text import TextReader
 from shotad.sight.things import cut
 from shotad.sight.tracks import Track, link
 from shotad.sight.verdict import Borders
 from shotad.types import Box, Clip, Image, Role
+from shotad.workfolder import key_of
 
 REVISION = "1"
 """Raise it with every change that changes what is measured: records depend on it."""
@@ -39,6 +40,8 @@ FRAMES_PER_SECOND = 8.0
 """How densely a slot is best sampled for it; it works with fewer, and sees less movement."""
 _TEXT_EVERY = 0.45
 """Seconds between two frames in which text is looked for."""
+_HELD = 0.3
+"""Share of corners that must agree on the picture's movement for a flash in it to be believed."""
 _SAME_FACE = 0.5
 """Likeness of two faces of one person. OpenCV Zoo's border for SFace is 0.363; a wrong "again" is worse."""
 
@@ -48,9 +51,13 @@ class Observer:
 
     def __init__(self, settings: Config) -> None:
         self.identity = Identity(
-            "observer", "efficientdet-lite2+ssd-mobilenet-v2+yunet+sface+ppocr", REVISION
+            "observer",
+            "efficientdet-lite2+ssd-mobilenet-v2+yunet+sface+ppocr",
+            f"{REVISION}-{key_of(settings.observer, settings.text)}",
         )
-        self.abilities = Abilities(accepts_images=True, wants_overlay=False, frame_height=480)
+        self.abilities = Abilities(
+            accepts_images=True, wants_overlay=False, frames_per_second=FRAMES_PER_SECOND
+        )
         self._settings = settings
         self._eyes = Eyes(settings)
         self._texts = TextReader(settings.text)
@@ -65,6 +72,8 @@ class Observer:
             return Reply("", "error", error="the observer needs a clip to look at")
         try:
             facts = self.observe(request.clip, request.scene)
+        except WeightsError:
+            raise
         except ShotadError as error:
             return Reply("", "error", error=str(error))
         text = describe(facts)
@@ -74,9 +83,9 @@ class Observer:
         """The facts of the slot's shots. Without a scene every frame counts as the slot's."""
         current = _current(clip, scene)
         numbers = tuple(int(n) for n in sorted(set(clip.shot_numbers[current].tolist())))
-        texts = self._read(clip, current)
+        texts, rolls = self._read(clip, current, scene)
         area = active_area(clip.images)
-        facts = Facts(numbers, texts=texts, credits=scene.credits if scene else False)
+        facts = Facts(numbers, texts=texts, credits=rolls or (scene is not None and scene.credits))
         known: list[tuple[int, npt.NDArray[np.float32]]] = []
         for frames in _shots(clip, current, area):
             facts = self._with_shot(facts, frames, known)
@@ -143,7 +152,10 @@ class Observer:
         likeness, number = max(alike, default=(0.0, shot))
         return number if likeness >= _SAME_FACE else None
 
-    def _read(self, clip: Clip, current: npt.NDArray[np.bool_]) -> tuple[TextFact, ...]:
+    def _read(
+        self, clip: Clip, current: npt.NDArray[np.bool_], scene: Scene | None
+    ) -> tuple[tuple[TextFact, ...], bool]:
+        """The texts seen, and whether they are credits that roll by."""
         chosen: list[int] = []
         for i in np.flatnonzero(current).tolist():
             new_shot = not chosen or clip.shot_numbers[i] != clip.shot_numbers[chosen[-1]]
@@ -154,7 +166,9 @@ class Observer:
             FrameText(int(clip.shot_numbers[i]), float(clip.seconds[i]), found)
             for i, found in zip(chosen, lines, strict=True)
         ]
-        return texts_of_shots(seen, self._settings.observer.text_score)
+        speech = scene.speech if scene else ()
+        texts = texts_of_shots(seen, self._settings.observer.text_score, speech)
+        return texts, looks_like_credits(seen)
 
 
 def _current(clip: Clip, scene: Scene | None) -> npt.NDArray[np.bool_]:
@@ -191,10 +205,19 @@ def _stretch(frames: ShotFrames, passage: Passage) -> Stretch:
 def _light(frames: ShotFrames) -> LightFact:
     lumas = [mean_luma(image) for image in frames.images]
     borders = [0, *frames.breaks, len(lumas)]
-    changes = [change_of(lumas[a:b], frames.seconds[a:b]) for a, b in pairwise(borders)]
+    changes = [_change(frames, lumas, a, b) for a, b in pairwise(borders)]
     known = (c for c in (changes[-1], changes[0], *changes) if c is not None)
     change = next((c for c in known if _belongs(c, changes)), None)
     return LightFact(frames.number, level_of(lumas), change, 0.95)
+
+
+def _change(frames: ShotFrames, lumas: Sequence[float], start: int, end: int) -> Change | None:
+    """The change within one passage; no flash where the picture is thrown about, as bright parts then
+    come and go."""
+    change = change_of(lumas[start:end], frames.seconds[start:end])
+    steps = frames.shifts[start : end - 1]
+    held = sum(s is not None and s.trust >= _HELD for s in steps)
+    return None if change == "flash" and held < 0.6 * len(steps) else change
 
 
 def _belongs(change: Change, changes: Sequence[Change | None]) -> bool:

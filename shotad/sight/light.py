@@ -17,9 +17,9 @@ _LEVELS: tuple[tuple[float, Level], ...] = ((8, "black"), (50, "dark"), (150, "m
 """Mean luma (0 to 255) below which a picture counts as such; from there on it is white."""
 _FADED = 8.0
 """Mean luma of a picture that has faded away."""
-_SEEN = 20.0
+_SEEN = 13.0
 """Mean luma that a picture must have had to be one that fades."""
-_FLASH = 45.0
+_FLASH = 30.0
 """Luma levels by which a flash outshines the frames before and after."""
 _SUDDEN = 0.4
 """Seconds in which a flash rises, at most."""

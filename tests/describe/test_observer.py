@@ -16,7 +16,7 @@ from shotad.describe.observer import Observer
 from shotad.describe.parsing import parse_stage1
 from shotad.describe.sightings import Look
 from shotad.engines.base import Request, Scene
-from shotad.errors import WeightsError
+from shotad.errors import EngineError, WeightsError
 from shotad.facts import Facts, FigureFact, LightFact, MotionFact, PeopleFact, TextFact, ThingFact
 from shotad.sight.people import Glimpse
 from shotad.types import Box, Clip, ContextShot, Interval, Role, Shot
@@ -61,7 +61,7 @@ class FakeEyes:
 
 def observer_with(eyes: FakeEyes, monkeypatch: pytest.MonkeyPatch) -> Observer:
     monkeypatch.setattr(module, "Eyes", lambda settings: eyes)
-    monkeypatch.setattr(Observer, "_read", lambda self, clip, current: ())
+    monkeypatch.setattr(Observer, "_read", lambda self, clip, current, scene: ((), False))
     return Observer(Config())
 
 
@@ -146,15 +146,24 @@ def test_the_clip_is_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.array_equal(clip.images, before)
 
 
-def test_weights_that_cannot_be_had_are_an_error_reply(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_that_cannot_be_had_stop_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     class NoEyes(FakeEyes):
         def look(self, image: np.ndarray, seconds: float) -> Look:
             raise WeightsError("The weights yunet could not be fetched.")
 
     engine = observer_with(NoEyes(), monkeypatch)
+    with pytest.raises(WeightsError, match="yunet"):
+        engine.generate([Request("s", (), clip=clip_of([wall()] * 4, [0] * 4))])
+
+
+def test_another_failure_is_an_error_reply(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Blind(FakeEyes):
+        def look(self, image: np.ndarray, seconds: float) -> Look:
+            raise EngineError("The eyes are shut.")
+
+    engine = observer_with(Blind(), monkeypatch)
     (reply,) = engine.generate([Request("s", (), clip=clip_of([wall()] * 4, [0] * 4))])
-    assert reply.finish == "error"
-    assert "yunet" in (reply.error or "")
+    assert (reply.finish, reply.error) == ("error", "The eyes are shut.")
 
 
 def person(**more: Any) -> PeopleFact:

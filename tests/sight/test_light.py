@@ -40,7 +40,7 @@ def test_a_cut_to_black_is_no_fade_and_dimming_is_none() -> None:
 def test_a_short_rise_is_a_flash_and_a_lasting_one_is_not() -> None:
     assert change_of([60, 60, 180, 70, 60, 60], EVERY[:6]) == "flash"
     assert change_of([60] * 6 + [180] * 12, EVERY[:18]) is None
-    assert change_of([60, 70, 90, 80, 60], EVERY[:5]) is None
+    assert change_of([60, 70, 85, 80, 60], EVERY[:5]) is None
 
 
 def test_darkness_changes_into_nothing() -> None:
