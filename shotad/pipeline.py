@@ -7,6 +7,7 @@ write        clips → Stage I → Stage II → track → scripts
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,7 +30,7 @@ from shotad.progress import NoProgress, Progress, reported
 from shotad.records import description_of
 from shotad.script.cue import Cue, Maker
 from shotad.tracking import write_track
-from shotad.types import Grammar, Seconds, Slot
+from shotad.types import ContextShot, FramePlan, Grammar, Interval, Slot, Utterance
 from shotad.workfolder import WorkFolder, key_of
 
 FALLBACK_RATE = Fraction(24)
@@ -68,15 +69,28 @@ def describe(
     check_prompts()
     bench = Bench.of(film, folder, config, given, progress or NoProgress())
     prepared = prepare(bench)
-    plans = understand(prepared, bench)
+    plans = understand(prepared, bench, engines.looks)
     cues = write(plans, prepared, bench, engines)
     return write_track(cues, prepared, bench, makers_of(engines), discard_edits=discard_edits)
 
 
-def understand(prepared: Prepared, bench: Bench) -> list[SlotPlan]:
-    """What is to be shown for each slot of the part that is to be described."""
+def understand(prepared: Prepared, bench: Bench, engine: Engine) -> list[SlotPlan]:
+    """What is to be shown to ``engine`` for each slot of the part that is to be described."""
     stamps = bench.frames.stamps(prepared.end)
-    return [_plan(slot, prepared, bench.config, stamps) for slot in wanted(prepared.slots, bench.given)]
+    density, settings = engine.abilities.frames_per_second, bench.config.frames
+    plans = []
+    for slot in wanted(prepared.slots, bench.given):
+        inside = max(settings.inside, math.ceil(slot.interval.duration * density))
+        context = context_shots(slot.interval, prepared.shots, bench.config.context)
+        frames = plan_frames(
+            slot.interval,
+            context,
+            settings.model_copy(update={"inside": inside}),
+            prepared.info.frame_rate or FALLBACK_RATE,
+            stamps=stamps,
+        )
+        plans.append(_plan(slot, context, frames, prepared.speech))
+    return plans
 
 
 def write(plans: Sequence[SlotPlan], prepared: Prepared, bench: Bench, engines: Engines) -> list[Cue]:
@@ -97,11 +111,15 @@ def makers_of(engines: Engines) -> tuple[Maker, ...]:
     return tuple(Maker(stage, who.engine, who.model, who.revision) for stage, who in pairs)
 
 
-def _plan(slot: Slot, prepared: Prepared, config: Config, stamps: Seconds | None) -> SlotPlan:
-    context = context_shots(slot.interval, prepared.shots, config.context)
-    rate = prepared.info.frame_rate or FALLBACK_RATE
-    frames = plan_frames(slot.interval, context, config.frames, rate, stamps=stamps)
-    return SlotPlan(slot, shown_shots(context, frames), frames, Grammar())
+def _plan(
+    slot: Slot,
+    context: Sequence[ContextShot],
+    frames: tuple[FramePlan, ...],
+    speech: Sequence[Utterance],
+) -> SlotPlan:
+    clip = Interval(min(c.clipped.start for c in context), max(c.clipped.end for c in context))
+    spoken = tuple(part for u in speech if (part := u.interval.clip(clip)))
+    return SlotPlan(slot, shown_shots(context, frames), frames, Grammar(), spoken)
 
 
 def _look(plans: Sequence[SlotPlan], bench: Bench, engine: Engine) -> list[Record]:

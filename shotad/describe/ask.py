@@ -6,7 +6,7 @@ import hashlib
 from typing import Any
 
 from shotad.engines.base import Engine, Identity, Reply, Request
-from shotad.errors import EngineError
+from shotad.errors import EngineError, WeightsError
 from shotad.types import Message
 
 
@@ -20,7 +20,7 @@ def ask(engine: Engine, request: Request) -> Reply:
     """The engine's reply; an exception other than an interruption becomes a failed one."""
     try:
         replies = engine.generate([request])
-    except EngineError:
+    except (EngineError, WeightsError):
         raise
     except Exception as error:  # noqa: BLE001  whatever a model's code raises is this slot's failure
         return Reply("", "error", error=f"{type(error).__name__}: {error}")
@@ -61,7 +61,9 @@ def request_record(request: Request, identity: Identity) -> dict[str, Any]:
     return {
         "identity": identity_record(identity),
         "messages": prompt_record(request.messages),
-        "slot": None if scene is None else [scene.slot.start, scene.slot.end, scene.credits],
+        "slot": None
+        if scene is None
+        else [scene.slot.start, scene.slot.end, scene.credits, [[s.start, s.end] for s in scene.speech]],
         "context": [
             [shot.shot.index, shot.role, shot.clipped.start, shot.clipped.end]
             for shot in (scene.context if scene else ())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shotad.engines.base import Scene
-from shotad.types import ContextShot, FramePlan, Grammar, Role, Slot
+from shotad.types import ContextShot, FramePlan, Grammar, Interval, Role, Slot
 
 _SLACK = 1e-6
 """Seconds by which a planned moment may miss the border of its shot, for rounding."""
@@ -20,6 +20,8 @@ class SlotPlan:
     shots: tuple[ContextShot, ...]
     frames: tuple[FramePlan, ...]
     grammar: Grammar
+    speech: tuple[Interval, ...] = ()
+    """Where people speak while the clip lasts."""
 
     def __post_init__(self) -> None:
         if len(self.shots) != len(self.frames):
@@ -42,7 +44,7 @@ class SlotPlan:
     @property
     def scene(self) -> Scene:
         """The same for an engine."""
-        return Scene(self.slot.interval, self.shots, self.slot.credits)
+        return Scene(self.slot.interval, self.shots, self.slot.credits, self.speech)
 
 
 def shown_shots(context: Sequence[ContextShot], frames: Sequence[FramePlan]) -> tuple[ContextShot, ...]:

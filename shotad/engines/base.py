@@ -20,6 +20,8 @@ class Scene:
     slot: Interval
     context: tuple[ContextShot, ...]
     credits: bool = False
+    speech: tuple[Interval, ...] = ()
+    """Where people speak, near the clip."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +83,9 @@ class Abilities:
     accepts_images: bool = False
     wants_overlay: bool = True
     max_images: int | None = None
-    frame_height: int | None = None
-    """Lines of the frames it wants; None: the size that the frame settings give."""
+    frames_per_second: float = 0.0
+    """How densely it wants a slot sampled; it gets more frames inside the slot than the settings say
+    where they are fewer."""
     uses_history: bool = False
     """True for an engine whose answer depends on the last lines; others get none, so that a changed line
     makes no other stale."""

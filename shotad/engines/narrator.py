@@ -21,6 +21,7 @@ from shotad.engines.narration.statements import Findings, find_statements
 from shotad.errors import EngineError
 from shotad.facts import Facts
 from shotad.script.rules import check_line
+from shotad.workfolder import key_of
 
 REVISION = "1"
 """Raise it with every change to the grammar that changes a line: records depend on it."""
@@ -46,7 +47,7 @@ class Narrator:
                 f"The embedded narrator writes English, not language = {settings.language!r}.",
                 "Set language to en, or choose another engine for Stage II.",
             )
-        self.identity = Identity("narrator", "grammar", REVISION)
+        self.identity = Identity("narrator", "grammar", f"{REVISION}-{key_of(settings.narrator)}")
         self.abilities = Abilities(accepts_images=False, uses_history=True)
         self._settings = settings.narrator
 
