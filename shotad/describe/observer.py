@@ -42,6 +42,8 @@ _TEXT_EVERY = 0.45
 """Seconds between two frames in which text is looked for."""
 _HELD = 0.3
 """Share of corners that must agree on the picture's movement for a flash in it to be believed."""
+_FEW = 4
+"""Frames below which a fact gives way to a fuller one of its shot."""
 _SAME_FACE = 0.5
 """Likeness of two faces of one person. OpenCV Zoo's border for SFace is 0.363; a wrong "again" is worse."""
 
@@ -108,7 +110,7 @@ class Observer:
                 things += things_of(firsts, seconds, frames.number, self._settings.observer.thing_score)
         return replace(
             facts,
-            people=tuple(people),
+            people=_without_echoes(people),
             things=tuple(things),
             figures=tuple(figures),
             light=(*facts.light, light),
@@ -183,6 +185,18 @@ def _current(clip: Clip, scene: Scene | None) -> npt.NDArray[np.bool_]:
         if np.count_nonzero(mask) >= 2:
             return np.asarray(mask, bool)
     return np.ones(len(clip), bool)
+
+
+def _without_echoes(facts: Sequence[PeopleFact]) -> tuple[PeopleFact, ...]:
+    """The facts less those of a few frames that saw fewer people than others of the same shot.
+
+    A shaken picture falls into short passages, in some of which one of two people is missed.
+    """
+    return tuple(
+        fact
+        for fact in facts
+        if fact.frames >= _FEW or not any(f.shot == fact.shot and f.count > fact.count for f in facts)
+    )
 
 
 def _shots(clip: Clip, current: npt.NDArray[np.bool_], area: Box) -> list[ShotFrames]:

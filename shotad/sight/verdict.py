@@ -64,6 +64,8 @@ def group_of(tracks: Sequence[Track[Glimpse]]) -> list[Track[Glimpse]]:
     false one came rocks in a snowstorm, with three tracks of 1.5 s at 0.36 to 0.39.
     """
     small = [t for t in tracks if _is_small(t) and t.last - t.first >= _GROUP_SECONDS]
+    usual = float(np.median([_height(t) for t in small])) if small else 0.0
+    small = [t for t in small if 0.6 * usual <= _height(t) <= usual / 0.6]
     kept: list[Track[Glimpse]] = []
     for track in small:
         if all(track.seen[0].box.iou(other.seen[0].box) < 0.3 for other in kept):
@@ -71,13 +73,16 @@ def group_of(tracks: Sequence[Track[Glimpse]]) -> list[Track[Glimpse]]:
     return kept if len(kept) >= 3 else []
 
 
+def _height(track: Track[Glimpse]) -> float:
+    return float(np.median([g.box.height for g in track.seen]))
+
+
 def _is_small(track: Track[Glimpse]) -> bool:
     seen = track.seen
     scores = float(np.mean([max(g.body, g.part) for g in seen]))
-    heights = float(np.median([g.box.height for g in seen]))
     steady = len(seen) >= 0.7 * (track.frames[-1] - track.frames[0] + 1)
     rival = float(np.mean([g.rival for g in seen]))
-    return scores >= _GROUP_SCORE and heights <= 0.55 and steady and len(seen) >= 9 and rival < 0.2
+    return scores >= _GROUP_SCORE and _height(track) <= 0.55 and steady and len(seen) >= 9 and rival < 0.2
 
 
 def _outbid(seen: Sequence[Glimpse], borders: Borders) -> bool:

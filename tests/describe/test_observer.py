@@ -172,6 +172,13 @@ def person(**more: Any) -> PeopleFact:
     return PeopleFact(**(basics | more))
 
 
+def test_a_glimpse_of_one_gives_way_to_a_longer_sight_of_two() -> None:
+    two, one = person(count=2, frames=3), person(frames=2)
+    assert module._without_echoes([two, one]) == (two,)
+    assert module._without_echoes([two, person(frames=9)]) == (two, person(frames=9))
+    assert module._without_echoes([two, person(shot=2, frames=2)]) == (two, person(shot=2, frames=2))
+
+
 def test_the_description_has_four_numbered_steps() -> None:
     facts = Facts(
         current=(1, 2),

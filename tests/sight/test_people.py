@@ -125,6 +125,35 @@ def test_two_faces_in_overlapping_bodies_are_two_people() -> None:
     assert len(people_of([track(*[near] * 4), track(*[behind] * 4)])) == 2
 
 
+def kneeling(x: float, *, frames: int = 10, height: float = 0.3, score: float = 0.45) -> Track[Glimpse]:
+    box = Box(x - 0.03, 0.6, x + 0.03, 0.6 + height)
+    return track(*[Glimpse(box, 0, body=score)] * frames)
+
+
+def test_three_small_people_who_stay_together_are_a_group() -> None:
+    people = people_of([kneeling(0.3), kneeling(0.4), kneeling(0.6)])
+    fact = people_fact(people, stretch(10))
+    assert fact is not None
+    assert (fact.count, fact.movement, fact.framing) == (3, None, None)
+    assert people_of([kneeling(0.3), kneeling(0.4)]) == []
+    assert people_of([kneeling(0.3), kneeling(0.3), kneeling(0.3)]) == []
+    assert people_of([kneeling(x, frames=6) for x in (0.3, 0.4, 0.6)]) == []
+    assert people_of([kneeling(x, score=0.35) for x in (0.3, 0.4, 0.6)]) == []
+
+
+def test_one_of_other_size_does_not_belong_to_a_group() -> None:
+    assert people_of([kneeling(0.3), kneeling(0.4), kneeling(0.6, height=0.12)]) == []
+
+
+def test_a_statue_beside_a_person_is_not_counted() -> None:
+    statue = track(
+        *[Glimpse(Box(0.7, 0.2, 0.9, 0.95), 0, body=score) for score in (0.3, 0.3, 0.75, 0.7, 0.65)]
+    )
+    assert sure_of(statue) > 0
+    sure = track(*[Glimpse(BODY, 0, body=0.9, face=face())] * 5)
+    assert [p.track for p in people_of([statue, sure])] == [sure]
+
+
 def test_a_walker_moves_and_the_fact_says_where_to() -> None:
     fact = people_fact(people_of([walker()]), stretch(8))
     assert fact is not None
