@@ -31,6 +31,7 @@ from shotad.records import description_of
 from shotad.script.cue import Cue, Maker
 from shotad.tracking import write_track
 from shotad.types import ContextShot, FramePlan, Grammar, Interval, Slot, Utterance
+from shotad.weights import weights_file
 from shotad.workfolder import WorkFolder, key_of
 
 FALLBACK_RATE = Fraction(24)
@@ -68,6 +69,8 @@ def describe(
     engines = engines or Engines.of(config)
     check_prompts()
     bench = Bench.of(film, folder, config, given, progress or NoProgress())
+    for name in (*engines.looks.abilities.weights, *engines.writes.abilities.weights):
+        weights_file(name, bench.progress)
     prepared = prepare(bench)
     plans = understand(prepared, bench, engines.looks)
     cues = write(plans, prepared, bench, engines)

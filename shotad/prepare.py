@@ -33,8 +33,9 @@ from shotad.records import (
 )
 from shotad.script.given import given_shots, slot_cues
 from shotad.sight.rolling import credit_moments, find_credits
-from shotad.sight.text import TextReader
+from shotad.sight.text import TEXT_WEIGHTS, TextReader
 from shotad.types import Interval, Shot, Slot, Utterance
+from shotad.weights import weights_file
 from shotad.workfolder import WorkFolder, key_of
 
 
@@ -191,6 +192,7 @@ def _heard(bench: Bench) -> tuple[Speech, str]:
             subtitles, detail = track.utterances, track.reason
     blocks = None
     if subtitles is None and settings.source != "none" and info.audio:
+        weights_file("silero-vad", bench.progress)
         blocks = sound_blocks(film, bench.config.film.audio_track)
     found = find_speech(
         blocks, settings, subtitles=subtitles, duration=info.duration, progress=bench.progress
@@ -199,6 +201,8 @@ def _heard(bench: Bench) -> tuple[Speech, str]:
 
 
 def _credits(bench: Bench, end: float) -> list[float] | None:
+    for name in TEXT_WEIGHTS:
+        weights_file(name, bench.progress)
     with reported(bench.progress, "Looking for end credits", len(credit_moments(end)), "frames") as task:
         found = find_credits(bench.frames.pictures, end, TextReader(bench.config.text), task.advance)
     return None if found is None else interval_rows([found])[0]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from shotad.config import Config
 from shotad.describe.dense import describe
-from shotad.describe.sightings import Eyes, Passage, ShotFrames, passages, shot_frames
+from shotad.describe.sightings import Eyes, Passage, ShotFrames, eye_weights, passages, shot_frames
 from shotad.engines.base import Abilities, Identity, Reply, Request, Scene
 from shotad.errors import ShotadError, WeightsError
 from shotad.facts import Colour, Facts, LightFact, MotionFact, PeopleFact, TextFact
@@ -27,7 +27,7 @@ from shotad.sight.motion import camera_of, inside_of
 from shotad.sight.people import Glimpse
 from shotad.sight.persons import Person, Stretch, people_fact, people_of
 from shotad.sight.reading import looks_like_credits, texts_of_shots
-from shotad.sight.text import TextReader
+from shotad.sight.text import TEXT_WEIGHTS, TextReader
 from shotad.sight.things import cut
 from shotad.sight.tracks import Track, link
 from shotad.sight.verdict import Borders
@@ -52,16 +52,20 @@ class Observer:
     """Measures facts in the frames of a slot. The same clip gets the same answer, byte for byte."""
 
     def __init__(self, settings: Config) -> None:
+        weights = (*eye_weights(), *TEXT_WEIGHTS)
         self.identity = Identity(
             "observer",
-            "efficientdet-lite2+ssd-mobilenet-v2+yunet+sface+ppocr",
+            "+".join(weights),
             f"{REVISION}-{key_of(settings.observer, settings.text)}",
         )
         self.abilities = Abilities(
-            accepts_images=True, wants_overlay=False, frames_per_second=FRAMES_PER_SECOND
+            accepts_images=True,
+            wants_overlay=False,
+            frames_per_second=FRAMES_PER_SECOND,
+            weights=weights,
         )
         self._settings = settings
-        self._eyes = Eyes(settings)
+        self._eyes = Eyes(settings, weights)
         self._texts = TextReader(settings.text)
         self._borders = Borders(face=settings.observer.face_score, body=settings.observer.people_score)
 

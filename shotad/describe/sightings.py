@@ -10,9 +10,9 @@ from shotad.config import Config
 from shotad.sight.faces import Embedding, FaceFinder, FaceReader
 from shotad.sight.motion import Shift, composed, is_break, shift_between, small_gray
 from shotad.sight.people import Glimpse, glimpses_of
-from shotad.sight.things import EfficientDet, SsdMobileNet
+from shotad.sight.things import Blind, EfficientDet, SsdMobileNet
 from shotad.types import Box, Image, Sighting
-from shotad.weights import weights_file
+from shotad.weights import obtainable, weights_file
 
 _LOOK_EVERY = 0.24
 """Seconds between two frames that the detectors look at: denser brings little (measured)."""
@@ -55,12 +55,22 @@ class Passage:
         return tuple(s.moving if s is not None and s.trust >= _TRUST else None for s in self.steps)
 
 
+FIRST = "efficientdet-lite2"
+"""The better detector of people. Its weights come through npm; without it the others see fewer people."""
+OTHERS = ("ssd-mobilenet-v2", "ssd-mobilenet-v2-graph", "yunet", "sface")
+
+
+def eye_weights() -> tuple[str, ...]:
+    """Names of the weights that this machine has or can fetch for looking."""
+    return (FIRST, *OTHERS) if obtainable(FIRST) else OTHERS
+
+
 class Eyes:
     """The models that look at frames, fetched and loaded when they are first needed."""
 
-    def __init__(self, settings: Config) -> None:
-        self._settings = settings
-        self._models: tuple[EfficientDet, SsdMobileNet, FaceFinder] | None = None
+    def __init__(self, settings: Config, names: Sequence[str] = (FIRST, *OTHERS)) -> None:
+        self._settings, self._names = settings, names
+        self._models: tuple[EfficientDet | Blind, SsdMobileNet, FaceFinder] | None = None
         self._reader: FaceReader | None = None
 
     def look(self, image: Image, seconds: float) -> Look:
@@ -70,7 +80,8 @@ class Eyes:
         body = max((s.score for s in whole if s.name == "person"), default=0.0)
         parts = first.find_small(image, seconds) if body < _PLAIN else []
         settled = body >= _PLAIN and any(face.score >= _PLAIN for face in seen_faces)
-        promising = seen_faces or any(s.score >= _PROMISING for s in (*whole, *parts))
+        alone = FIRST not in self._names
+        promising = alone or seen_faces or any(s.score >= _PROMISING for s in (*whole, *parts))
         others = second.find(image, seconds) if promising and not settled else []
         people = glimpses_of(whole, parts, others, seen_faces)
         return Look(seconds, image, tuple(people), tuple(whole), tuple(others))
@@ -83,10 +94,11 @@ class Eyes:
             self._reader = FaceReader(weights_file("sface"))
         return self._reader.read(look.image, glimpse.face)
 
-    def _loaded(self) -> tuple[EfficientDet, SsdMobileNet, FaceFinder]:
+    def _loaded(self) -> tuple[EfficientDet | Blind, SsdMobileNet, FaceFinder]:
         if self._models is None:
+            threads = self._settings.observer.threads
             self._models = (
-                EfficientDet(weights_file("efficientdet-lite2"), self._settings.observer.threads),
+                EfficientDet(weights_file(FIRST), threads) if FIRST in self._names else Blind(),
                 SsdMobileNet(weights_file("ssd-mobilenet-v2"), weights_file("ssd-mobilenet-v2-graph")),
                 FaceFinder(weights_file("yunet")),
             )
@@ -120,10 +132,31 @@ def passages(frames: ShotFrames, eyes: Eyes) -> Iterator[Passage]:
     for start, end in pairwise(borders):
         chosen = _spaced(frames.seconds, start, end)
         looks = tuple(eyes.look(frames.images[i], frames.seconds[i]) for i in chosen)
-        shifts = tuple(composed(frames.shifts[a:b]) for a, b in pairwise(chosen))
+        steps = _steps_beside(looks, chosen, frames, end)
+        shifts = tuple(composed(steps[a - start : b - start]) for a, b in pairwise(chosen))
         opens, closes = start == 0, end == len(frames.seconds)
-        seconds, steps = frames.seconds[start:end], frames.shifts[start : end - 1]
-        yield Passage(looks, shifts, seconds, steps, opens, closes)
+        yield Passage(looks, shifts, frames.seconds[start:end], steps, opens, closes)
+
+
+def _steps_beside(
+    looks: Sequence[Look], chosen: Sequence[int], frames: ShotFrames, end: int
+) -> tuple[Shift | None, ...]:
+    """The picture's movements in a passage, measured beside the people that are seen in it.
+
+    One who fills much of the picture carries most of its corners along, and would be taken for it.
+    """
+    steps: list[Shift | None] = []
+    for look, after, (first, last) in zip(looks, [*looks[1:], None], pairwise([*chosen, end]), strict=True):
+        people = [*look.people, *(after.people if after else ())]
+        apart = [glimpse.box for glimpse in people if glimpse.body >= _PLAIN or glimpse.face]
+        steps += [_step(frames, i, apart) for i in range(first, min(last, end - 1))]
+    return tuple(steps)
+
+
+def _step(frames: ShotFrames, i: int, apart: Sequence[Box]) -> Shift | None:
+    if not apart:
+        return frames.shifts[i]
+    return shift_between(small_gray(frames.images[i]), small_gray(frames.images[i + 1]), apart)
 
 
 def _spaced(seconds: Sequence[float], start: int, end: int) -> list[int]:

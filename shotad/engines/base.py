@@ -86,6 +86,8 @@ class Abilities:
     frames_per_second: float = 0.0
     """How densely it wants a slot sampled; it gets more frames inside the slot than the settings say
     where they are fewer."""
+    weights: tuple[str, ...] = ()
+    """Names of the weights in the manifest that it needs; they are fetched before it is asked."""
     uses_history: bool = False
     """True for an engine whose answer depends on the last lines; others get none, so that a changed line
     makes no other stale."""

@@ -61,6 +61,7 @@ class Keeper:
     def __init__(self, info: FilmInfo, grid: Grid) -> None:
         self.size: Size = info.size_within(grid.height)
         self._quality = grid.quality
+        self._upright: bool | None = None
         self._encoder: VideoCodecContext | None = None
         self._decoder: Any = None
         self._shrink: Any = None
@@ -97,7 +98,7 @@ class Keeper:
 
         raw = frame.raw
         self._shrink = self._shrink or VideoReformatter()
-        if raw is not None and _plain(raw):
+        if raw is not None and self._is_upright(raw) and _plain(raw):
             full = raw.color_range == _FULL or raw.format.name.startswith("yuvj")
             small = self._shrink.reformat(
                 raw,
@@ -113,6 +114,16 @@ class Keeper:
             painted, format="yuv420p", dst_colorspace=_BT709, dst_color_range=_FULL, threads=1
         )
         return small, _BT709, True
+
+    def _is_upright(self, raw: VideoFrame) -> bool:
+        """Whether the film is shown as it is stored, which its first frame tells for all.
+
+        Asking every frame would keep it alive until the collector of cycles comes by (PyAV 18.1:
+        ``side_data`` refers back to its frame), 700 MB at 1080p.
+        """
+        if self._upright is None:
+            self._upright = turn_of(raw) == Turn()
+        return self._upright
 
     def _new_encoder(self) -> VideoCodecContext:
         from av import CodecContext
@@ -130,7 +141,7 @@ class Keeper:
 def _plain(raw: VideoFrame) -> bool:
     """Whether the planes need nothing but shrinking to be the picture."""
     yuv = raw.format.name.startswith(("yuv", "nv12", "nv21")) and not raw.format.is_rgb
-    return yuv and light_of(raw) == "sdr" and not raw.interlaced_frame and turn_of(raw) == Turn()
+    return yuv and light_of(raw) == "sdr" and not raw.interlaced_frame
 
 
 def _own(small: VideoFrame, raw: VideoFrame) -> VideoFrame:

@@ -10,6 +10,10 @@ from shotad.types import Interval, Sighting
 
 SHORTEST = 8.0
 """Seconds; a shorter stretch of text is a title or a sign."""
+SHORTEST_FULL = 5.0
+"""The same where it reaches the film's end and shows many lines at once."""
+MANY_LINES = 5
+"""So many lines at once are no title and no sign."""
 LONGEST_BLANK = 12.0
 """Seconds without text that credits may have between two cards."""
 DENSITY = 0.6
@@ -33,9 +37,17 @@ def credits_interval(
     shown = Counter(s.seconds for s in sightings if s.box.centre[1] < _SUBTITLE_TOP)
     lines = Counter(s.seconds for s in sightings)
     full = [m for m in looked if m >= film.middle and lines[m] >= LINES and shown[m] > 0]
-    stretches = [_stretch(run, looked, film) for run in _runs(full) if _dense(run, looked)]
-    long = [stretch for stretch in stretches if stretch.duration >= SHORTEST]
+    runs = [run for run in _runs(full) if _dense(run, looked)]
+    stretches = [(_stretch(run, looked, film), max(lines[m] for m in run)) for run in runs]
+    long = [stretch for stretch, most in stretches if _is_roll(stretch, most, film)]
     return max(long, key=lambda stretch: (stretch.duration, stretch.start), default=None)
+
+
+def _is_roll(stretch: Interval, most_lines: int, film: Interval) -> bool:
+    if stretch.duration >= SHORTEST:
+        return True
+    at_end = film.end - stretch.end < 1
+    return at_end and most_lines >= MANY_LINES and stretch.duration >= SHORTEST_FULL
 
 
 def _runs(moments: Sequence[float]) -> list[list[float]]:

@@ -186,7 +186,8 @@ def _lay_out(gap: Interval, cuts: Sequence[int], settings: SlotSettings) -> list
     starts with it; unused time costs too. Found by dynamic programming from the gap's end.
     """
     first, end = _ceil_ms(gap.start), _floor_ms(gap.end)
-    if end - first < _ceil_ms(_shortest(settings)):
+    lost = gap.start if gap.start <= settings.earliest else 0.0  # kept free for players at the film's start
+    if end - first < _ceil_ms(_shortest(settings) - lost):
         return []
     lengths = _Lengths.of(settings)
     if end - first < lengths.minimum:

@@ -39,6 +39,10 @@ _SMALLEST_SIDE = 3.0
 """Pixels of the detector's map below which a blob is noise."""
 
 
+TEXT_WEIGHTS = ("ppocr-det", "ppocr-rec")
+"""Detector and recogniser, by their names in the manifest."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Read:
     """A line with the strip of picture it was read from, so that the next picture can reuse it."""
@@ -82,9 +86,9 @@ class TextReader:
     def _models(self) -> tuple[OnnxModel, OnnxModel, tuple[str, ...]]:
         if self._loaded is None:
             threads = self._settings.threads
-            recogniser = OnnxModel(weights_file("ppocr-rec"), threads)
+            recogniser = OnnxModel(weights_file(TEXT_WEIGHTS[1]), threads)
             alphabet = ("", *recogniser.metadata("character").splitlines(), " ")
-            self._loaded = OnnxModel(weights_file("ppocr-det"), threads), recogniser, alphabet
+            self._loaded = OnnxModel(weights_file(TEXT_WEIGHTS[0]), threads), recogniser, alphabet
         return self._loaded
 
     def _find(self, image: Image) -> list[Corners]:

@@ -102,6 +102,18 @@ class EfficientDet:
         return _sightings(((int(c), float(s), b * [y, x, y, x]) for c, s, b in rows), self._least, seconds)
 
 
+class Blind:
+    """Stands in for `EfficientDet` where its weights cannot be had: it sees nothing."""
+
+    def find(self, image: Image, seconds: float) -> list[Sighting]:
+        """Nothing."""
+        return []
+
+    def find_small(self, image: Image, seconds: float) -> list[Sighting]:
+        """Nothing."""
+        return []
+
+
 class SsdMobileNet:
     """SSD MobileNet v2 through OpenCV's own inference: 300 x 300."""
 

@@ -14,7 +14,7 @@ from shotad.describe import observer as module
 from shotad.describe.dense import describe
 from shotad.describe.observer import Observer
 from shotad.describe.parsing import parse_stage1
-from shotad.describe.sightings import Look
+from shotad.describe.sightings import FIRST, Look
 from shotad.engines.base import Request, Scene
 from shotad.errors import EngineError, WeightsError
 from shotad.facts import Facts, FigureFact, LightFact, MotionFact, PeopleFact, TextFact, ThingFact
@@ -60,7 +60,7 @@ class FakeEyes:
 
 
 def observer_with(eyes: FakeEyes, monkeypatch: pytest.MonkeyPatch) -> Observer:
-    monkeypatch.setattr(module, "Eyes", lambda settings: eyes)
+    monkeypatch.setattr(module, "Eyes", lambda settings, names: eyes)
     monkeypatch.setattr(Observer, "_read", lambda self, clip, current, scene: ((), False))
     return Observer(Config())
 
@@ -234,3 +234,14 @@ def test_the_sample_film_is_seen_twice_alike() -> None:
     assert one.error is None
     assert json.dumps(one.notes) == json.dumps(two.notes)
     assert one.text == two.text
+
+
+def test_without_npm_the_other_models_look_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SHOTAD_CACHE", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert FIRST not in Observer(Config()).abilities.weights
+    assert "ssd-mobilenet-v2" in Observer(Config()).identity.model
+    npm = tmp_path / "npm"
+    npm.write_text("#!/bin/sh\n")
+    npm.chmod(0o755)
+    assert FIRST in Observer(Config()).abilities.weights

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from shotad.plan.credits import credits_interval
 from shotad.types import Box, Interval, Sighting
 
@@ -32,3 +34,16 @@ def test_a_scene_after_the_credits_is_none_of_them() -> None:
     moments = [2.0 * k for k in range(150)]
     seen = [s for m in moments if 220 <= m < 280 for s in text(m, 2)]
     assert credits_interval(seen, moments, Interval(0, 300)) == Interval(220, 280)
+
+
+@pytest.mark.parametrize(("rows", "found"), [(6, True), (3, False)])
+def test_a_short_roll_counts_at_the_very_end_if_it_shows_many_lines(rows: int, found: bool) -> None:
+    film = Interval(0, 44.5)
+    moments = [22.25 + i for i in range(22)]
+    seen = [
+        Sighting(f"Name {i}", Box(0.3, 0.1 + i / 10, 0.7, 0.15 + i / 10), moment, 0.99)
+        for moment in moments
+        if moment >= 39
+        for i in range(rows)
+    ]
+    assert credits_interval(seen, moments, film) == (Interval(39.25, 44.5) if found else None)

@@ -246,3 +246,11 @@ def test_fixed_slots_never_share_an_id() -> None:
     found = fixed_slots(cues, FILM, SlotSettings())
     assert [slot.id for slot in found.slots] == ["s00001000", "s00003000", "s00005000", "s00005001"]
     assert [slot.label for slot in found.slots] == ["a", "a", "", ""]
+
+
+def test_the_moment_kept_free_at_the_films_start_does_not_count_against_a_slot() -> None:
+    settings = SlotSettings(minimum=4.0, earliest=0.2)
+    (slot,) = plan_slots([Interval(0, 4.1)], [], settings, film=FILM)
+    assert slot.interval == Interval(0.2, 4.1)
+    assert plan_slots([Interval(0, 3.9)], [], settings, film=FILM) == ()
+    assert plan_slots([Interval(10, 13.9)], [], settings, film=FILM) == ()
