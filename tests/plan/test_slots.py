@@ -77,7 +77,8 @@ def test_a_gap_that_one_slot_cannot_fill_is_not_overfilled() -> None:
 
 def test_no_slot_starts_at_zero() -> None:
     assert spans(plan((0, 6), earliest=0.2)) == [(0.2, 6)]
-    assert plan((0, 4.1), detail="normal") == []
+    assert spans(plan((0, 4.1), detail="normal")) == [(0.2, 4.1)]
+    assert plan((0, 3.9), detail="normal") == []
 
 
 def test_gaps_that_touch_or_overlap_are_one() -> None:
