@@ -1,0 +1,123 @@
+"""The embedded default on the sample film, judged by the film's truths, and killed on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shotad.script.rules import Level, check_track
+from shotad.script.track import Track, load_track
+from shotad.types import Interval
+
+ROOT = Path(__file__).resolve().parent.parent
+SAMPLE = ROOT / "tests" / "sample" / "sample.mp4"
+FILMS = ROOT.parent / "shared" / "data" / "films"
+
+pytestmark = pytest.mark.slow
+
+
+def start(film: Path, out: Path) -> subprocess.Popen[bytes]:
+    code = "from shotad.cli.main import main; main()"
+    words = ["describe", str(film), "--out", str(out), "--quiet"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen([sys.executable, "-c", code, *words], env=environment)
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {p.name: p.read_bytes() for p in folder.iterdir() if p.name not in ("log.txt", ".lock")}
+
+
+@pytest.fixture(scope="module")
+def truths() -> dict[str, Any]:
+    return dict(json.loads((SAMPLE.parent / "sample.truths.json").read_text()))
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("sample") / "w"
+    assert start(SAMPLE, out).wait() == 0
+    return out
+
+
+def track_of(out: Path) -> Track:
+    return load_track(out / "track.json")
+
+
+def test_there_is_a_line_in_at_least_half_of_the_slots(whole: Path) -> None:
+    track = track_of(whole)
+    assert 2 * len(track.heard) >= len(track.cues) > 0
+
+
+def test_text_on_the_screen_is_read_with_its_spaces(whole: Path) -> None:
+    said = " ".join(cue.text for cue in track_of(whole).heard)
+    assert "READY FOR LAUNCH" in said
+    assert "THE NEXT MORNING" in said
+
+
+def test_the_figure_that_crosses_is_said_to_come_from_the_left(whole: Path) -> None:
+    crossing = [cue.text for cue in track_of(whole).heard if 19 <= cue.interval.start <= 24]
+    assert any("left" in text or "right" in text for text in crossing), crossing
+
+
+def test_the_credits_are_said_and_not_read(whole: Path) -> None:
+    last = track_of(whole).heard[-1]
+    assert "redits" in last.text
+    assert "Michetti" not in last.text
+
+
+def test_no_line_is_over_speech_and_none_breaks_a_rule(whole: Path, truths: dict[str, Any]) -> None:
+    track = track_of(whole)
+    speech = [Interval(*spoken["seconds"]) for spoken in truths["speech"]]
+    findings = check_track(track, speech=speech)
+    assert [str(f) for f in findings if f.level is Level.ERROR] == []
+
+
+def test_what_was_measured_is_kept_for_people(whole: Path) -> None:
+    rows = [json.loads(line) for line in (whole / "stage1.jsonl").read_text().splitlines()]
+    assert all("current" in row["notes"] for row in rows)
+    assert any(row["notes"]["people"] for row in rows)
+
+
+def test_a_run_that_is_killed_ends_the_same(whole: Path, tmp_path: Path) -> None:
+    out = tmp_path / "w"
+    for delay in (4.0, 9.0, 16.0):
+        process = start(SAMPLE, out)
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert start(SAMPLE, out).wait() == 0
+    assert tree(out) == tree(whole)
+
+
+REAL = {
+    "sintel-trailer.mp4": [(12.0, 15.0), (18.5, 20.5), (36.5, 39.0), (41.5, 44.0)],
+    "sintel-excerpt.mp4": [],
+    "tears-of-steel-battle.webm": [],
+    "rabbit/video.mp4": [],
+}
+"""Real clips, and when people speak in them by their captions and by ear."""
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_film_gets_lines_that_keep_the_rules(name: str, tmp_path: Path) -> None:
+    if not (FILMS / name).is_file():
+        pytest.skip(f"the real clip {name} is not here")
+    assert start(FILMS / name, tmp_path / "w").wait() == 0
+    track = track_of(tmp_path / "w")
+    assert 2 * len(track.heard) >= len(track.cues) > 0
+    findings = check_track(track, speech=[Interval(*span) for span in REAL[name]])
+    assert [str(f) for f in findings if f.level is Level.ERROR] == []
+    said = " ".join(cue.text for cue in track.heard)
+    if name == "sintel-trailer.mp4":
+        for words in ("THE BLENDER FOUNDATION", "SINTEL", "COMING SOON"):
+            assert words in said
+    else:
+        assert '"' not in said
