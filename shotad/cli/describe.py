@@ -9,6 +9,7 @@ import click
 
 from shotad.cli.console import Console, clock, duration
 from shotad.cli.options import DETAIL, console_options, film_options, opened, settings
+from shotad.config import Config
 from shotad.outcome import Outcome
 from shotad.script.cue import CueStatus
 
@@ -36,7 +37,7 @@ def command(console: Console, **options: Any) -> None:
 
     config = settings(options)
     with opened(options, config) as (film, folder, given):
-        for line in _opening(config.engine, folder.path):
+        for line in _opening(config, folder.path):
             console.note(line)
         outcome = describe(
             film, folder, config, given, progress=console, discard_edits=options["discard_edits"]
@@ -45,12 +46,16 @@ def command(console: Console, **options: Any) -> None:
     console.result(summary(outcome), report(outcome))
 
 
-def _opening(engine: str, folder: Path) -> list[str]:
-    from shotad.engines import AUTO
+def _opening(config: Config, folder: Path) -> list[str]:
+    """Where the work is kept, who does it, and what is amiss."""
+    from shotad.engines import stage_engines
+    from shotad.weights import obtainable
 
     lines = [f"Work folder: {folder}"]
-    if (AUTO if engine == "auto" else engine) == "embedded":
+    if stage_engines(config).stage1 == "observer":
         lines.append(EMBEDDED)
+        if not obtainable("efficientdet-lite2"):
+            lines.append(WITHOUT_NPM)
     return lines
 
 
@@ -58,6 +63,12 @@ EMBEDDED = (
     "Engine: the embedded observer. It tells people, movement, light and text on the screen, not the story: "
     "a first, plain draft. A vision-language model tells far more: give one as "
     "--set stage1.engine=MODULE:CLASS (docs/engines.md)."
+)
+
+
+WITHOUT_NPM = (
+    "The better people detector is not here and comes through npm, which is not installed: fewer people will "
+    "be seen. Install npm (it is part of Node.js) and run again."
 )
 
 

@@ -413,3 +413,12 @@ def test_any_prose_gives_a_line_within_the_budget_or_silence(description: str, b
     assert reply.error is None
     assert spoken_words(reply.text) <= budget
     assert bool(reply.text) == (reply.finish == "stop")
+
+
+def test_only_one_whose_face_fills_the_picture_is_a_face() -> None:
+    for seed in range(20):
+        shoulders = person(face=True, framing="head and shoulders")
+        near = told(Facts((1,), people=(shoulders,)), seed=seed).lower()
+        assert "face" not in near
+        assert "close by" in near
+        assert "face" in told(Facts((1,), people=(person(face=True, framing="face"),)), seed=seed).lower()

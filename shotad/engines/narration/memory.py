@@ -12,7 +12,7 @@ from shotad.engines.narration.phrases import Clause
 from shotad.engines.narration.quotes import clean
 from shotad.engines.narration.words import agree, bare
 
-_SETTINGS = ("in the dark", "in dim light", "out of the dark", "up close")
+_SETTINGS = ("in the dark", "in dim light", "out of the dark", "up close", "close by")
 _SAME_WORD = 0.8
 """Likeness of letters from which two readings are of one word, if it is long enough for a misread letter."""
 _LONG_WORD = 5

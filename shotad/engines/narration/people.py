@@ -110,7 +110,11 @@ def is_far(fact: PeopleFact) -> bool:
 
 def is_near(fact: PeopleFact) -> bool:
     """True for one person of whom hardly more than the face is seen."""
-    return fact.count == 1 and fact.face and fact.framing in ("face", "head and shoulders")
+    return fact.count == 1 and fact.face and fact.framing == "face"
+
+
+_NEARNESS = {"face": ["up close"], "head and shoulders": ["close by"]}
+"""How near somebody is by what is seen of them."""
 
 
 def _clauses(
@@ -122,8 +126,8 @@ def _clauses(
 def _where(fact: PeopleFact, light: Level) -> tuple[str, ...]:
     """Distance, dim light, the side for someone who is merely there, and where one looks meanwhile."""
     places = ["in the distance"] if is_far(fact) else []
-    if is_near(fact) and fact.movement not in ("closer", "away"):
-        places.append("up close")
+    if fact.count == 1 and fact.face and fact.movement not in ("closer", "away"):
+        places += _NEARNESS.get(fact.framing or "", [])
     if light in _DIM:
         places.append(_DIM[light])
     key = people_key(fact)
