@@ -41,9 +41,12 @@ class Frames:
         """All of the settings that changes the pixels."""
         return [] if self.exact else [self._grid.rate, self._grid.height, self._grid.quality]
 
-    def tee(self, zones: Sequence[Interval]) -> Tee | None:
-        """Keeps the frames within ``zones`` as the film goes by; None where frames are read exactly."""
-        if self.exact:
+    def keep(self, zones: Sequence[Interval]) -> Tee | None:
+        """Keeps the frames within ``zones`` as the film goes by; None where nothing is to be kept.
+
+        What a killed run has kept of the same zones is used.
+        """
+        if self.exact or not zones:
             return None
         self._store = FrameStore(self._folder.path, self._film, self._grid, zones)
         return self._store.tee

@@ -17,7 +17,7 @@ from shotad.film.info import FilmInfo
 from shotad.film.reader import Film, Frame
 from shotad.film.shots import ShotFinder, ShotList
 from shotad.film.speech import Speech, find_speech
-from shotad.framing import Frames, zones_around
+from shotad.framing import Frames, Tee, zones_around
 from shotad.plan.gaps import free_time
 from shotad.plan.slots import fixed_slots, plan_slots
 from shotad.progress import Progress, reported
@@ -105,7 +105,7 @@ def prepare(bench: Bench) -> Prepared:
     spoken = speech_step(bench)
     speech = utterances_of(spoken["speech"])
     free = free_time(speech, bench.film.info.duration, bench.config.speech)
-    found = shots_step(bench, _zones(bench, free))
+    found = shots_step(bench, bench.frames.keep(_zones(bench, free)))
     shots, end = shots_of(found["shots"]), float(found["end"])
     gaps = free_time(speech, end, bench.config.speech)
     rolled = credits_step(bench, end)
@@ -133,14 +133,14 @@ def speech_step(bench: Bench) -> dict[str, Any]:
     return bench.folder.step("speech", key, lambda: _speech_record(bench))
 
 
-def shots_step(bench: Bench, zones: Sequence[Interval] = ()) -> dict[str, Any]:
+def shots_step(bench: Bench, tee: Tee | None = None) -> dict[str, Any]:
     """The shots: given, or found in one pass over the picture. Kept in ``shots.json``.
 
-    Frames within ``zones`` are kept on the way, for they will be looked at.
+    ``tee`` keeps frames on the way that will be looked at.
     """
     given = bench.given.shots
     key = key_of("shots/1", bench.film_key, bench.config.shots, _content(given, ScriptError))
-    return bench.folder.step("shots", key, lambda: _shots_record(bench, zones))
+    return bench.folder.step("shots", key, lambda: _shots_record(bench, tee))
 
 
 def credits_step(bench: Bench, end: float) -> dict[str, Any]:
@@ -219,7 +219,7 @@ def _zones(bench: Bench, free: Sequence[Interval]) -> list[Interval]:
     return zones_around(inside, reach, end=duration, credits_from=moments[0] if moments else duration)
 
 
-def _shots_record(bench: Bench, zones: Sequence[Interval]) -> dict[str, Any]:
+def _shots_record(bench: Bench, tee: Tee | None) -> dict[str, Any]:
     film = bench.film
     if bench.given.shots is not None:
         rows = given_shots(bench.given.shots, film.info.duration)
@@ -227,7 +227,6 @@ def _shots_record(bench: Bench, zones: Sequence[Interval]) -> dict[str, Any]:
     task = bench.progress.task("Finding shots", film.info.duration or None, "s")
     try:
         frames = _counted(film.frames(), task.advance)
-        tee = bench.frames.tee(zones) if zones else None
         found = _detect(tee(frames) if tee else frames, bench)
     finally:
         task.done()

@@ -348,6 +348,21 @@ def test_what_was_kept_on_the_way_and_what_is_decoded_later_give_the_same(tmp_pa
     assert tree(tmp_path / "resumed") == tree(tmp_path / "whole")
 
 
+def test_what_a_killed_run_has_kept_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from shotad.film.pyav_reader import PyavFilm
+
+    def stop(request: Request) -> str:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "w", looks=FakeEngine(answer=stop))
+    assert (tmp_path / "w" / "frames.pack").stat().st_size > 0
+    monkeypatch.setattr(PyavFilm, "frames_at", lambda self, seconds: iter(()))
+    outcome, looks, _ = run(tmp_path / "w")
+    assert looks.calls == len(outcome.track.heard) > 0
+    assert not list((tmp_path / "w").glob("frames.*"))
+
+
 def _stumble(request: Request) -> str:
     raise RuntimeError("stopped")
 

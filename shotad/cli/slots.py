@@ -24,7 +24,9 @@ def command(console: Console, **options: Any) -> None:
 
     config = settings(options)
     with opened(options, config) as (film, folder, given):
-        found = prepare(Bench.of(film, folder, config, given, console))
+        bench = Bench.of(film, folder, config, given, console)
+        found = prepare(bench)
+        bench.frames.release()
     events = [(u.interval, "speech", u.text) for u in found.speech]
     events += [(s.interval, "slot", f"{s.id}, {s.max_words} words") for s in found.slots]
     lines = [

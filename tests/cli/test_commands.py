@@ -87,6 +87,7 @@ def test_shots_and_slots_alone(shotad: Shotad, film: Path) -> None:
     assert slots["slots"]
     assert slots["speech"] == []
     assert "slots, " in shotad("slots", film, *args).out
+    assert not list(film.with_suffix(".shotad").glob("frames.*"))
 
 
 def test_a_shots_file_that_was_written_can_be_given(shotad: Shotad, film: Path, tmp_path: Path) -> None:
