@@ -367,6 +367,7 @@ def _stumble(request: Request) -> str:
     raise RuntimeError("stopped")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("signal_", [signal.SIGKILL, signal.SIGINT], ids=["kill -9", "interrupt"])
 def test_a_killed_run_goes_on_and_ends_the_same(tmp_path: Path, signal_: signal.Signals) -> None:
     run(tmp_path / "whole")
