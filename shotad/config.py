@@ -39,7 +39,7 @@ class FilmSettings(Settings):
 
 
 class ShotSettings(Settings):
-    """PySceneDetect's AdaptiveDetector; the defaults are the library's own (method.md 2)."""
+    """PySceneDetect's AdaptiveDetector; the defaults are the library's own (Shot-by-Shot, section 3.1)."""
 
     adaptive_threshold: float = Field(3.0, gt=0)
     min_scene_len: int = Field(15, ge=1)
@@ -72,7 +72,7 @@ class SpeechSettings(Settings):
 
 
 class SlotSettings(Settings):
-    """How free time becomes slots (audience.md: 2 s is unusable below, 4 s the usual minimum)."""
+    """How free time becomes slots (below 2 s a pause is unusable by WCAG F113, 4 s is the usual minimum)."""
 
     hard_minimum: float = Field(2.0, gt=0)
     """Seconds below which no slot is planned whatever ``minimum`` says."""
@@ -102,11 +102,11 @@ class SlotSettings(Settings):
     seconds_per_word: float = Field(0.375, gt=0)
     """160 words a minute; the benchmarks bring their own speed factor."""
     budget: Literal["fit", "paper"] = "fit"
-    """``fit``: the words that can be spoken in the slot; ``paper``: one more (method.md 7)."""
+    """``fit``: the words that can be spoken in the slot; ``paper``: one more (Shot-by-Shot, Algorithm 2)."""
 
 
 class ContextSettings(Settings):
-    """Which shots around a slot are shown (method.md 3)."""
+    """Which shots around a slot are shown (Shot-by-Shot, section 3.1)."""
 
     past: int = Field(2, ge=0)
     future: int = Field(2, ge=0)
@@ -123,7 +123,7 @@ class ContextSettings(Settings):
 
 
 class FrameSettings(Settings):
-    """How many frames of a clip are shown, where, how large (method.md 3)."""
+    """How many frames of a clip are shown, where, how large (Shot-by-Shot, section 3.1)."""
 
     inside: int = Field(16, ge=1)
     outside: int = Field(16, ge=0)
@@ -155,7 +155,7 @@ class OverlaySettings(Settings):
 
 
 class PromptSettings(Settings):
-    """What the prompts say (method.md 6 and 7)."""
+    """What the prompts say (Algorithms 1 and 2)."""
 
     medium: Literal["movie", "TV series"] = "movie"
     factor: Literal["auto", "none", "face", "object", "environment", "all"] = "auto"

@@ -1,6 +1,6 @@
 """Making a line short enough without a model: drop sentences, then clauses, else give up.
 
-The order is that of audience.md; a phrase is never cut in two, and what is quoted stays whole.
+The order is the one listeners prefer; a phrase is never cut in two, and what is quoted stays whole.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the two models are asked: Stage I turns frames into a description, Stage II that into a line.
 
-The content follows Algorithms 1 and 2 of Shot-by-Shot (method.md 6 and 7); the words are ours and
+The content follows Algorithms 1 and 2 of Shot-by-Shot; the words are ours and
 stand in ``prompts/``. Nothing here calls a model.
 """
 

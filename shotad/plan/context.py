@@ -1,6 +1,6 @@
 """Which shots around a slot are shown: the shots it overlaps, and their neighbours, cut to reach.
 
-The rule is that of Shot-by-Shot (method.md 3); what the published code does otherwise is a setting.
+The rule is that of Shot-by-Shot (section 3.1); what the published code does otherwise is a setting.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which frames of a clip are shown: 16 inside the slot and 16 outside it (method.md 3).
+"""Which frames of a clip are shown: 16 inside the slot and 16 outside it (Shot-by-Shot, section 3.1).
 
 Frames are chosen, not moments: a frame is asked for a quarter of a frame behind its stamp, so that
 a reader finds that very frame whether it takes the last one before a moment or the nearest to it.

@@ -1,4 +1,4 @@
-"""The published code's way of choosing frames, kept for comparison (reference-facts.md 1.3).
+"""The published code's way of choosing frames, kept for comparison (Shot-by-Shot's stage1 data loader).
 
 Its moments are snapped to 32 positions of each shot, because faces had been detected only there.
 """

@@ -11,7 +11,7 @@ from enum import StrEnum
 from shotad.types import Interval
 
 EARLIEST = 0.1
-"""Seconds. No cue starts before: players fire a cue at 0.000 before they play (audience.md, T6)."""
+"""Seconds. No cue starts before: players fire a cue at 0.000 before they play (rule T6)."""
 
 _ID = re.compile(r"[sh]\d{8,}")
 _LINE_END = re.compile(r"\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
