@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shotad.script.cue import CueStatus
+from shotad.script.rules import Limits, gaps, silences
 from shotad.script.track import Track
 from shotad.types import Interval
-
-LONG_SILENCE = 45.0
-"""Seconds without speech and without AD that are worth a word (rule T5)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +37,8 @@ class Outcome:
 
 
 def long_silences(
-    track: Track, speech: Sequence[Interval], described: Interval, longest: float = LONG_SILENCE
+    track: Track, speech: Sequence[Interval], described: Interval, longest: float = Limits().stretch
 ) -> tuple[Interval, ...]:
-    """Stretches of ``described`` longer than ``longest`` seconds with neither speech nor AD."""
-    taken = sorted([*speech, *(cue.interval for cue in track.heard)])
-    found, clear = [], described.start
-    for interval in [*taken, Interval(described.end, described.end + 1)]:
-        until = min(interval.start, described.end)
-        if until - clear > longest:
-            found.append(Interval(clear, until))
-        clear = max(clear, interval.end)
-    return tuple(found)
+    """Stretches of ``described`` over ``longest`` seconds with neither speech nor AD (rule T5)."""
+    free = [part for gap in gaps(speech, track.film.duration) if (part := gap.clip(described))]
+    return tuple(silences([cue.interval for cue in track.heard], free, longest))

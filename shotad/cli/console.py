@@ -18,6 +18,7 @@ from tqdm import tqdm
 
 from shotad.errors import UsageError
 from shotad.progress import NoProgress, Task
+from shotad.script.timecode import parse_time
 
 Mode = Literal["bars", "plain", "quiet", "json"]
 
@@ -144,22 +145,11 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
-def clock(seconds: float) -> str:
-    """A place in the film: ``83.12 → 0:01:23.120``."""
-    total = round(seconds * 1000)
-    sign, total = ("-", -total) if total < 0 else ("", total)
-    return f"{sign}{total // 3600000}:{total // 60000 % 60:02d}:{total // 1000 % 60:02d}.{total % 1000:03d}"
-
-
-def parse_time(text: str) -> float:
+def asked_time(text: str) -> float:
     """Seconds from ``83.5``, ``1:23.5`` or ``0:01:23,5``. Raises UsageError."""
     try:
-        parts = [float(part) for part in text.strip().replace(",", ".").split(":")]
-    except ValueError:
-        parts = []
-    if not 1 <= len(parts) <= 3 or any(part < 0 for part in parts) or any(part >= 60 for part in parts[1:]):
-        raise UsageError(f"{text!r} is no time.", "Write seconds (83.5), 1:23.5 or 0:01:23.5.")
-    total = 0.0
-    for part in parts:
-        total = total * 60 + part
-    return total
+        return parse_time(text)
+    except ValueError as error:
+        raise UsageError(
+            f"{text!r} is no time: {error}.", "Write seconds (83.5), 1:23.5 or 0:01:23.5."
+        ) from None

@@ -7,11 +7,12 @@ from typing import Any
 
 import click
 
-from shotad.cli.console import Console, clock, duration
+from shotad.cli.console import Console, duration
 from shotad.cli.options import DETAIL, console_options, film_options, opened, settings
 from shotad.config import Config
 from shotad.outcome import Outcome
 from shotad.script.cue import CueStatus
+from shotad.script.timecode import timecode
 
 
 @click.command(name="describe")
@@ -81,12 +82,14 @@ def summary(outcome: Outcome) -> str:
     for status, word in _WORDS.items():
         if counts[status.value]:
             lines.append(f"{word}: {counts[status.value]}.")
-            lines += [f"  {clock(c.interval.start)}  {c.reason}" for c in cues if c.status is status][:LISTED]
+            lines += [f"  {timecode(c.interval.start)}  {c.reason}" for c in cues if c.status is status][
+                :LISTED
+            ]
             if counts[status.value] > LISTED:
                 lines.append("  … the others stand in track.json.")
     lines += [f"  {name}  {reason}" for name, reason in outcome.failed_slots]
     for silence in outcome.silences:
-        lines.append(f"No speech and no AD for {duration(silence.duration)}: from {clock(silence.start)}.")
+        lines.append(f"No speech and no AD for {duration(silence.duration)}: from {timecode(silence.start)}.")
     lines += [f"Note: {warning}" for warning in outcome.warnings]
     return "\n".join([*lines, "Files:", *(f"  {path}" for path in outcome.files)])
 

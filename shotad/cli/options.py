@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.cli.console import Console, mode_of, parse_time
+from shotad.cli.console import Console, asked_time, mode_of
 from shotad.config import Config, load_config
 from shotad.errors import UsageError
 
@@ -101,8 +101,8 @@ def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, W
 def _given(options: Mapping[str, Any]) -> Given:
     from shotad.prepare import Given
 
-    start = parse_time(options["start"]) if options.get("start") else 0.0
-    end = parse_time(options["end"]) if options.get("end") else None
+    start = asked_time(options["start"]) if options.get("start") else 0.0
+    end = asked_time(options["end"]) if options.get("end") else None
     if end is not None and end <= start:
         raise UsageError(f"--to {options['end']} does not lie after --from {options.get('start') or 0}.")
     return Given(options.get("subtitles"), options.get("slots"), options.get("shots"), start, end)

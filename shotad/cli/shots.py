@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
-from shotad.cli.console import Console, clock
+from shotad.cli.console import Console
 from shotad.cli.options import console_options, film_options, opened, settings
+from shotad.script.timecode import timecode
 
 
 @click.command(name="shots")
@@ -24,7 +25,7 @@ def command(console: Console, **options: Any) -> None:
     rows = found["shots"]
     lines = [f"{'shot':>5}  {'start':>13}  {'end':>13}  {'seconds':>8}"]
     lines += [
-        f"{i:>5}  {clock(row['start']):>13}  {clock(row['end']):>13}  {row['end'] - row['start']:>8.3f}"
+        f"{i:>5}  {timecode(row['start']):>13}  {timecode(row['end']):>13}  {row['end'] - row['start']:>8.3f}"
         for i, row in enumerate(rows)
     ]
     lines.append(f"{len(rows)} shots, mean length {found['end'] / len(rows):.2f} s.")

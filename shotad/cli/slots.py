@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
-from shotad.cli.console import Console, clock
+from shotad.cli.console import Console
 from shotad.cli.options import DETAIL, console_options, film_options, opened, settings
 from shotad.records import interval_rows, slot_rows, utterance_rows
+from shotad.script.timecode import timecode
 
 
 @click.command(name="slots")
@@ -30,7 +31,7 @@ def command(console: Console, **options: Any) -> None:
     events = [(u.interval, "speech", u.text) for u in found.speech]
     events += [(s.interval, "slot", f"{s.id}, {s.max_words} words") for s in found.slots]
     lines = [
-        f"{clock(interval.start):>13}  {clock(interval.end):>13}  {kind:6}  {text}".rstrip()
+        f"{timecode(interval.start):>13}  {timecode(interval.end):>13}  {kind:6}  {text}".rstrip()
         for interval, kind, text in sorted(events)
     ]
     free = sum(gap.duration for gap in found.gaps)

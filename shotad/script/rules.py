@@ -153,6 +153,17 @@ def gaps(speech: Sequence[Interval], duration: float) -> tuple[Interval, ...]:
     return (*free, Interval(at, duration))
 
 
+def silences(lines: Sequence[Interval], free: Iterable[Interval], longest: float) -> Iterator[Interval]:
+    """Stretches of the speech-free times ``free`` over ``longest`` seconds without any of ``lines``."""
+    for gap in free:
+        at = gap.start
+        for line in [*(line for line in lines if line.overlaps(gap)), None]:
+            start = gap.end if line is None else line.start
+            if start - at > longest:
+                yield Interval(at, start)
+            at = at if line is None else max(at, line.end)
+
+
 def similarity(one: str, other: str) -> float:
     """How much two lines share, 0 to 1: twice the common words over all words (Dice on bags of words).
 
@@ -225,14 +236,8 @@ def _order(before: Interval, interval: Interval, name: str) -> Iterator[Finding]
 
 
 def _stretches(lines: Sequence[Interval], free: Iterable[Interval], limits: Limits) -> Iterator[Finding]:
-    for gap in free:
-        at = gap.start
-        for line in [*(line for line in lines if line.overlaps(gap)), None]:
-            start = gap.end if line is None else line.start
-            if start - at > limits.stretch:
-                silent = Interval(at, start)
-                yield Finding("T5", Level.WARNING, f"{silent}: {silent.duration:.0f} s without speech or AD")
-            at = at if line is None else max(at, line.end)
+    for silent in silences(lines, free, limits.stretch):
+        yield Finding("T5", Level.WARNING, f"{silent}: {silent.duration:.0f} s without speech or AD")
 
 
 def _wording(text: str) -> Iterator[Finding]:

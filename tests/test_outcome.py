@@ -1,0 +1,26 @@
+"""What is said of a run that has ended: long stretches without speech and AD."""
+
+from __future__ import annotations
+
+from shotad.outcome import long_silences
+from shotad.script.track import Cue, FilmId, Track
+from shotad.types import Interval
+
+
+def track(*starts: float) -> Track:
+    cues = tuple(Cue(f"s{round(s * 1000):08d}", None, Interval(s, s + 2), "A line.") for s in starts)
+    return Track(FilmId("film.mp4", "f", 300.0), "en", (), "0", cues)
+
+
+def test_a_long_stretch_without_speech_and_ad_is_named() -> None:
+    found = long_silences(track(10, 120), [Interval(60, 70)], Interval(0, 300))
+    assert found == (Interval(12, 60), Interval(70, 120), Interval(122, 300))
+
+
+def test_only_the_part_that_was_described_counts() -> None:
+    assert long_silences(track(), [], Interval(100, 140)) == ()
+    assert long_silences(track(), [], Interval(100, 150)) == (Interval(100, 150),)
+
+
+def test_lines_and_speech_that_lie_close_leave_no_silence() -> None:
+    assert long_silences(track(40, 80, 120), [Interval(150, 290)], Interval(0, 300)) == ()
