@@ -154,6 +154,54 @@ class OverlaySettings(Settings):
     """``number``: the shot's number top left; ``box``: a red border on frames of current shots."""
 
 
+class ComputeSettings(Settings):
+    """Where torch models run. Models that need no torch run on the CPU whatever stands here."""
+
+    device: str = "auto"
+    """``auto`` (a GPU if there is one), ``cpu``, ``cuda``, ``cuda:1``, ``mps``."""
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    """``auto``: bfloat16 where the machine gains by it."""
+    batch: int = Field(8, ge=1)
+    """Frames at once."""
+
+
+class ThreadSettings(Settings):
+    """Which shots share a camera set-up (Shot-by-Shot, section 3.1, equations 3 to 5)."""
+
+    features: str = "auto"
+    """``auto`` (DINOv2 if its weights are at hand, else ``grid``), ``grid``, ``none`` (no threads),
+    ``dinov2-small`` … ``dinov2-giant-registers``, ``timm:NAME``, or a folder with a DINOv2 model."""
+    revision: str | None = None
+    """Of the model on its hub; None: the newest that is at hand."""
+    frames: Literal["side", "mid", "all"] = "side"
+    """``side``: the last frame of the earlier shot with the first of the later; ``mid``: the middle ones;
+    ``all``: the best of all pairs of first, middle and last."""
+    match: Literal["patches", "whole"] = "patches"
+    """``whole``: cosine of the CLS tokens, the paper's baseline."""
+    span: Literal["shot", "clipped"] = "shot"
+    """Frames are those of the whole shot, or of the part shown, as in the published code."""
+    both_ways: bool = False
+    """True: mean of both directions, as in the published code."""
+    radius: int = Field(2, ge=0)
+    """Patches by which a match may be displaced, in both directions: 2 is a window of 5 x 5."""
+    temperature: float = Field(0.1, gt=0)
+    threshold: float | None = Field(None, ge=-1, le=1)
+    """Score above which two shots are joined; None: that of the features (0.3 for DINOv2)."""
+    mend_flat: bool = False
+    """True lets flat and black frames match what looks the same; by the formula they match nothing."""
+
+
+class ScaleSettings(Settings):
+    """How close the camera is (Shot-by-Shot, section 3.1)."""
+
+    method: Literal["auto", "classifier", "by-face", "none"] = "auto"
+    """``auto``: the classifier where a checkpoint is set, else ``by-face``."""
+    checkpoint: str | None = None
+    """A file from ``shotad train scale``, or a name in the manifest of weights."""
+    value: Literal["class", "expected"] = "class"
+    """What the effective scale is the mean of: the most probable classes, or expected values."""
+
+
 class PromptSettings(Settings):
     """What the prompts say (Algorithms 1 and 2)."""
 
@@ -265,6 +313,9 @@ class Config(Settings):
     context: ContextSettings = ContextSettings()
     frames: FrameSettings = FrameSettings()
     overlay: OverlaySettings = OverlaySettings()
+    compute: ComputeSettings = ComputeSettings()
+    threads: ThreadSettings = ThreadSettings()
+    scale: ScaleSettings = ScaleSettings()
     prompt: PromptSettings = PromptSettings()
     stage1: Stage1Settings = Stage1Settings()
     stage2: Stage2Settings = Stage2Settings()

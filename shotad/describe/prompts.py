@@ -115,10 +115,11 @@ def check_prompts() -> None:
 
 def effective_scale(grammar: Grammar, plans: Sequence[FramePlan]) -> float:
     """Mean scale of the current shots shown, 0 to 4; if none is known that of the context; else 2."""
+    values = grammar.expected or {number: scale.number for number, scale in grammar.scales.items()}
     for wanted in ((Role.CURRENT,), (Role.PAST, Role.FUTURE)):
-        numbers = [p.number for p in plans if p.role in wanted and p.number in grammar.scales]
-        if numbers:
-            return sum(grammar.scales[n].number for n in numbers) / len(numbers)
+        known = [values[p.number] for p in plans if p.role in wanted and p.number in values]
+        if known:
+            return sum(known) / len(known)
     return MIDDLING_SCALE
 
 

@@ -1,0 +1,1 @@
+"""Evaluation against what people labelled."""

@@ -1,0 +1,1 @@
+"""Training the shot-scale classifier."""
