@@ -1,0 +1,223 @@
+"""Labels of threads: which shots of a clip share a camera set-up, as people say.
+
+One JSON file for each clip, anywhere below a folder, or files that hold a list of such records::
+
+    {"clip": "films/kiss-017.mp4",
+     "shots": [[0.0, 2.4], [2.4, 5.28], [5.28, 7.0], [7.0, 9.9]],
+     "clusters": [[0, 2], [1, 3]]}
+
+``clip`` is the film's path relative to the JSON file; ``shots`` are half-open seconds from the film's
+start, in order; ``clusters`` are groups of shot numbers, counted from 0, that share a camera set-up; a shot
+in no cluster is alone. ``frame_rate`` ("24000/1001", 25) is for clips that are numbered pictures. Other
+keys are left alone. ``tools/thread_safe.py`` writes this layout.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from shotad.errors import DatasetError
+from shotad.types import Interval
+
+OVERLAP = 0.002
+"""Seconds by which shots may overlap: times that were rounded to milliseconds."""
+
+TOLD = 10
+"""Mistakes that are told at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledClip:
+    """One clip and the truth about its threads.
+
+    ``name`` is that of the label file relative to the folder, with the place in the list where the file
+    holds one (``b.json[3]``); ``clip`` is the film's path as the file has it.
+    """
+
+    name: str
+    clip: str
+    path: Path
+    shots: tuple[Interval, ...]
+    clusters: tuple[tuple[int, ...], ...]
+    frame_rate: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadLabels:
+    """All clips below a folder, in order of their names, and JSON files there that are no labels."""
+
+    clips: tuple[LabelledClip, ...]
+    ignored: tuple[str, ...] = ()
+
+
+def read_thread_labels(folder: Path, outside: Path | None = None) -> ThreadLabels:
+    """The labels below ``folder``; nothing below ``outside``, in work folders or hidden folders is read.
+
+    A JSON file without ``clip`` and without ``clusters`` is no label file and is listed as ignored.
+    Raises DatasetError that names file, value and remedy: for all mistakes that are found, since nobody
+    wants to learn of them one by one.
+    """
+    if not folder.is_dir():
+        raise DatasetError(f"{folder} is not a folder.", "Name the folder with the labels of threads.")
+    clips: list[LabelledClip] = []
+    ignored: list[str] = []
+    mistakes: list[str] = []
+    for path in _json_files(folder, outside):
+        name = path.relative_to(folder).as_posix()
+        try:
+            records = _records(path, name)
+        except _Mistake as mistake:
+            mistakes.append(str(mistake))
+            continue
+        if not records:
+            ignored.append(name)
+        for label, record in records:
+            try:
+                clips.append(_clip(label, record, path.parent))
+            except _Mistake as mistake:
+                mistakes.append(str(mistake))
+    if mistakes:
+        raise _refusal(mistakes)
+    if not clips:
+        what = f"{folder} holds no labels of threads."
+        raise DatasetError(what, 'Labels are JSON files with "clip", "shots" and "clusters".')
+    return ThreadLabels(tuple(clips), tuple(ignored))
+
+
+class _Mistake(Exception):  # noqa: N818  not yet an error: it is collected
+    """One thing that is wrong with one record."""
+
+
+def _refusal(mistakes: list[str]) -> DatasetError:
+    more = [f"… and {len(mistakes) - TOLD} more."] if len(mistakes) > TOLD else []
+    if len(mistakes) == 1:
+        return DatasetError(mistakes[0])
+    head = f"{len(mistakes)} labels of threads cannot be used:"
+    return DatasetError("\n".join([head, *mistakes[:TOLD], *more]))
+
+
+def _json_files(folder: Path, outside: Path | None) -> Iterator[Path]:
+    """JSON files below ``folder``, sorted by their paths' parts."""
+    shut = outside.resolve() if outside else None
+    found: list[Path] = []
+    for here, folders, names in os.walk(folder):
+        folders[:] = [
+            f
+            for f in folders
+            if not f.startswith(".") and not f.endswith(".shotad") and (Path(here) / f).resolve() != shut
+        ]
+        if Path(here).resolve() != shut:
+            found += [Path(here) / n for n in names if n.lower().endswith(".json") and not n.startswith(".")]
+    yield from sorted(found, key=lambda p: p.relative_to(folder).parts)
+
+
+def _records(path: Path, name: str) -> list[tuple[str, dict[str, Any]]]:
+    """Name and content of each label in a file; none where the file holds no labels."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise _Mistake(f"{name} cannot be read: {error}.") from None
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise _Mistake(f"{name} is not JSON: {error}. Correct it, or move it away.") from None
+    if _is_label(value):
+        return [(name, value)]
+    if isinstance(value, list) and any(_is_label(item) for item in value):
+        for k, item in enumerate(value):
+            if not isinstance(item, dict):
+                raise _Mistake(f"{name}[{k}] must be a record like the others, got {_shown(item)}.")
+        return [(f"{name}[{k}]", item) for k, item in enumerate(value)]
+    return []
+
+
+def _is_label(value: Any) -> bool:
+    return isinstance(value, dict) and ("clip" in value or "clusters" in value)
+
+
+def _clip(name: str, record: dict[str, Any], base: Path) -> LabelledClip:
+    missing = [key for key in ("clip", "shots", "clusters") if key not in record]
+    if missing:
+        raise _Mistake(f"{name} has no {' and no '.join(map(repr, missing))}. Add it, or move the file away.")
+    clip = record["clip"]
+    if not isinstance(clip, str) or not clip or "\0" in clip:
+        raise _Mistake(
+            f'{name}: "clip" must be the path of a film, relative to this file, got {_shown(clip)}.'
+        )
+    shots = _shots(name, record["shots"])
+    clusters = _clusters(name, record["clusters"], len(shots))
+    return LabelledClip(name, clip, base / clip, shots, clusters, _rate(name, record.get("frame_rate")))
+
+
+def _shots(name: str, value: Any) -> tuple[Interval, ...]:
+    if not isinstance(value, list) or not value:
+        raise _Mistake(f'{name}: "shots" must be a list of [start, end] in seconds, got {_shown(value)}.')
+    shots = tuple(_shot(name, k, pair) for k, pair in enumerate(value))
+    for k, (before, after) in enumerate(itertools.pairwise(shots)):
+        if after.start < before.end - OVERLAP:
+            raise _Mistake(
+                f"{name}: shot {k + 1} {after} begins before shot {k} {before} ends. "
+                "Shots stand in order and share no time: sort them, or cut them."
+            )
+    return shots
+
+
+def _shot(name: str, k: int, pair: Any) -> Interval:
+    if not (isinstance(pair, list) and len(pair) == 2 and all(map(_is_number, pair))):
+        raise _Mistake(f"{name}: shot {k} must be [start, end] in seconds, got {_shown(pair)}.")
+    start, end = map(float, pair)
+    if not (math.isfinite(start) and math.isfinite(end) and 0 <= start < end):
+        raise _Mistake(
+            f"{name}: shot {k} is [{start}, {end}): it must start at 0 or later and before it ends. "
+            "Give seconds, half-open; frame numbers are divided by the frame rate."
+        )
+    return Interval(start, end)
+
+
+def _clusters(name: str, value: Any, shots: int) -> tuple[tuple[int, ...], ...]:
+    if not (isinstance(value, list) and all(isinstance(cluster, list) for cluster in value)):
+        raise _Mistake(f'{name}: "clusters" must be lists of shot numbers, got {_shown(value)}.')
+    place: dict[int, int] = {}
+    for c, cluster in enumerate(value):
+        for shot in cluster:
+            if type(shot) is not int or not 0 <= shot < shots:
+                raise _Mistake(
+                    f"{name}: cluster {c} names shot {_shown(shot)}, but there are shots 0 to {shots - 1}. "
+                    "Shots are counted from 0."
+                )
+            if shot in place:
+                where = f"clusters {place[shot]} and {c}" if place[shot] != c else f"cluster {c} twice"
+                raise _Mistake(
+                    f"{name}: shot {shot} stands in {where}. A shot has one camera set-up: keep one."
+                )
+            place[shot] = c
+    return tuple(tuple(sorted(cluster)) for cluster in value if cluster)
+
+
+def _rate(name: str, value: Any) -> Fraction | None:
+    if value is None:
+        return None
+    try:
+        if not isinstance(value, str) and not _is_number(value):
+            raise ValueError
+        rate = Fraction(value).limit_denominator(1001 * 1001)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        rate = Fraction(0)
+    if rate <= 0:
+        raise _Mistake(f'{name}: "frame_rate" {_shown(value)} is no rate. Write 25 or "24000/1001".')
+    return rate
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 60 else text[:57] + "…"

@@ -1,0 +1,208 @@
+"""How well threads are found: over pairs of shots, and over clusters (Shot-by-Shot, section 5.3).
+
+A pair is two different shots of one clip, counted once. It is *together* where people put both shots
+into one cluster, and *joined* where its score is above the threshold. Precision and recall are those of
+the joined pairs themselves, as the paper words it ("predicted relationships"); what follows when threads
+are closed to connected components is counted beside it. Undefined figures are None, never 0 or 1.
+
+Everything here is arithmetic on numbers that are handed in.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class PairCounts:
+    """Pairs of shots that were joined rightly, joined wrongly, and missed."""
+
+    right: int = 0
+    wrong: int = 0
+    missed: int = 0
+
+    @classmethod
+    def of(cls, joined: Bools, together: Bools) -> Self:
+        """Count ``bool[n]`` predictions against ``bool[n]`` truths."""
+        if joined.shape != together.shape:
+            raise ValueError(f"predictions {joined.shape} and truths {together.shape} differ in shape")
+        right = int(np.count_nonzero(joined & together))
+        return cls(right, int(np.count_nonzero(joined)) - right, int(np.count_nonzero(together)) - right)
+
+    @property
+    def precision(self) -> float | None:
+        """Share of the joined pairs that belong together; None where nothing was joined."""
+        return share(self.right, self.right + self.wrong)
+
+    @property
+    def recall(self) -> float | None:
+        """Share of the pairs that belong together that were joined; None where there are none."""
+        return share(self.right, self.right + self.missed)
+
+    def __add__(self, other: PairCounts) -> PairCounts:
+        return PairCounts(self.right + other.right, self.wrong + other.wrong, self.missed + other.missed)
+
+
+@dataclass(frozen=True, slots=True)
+class ClipCounts:
+    """Raw counts of one clip or of many: they add up.
+
+    ``edges`` counts pairs whose own score is above the threshold, ``closed`` pairs that end up in one
+    connected component. ``pure`` is the number of shots that belong to the largest true share of their
+    predicted cluster.
+    """
+
+    shots: int = 0
+    pairs: int = 0
+    together: int = 0
+    edges: PairCounts = PairCounts()
+    closed: PairCounts = PairCounts()
+    pure: int = 0
+    clusters: int = 0
+    true_clusters: int = 0
+
+    @property
+    def wcp(self) -> float | None:
+        """Weighted clustering purity: predicted clusters' purities, weighted by their sizes.
+
+        It is 1 for shots that are all alone, so it is read beside recall and the number of clusters.
+        (M. Tapaswi, O. M. Parkhi, E. Rahtu, E. Sommerlade, R. Stiefelhagen, A. Zisserman: Total Cluster:
+        a person agnostic clustering method for broadcast videos, ICVGIP 2014.)
+        """
+        return share(self.pure, self.shots)
+
+    def __add__(self, other: ClipCounts) -> ClipCounts:
+        return ClipCounts(
+            self.shots + other.shots,
+            self.pairs + other.pairs,
+            self.together + other.together,
+            self.edges + other.edges,
+            self.closed + other.closed,
+            self.pure + other.pure,
+            self.clusters + other.clusters,
+            self.true_clusters + other.true_clusters,
+        )
+
+
+def share(part: int, whole: int) -> float | None:
+    """``part / whole``; None of nothing."""
+    return part / whole if whole else None
+
+
+def average_precision(scores: Floats, together: Bools, unscored: int = 0) -> float | None:
+    """Area under the precision-recall steps: the sum of precision x gain in recall, from the best score down.
+
+    ``scores`` is float ``[n]``, ``together`` bool ``[n]``. Equal scores are one step, so their order does
+    not matter; nothing is interpolated (the definition of scikit-learn's ``average_precision_score``).
+    ``unscored`` pairs belong together but have no score: they are never found. None where no pair belongs
+    together. Raises ValueError for shapes that differ and for scores that are not numbers.
+    """
+    if scores.ndim != 1 or scores.shape != together.shape:
+        raise ValueError(f"scores{scores.shape} and truths{together.shape} must be two arrays [n]")
+    if np.isnan(scores).any():
+        raise ValueError(f"scores must be numbers, got {int(np.isnan(scores).sum())} that are not")
+    positives = int(np.count_nonzero(together)) + unscored
+    if positives == 0:
+        return None
+    order = np.argsort(-scores, kind="stable")
+    ranked = scores[order]
+    ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], np.ones(min(len(ranked), 1), bool)))
+    found = np.cumsum(together[order])[ends]
+    precision = found / (ends + 1)
+    return float(np.sum(precision * np.diff(found, prepend=0)) / positives)
+
+
+def together_pairs(clusters: Iterable[Collection[int]], shots: int) -> Bools:
+    """For each pair i < j of ``shots`` shots whether one cluster holds both: bool ``[n (n - 1) / 2]``.
+
+    Pairs run by rows, (0, 1), (0, 2), … (1, 2) …; shots in no cluster are alone. For clusters [0, 2] of
+    three shots: [False, True, False].
+    """
+    label = labels_of(clusters, shots)
+    i, j = np.triu_indices(shots, 1)
+    found: Bools = label[i] == label[j]
+    return found
+
+
+def labels_of(clusters: Iterable[Collection[int]], shots: int) -> npt.NDArray[np.int64]:
+    """For each of ``shots`` shots the number of its cluster; shots in none get numbers of their own.
+
+    Raises ValueError for a shot that is not there or stands in two clusters.
+    """
+    label = np.full(shots, -1, dtype=np.int64)
+    for number, cluster in enumerate(clusters, shots):
+        for shot in cluster:
+            if not 0 <= shot < shots:
+                raise ValueError(f"there is no shot {shot} among {shots}")
+            if label[shot] >= 0:
+                raise ValueError(f"shot {shot} stands in two clusters")
+            label[shot] = number
+    alone = label < 0
+    label[alone] = np.flatnonzero(alone)
+    return label
+
+
+def pure_shots(predicted: Sequence[int], truth: Sequence[int]) -> int:
+    """Shots that agree with most of their predicted cluster; both give a cluster's number for each shot.
+
+    For predicted 0 0 0 1 and truth 5 5 6 6 it is 2 + 1 = 3.
+    """
+    shared = Counter(zip(predicted, truth, strict=True))
+    best: dict[int, int] = {}
+    for (cluster, _), number in shared.items():
+        best[cluster] = max(best.get(cluster, 0), number)
+    return sum(best.values())
+
+
+def count_clip(
+    scores: Floats,
+    threshold: float,
+    threads: Iterable[Collection[int]],
+    clusters: Iterable[Collection[int]],
+    shots: int,
+) -> ClipCounts:
+    """The counts of one clip.
+
+    ``scores`` is float ``[shots (shots - 1) / 2]`` in the order of `together_pairs`; ``threads`` are the
+    connected components that were found, ``clusters`` the true ones; single shots may be left out of both.
+    """
+    threads = list(threads)
+    predicted, truth = labels_of(threads, shots), labels_of(clusters, shots)
+    i, j = np.triu_indices(shots, 1)
+    together = truth[i] == truth[j]
+    return ClipCounts(
+        shots=shots,
+        pairs=len(i),
+        together=int(np.count_nonzero(together)),
+        edges=PairCounts.of(scores > threshold, together),
+        closed=PairCounts.of(predicted[i] == predicted[j], together),
+        pure=pure_shots(predicted.tolist(), truth.tolist()),
+        clusters=len(set(predicted.tolist())),
+        true_clusters=len(set(truth.tolist())),
+    )
+
+
+def count_failed(clusters: Iterable[Collection[int]], shots: int) -> ClipCounts:
+    """The counts of a clip that could not be scored: nothing is joined, nothing is pure.
+
+    So a failure never raises a figure: its pairs count as missed, its shots as wrongly clustered.
+    """
+    together = int(np.count_nonzero(together_pairs(clusters := list(clusters), shots)))
+    missed = PairCounts(missed=together)
+    return ClipCounts(
+        shots=shots,
+        pairs=shots * (shots - 1) // 2,
+        together=together,
+        edges=missed,
+        closed=missed,
+        true_clusters=len(set(labels_of(clusters, shots).tolist())),
+    )

@@ -1,0 +1,128 @@
+"""The layout of thread labels: what is read, what is left alone, and what is refused with which words."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shotad.errors import DatasetError
+from shotad.evaluation.thread_labels import ThreadLabels, read_thread_labels
+from shotad.types import Interval
+
+GOOD: dict[str, Any] = {
+    "clip": "films/a.mp4",
+    "shots": [[0, 1.5], [1.5, 2], [2, 4.25]],
+    "clusters": [[2, 0]],
+}
+
+
+def write(path: Path, value: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
+    return path
+
+
+def read(folder: Path, value: Any, name: str = "a.json") -> ThreadLabels:
+    write(folder / name, value)
+    return read_thread_labels(folder)
+
+
+def test_a_file_for_one_clip(tmp_path: Path) -> None:
+    (clip,) = read(tmp_path, GOOD, "series/a.json").clips
+    assert clip.name == "series/a.json"
+    assert clip.path == tmp_path / "series" / "films" / "a.mp4"
+    assert clip.shots == (Interval(0, 1.5), Interval(1.5, 2), Interval(2, 4.25))
+    assert clip.clusters == ((0, 2),)
+    assert clip.frame_rate is None
+
+
+def test_files_of_many_clips_in_order_of_names(tmp_path: Path) -> None:
+    write(tmp_path / "b.json", GOOD)
+    write(tmp_path / "a" / "z.json", [GOOD, {**GOOD, "frame_rate": "24000/1001", "note": "kept"}])
+    clips = read_thread_labels(tmp_path).clips
+    assert [clip.name for clip in clips] == ["a/z.json[0]", "a/z.json[1]", "b.json"]
+    assert clips[1].frame_rate == Fraction(24000, 1001)
+
+
+def test_what_is_no_label_is_left_alone_and_named(tmp_path: Path) -> None:
+    write(tmp_path / "a.json", GOOD)
+    write(tmp_path / "settings.json", {"shots": []})
+    write(tmp_path / "list.json", [1, 2])
+    write(tmp_path / "film.shotad" / "shots.json", "not even JSON")
+    write(tmp_path / ".hidden" / "x.json", "{")
+    write(tmp_path / "out" / "threads.json", {"clip": 3})
+    labels = read_thread_labels(tmp_path, outside=tmp_path / "out")
+    assert [clip.name for clip in labels.clips] == ["a.json"]
+    assert labels.ignored == ("list.json", "settings.json")
+
+
+def test_a_byte_order_mark_and_empty_clusters_do_no_harm(tmp_path: Path) -> None:
+    (clip,) = read(tmp_path, "\ufeff" + json.dumps({**GOOD, "clusters": [[], [1]]})).clips
+    assert clip.clusters == ((1,),)
+
+
+def test_times_that_were_rounded_may_overlap_by_a_little(tmp_path: Path) -> None:
+    assert len(read(tmp_path, {**GOOD, "shots": [[0, 1.001], [1, 2], [2, 3]]}).clips) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "needles"),
+    [
+        ({"clip": 7}, ["a.json", '"clip"', "7"]),
+        ({"clip": ""}, ['"clip"']),
+        ({"shots": []}, ['"shots"', "[]"]),
+        ({"shots": "all"}, ['"shots"', '"all"']),
+        ({"shots": [[0, 1], [1]]}, ["shot 1", "[1]"]),
+        ({"shots": [[0, 1], [True, 2]]}, ["shot 1", "true"]),
+        ({"shots": [[0, 1], [2, 2]]}, ["shot 1", "[2.0, 2.0)", "before it ends"]),
+        ({"shots": [[-1, 1]]}, ["shot 0", "[-1.0, 1.0)"]),
+        ({"shots": [[0, 1e999]]}, ["shot 0", "inf"]),
+        ({"shots": [[0, 2], [1, 3]]}, ["shot 1", "before shot 0", "sort them"]),
+        ({"clusters": [0, 1]}, ['"clusters"', "[0, 1]"]),
+        ({"clusters": [[0, 3]]}, ["cluster 0 names shot 3", "0 to 2", "counted from 0"]),
+        ({"clusters": [[-1, 0]]}, ["names shot -1"]),
+        ({"clusters": [[0.0, 1]]}, ["names shot 0.0"]),
+        ({"clusters": [[True, 2]]}, ["names shot true"]),
+        ({"clusters": [[0, 1], [1, 2]]}, ["shot 1 stands in clusters 0 and 1", "keep one"]),
+        ({"clusters": [[0, 1, 1]]}, ["shot 1 stands in cluster 0 twice"]),
+        ({"frame_rate": 0}, ['"frame_rate" 0', "24000/1001"]),
+        ({"frame_rate": "fast"}, ['"frame_rate" "fast"']),
+    ],
+)
+def test_what_is_wrong_is_refused_with_file_value_and_remedy(
+    tmp_path: Path, change: dict[str, Any], needles: list[str]
+) -> None:
+    with pytest.raises(DatasetError) as error:
+        read(tmp_path, {**GOOD, **change})
+    for needle in ["a.json", *needles]:
+        assert needle in str(error.value)
+
+
+@pytest.mark.parametrize("key", ["clip", "shots", "clusters"])
+def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
+    record = {k: v for k, v in GOOD.items() if k != key}
+    with pytest.raises(DatasetError, match=f"a.json has no '{key}'"):
+        read(tmp_path, record)
+
+
+def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+    write(tmp_path / "a.json", [GOOD, {**GOOD, "clusters": [[9]]}, {"clip": "x"}])
+    write(tmp_path / "b.json", "{")
+    write(tmp_path / "c.json", [GOOD, 5])
+    with pytest.raises(DatasetError) as error:
+        read_thread_labels(tmp_path)
+    said = str(error.value)
+    assert said.startswith("4 labels of threads")
+    for needle in ("a.json[1]", "a.json[2]", "b.json is not JSON", "c.json[1]"):
+        assert needle in said
+
+
+def test_a_folder_without_labels_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="holds no labels"):
+        read_thread_labels(tmp_path)
+    with pytest.raises(DatasetError, match="not a folder"):
+        read_thread_labels(tmp_path / "none")
