@@ -59,6 +59,10 @@ class WeightsError(ShotadError):
     """Model weights that are missing, cannot be fetched, or differ from their hash."""
 
 
+class DatasetError(ShotadError):
+    """Labelled data, for training or for scores, that is missing, malformed or too small."""
+
+
 class WorkFolderError(ShotadError):
     """A work folder that cannot be written, is damaged, or is in use."""
 
