@@ -1,0 +1,207 @@
+"""The classifier of shot scale: DINOv2, of which the last blocks are tuned, and one linear layer.
+
+After Shot-by-Shot (Xie et al. 2025, arXiv:2504.01020), section 3.1, and the code published with it:
+ViT-B/14 without registers, the last six blocks tuned, five classes on the CLS token, 448 x 336 pixels.
+The last layer norm stays as it is: its scale and shift are absorbed by the linear layer behind it, so that
+tuning it could express nothing more.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shotad.config import ComputeSettings
+from shotad.grammar.base import ScaleGuess
+from shotad.grammar.compute import device_of, dtype_of, need, need_torch
+from shotad.grammar.pixels import MEAN, STD, fitted, is_upright
+from shotad.types import Image, ShotScale
+
+if TYPE_CHECKING:
+    import torch
+else:
+    torch = need_torch("The classifier of shot scale")
+
+CLASSES = tuple(scale.value for scale in ShotScale)
+"""What the five outputs mean, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackboneShape:
+    """The shape of a DINOv2 model without registers; the defaults are those of ViT-B/14."""
+
+    hidden: int = 768
+    blocks: int = 12
+    heads: int = 12
+    mlp_ratio: int = 4
+    gated: bool = False
+    """True for the gated MLP of the giant model."""
+    patch: int = 14
+    side: int = 518
+    """Pixels along the side of the square that the position embeddings were made for."""
+
+    def __post_init__(self) -> None:
+        for name in ("hidden", "blocks", "heads", "mlp_ratio", "patch", "side"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} of a backbone must be 1 or more, got {getattr(self, name)}")
+        if self.hidden % self.heads:
+            raise ValueError(f"hidden {self.hidden} must be a multiple of heads {self.heads}")
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleDesign:
+    """All that says what a net computes, but for its weights."""
+
+    backbone: BackboneShape = BackboneShape()
+    tuned_blocks: int = 6
+    """How many of the last blocks are tuned; the rest and the embeddings are the backbone's own."""
+    long_side: int = 448
+    short_side: int = 336
+    """Pixels of what the net sees; upright film stands upright."""
+    classes: tuple[str, ...] = CLASSES
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.tuned_blocks <= self.backbone.blocks:
+            raise ValueError(f"tuned_blocks must be 0 to {self.backbone.blocks}, got {self.tuned_blocks}")
+        for side in (self.long_side, self.short_side):
+            if side < 1 or side % self.backbone.patch:
+                raise ValueError(f"a side must be a multiple of {self.backbone.patch} pixels, got {side}")
+        if self.long_side < self.short_side:
+            raise ValueError(f"long_side {self.long_side} is below short_side {self.short_side}")
+        if self.classes != CLASSES:
+            raise ValueError(f"classes must be {', '.join(CLASSES)}, got {', '.join(self.classes)}")
+
+
+class ScaleNet(torch.nn.Module):  # type: ignore[misc]
+    """Frames to five logits. Its weights are random until they are loaded."""
+
+    def __init__(self, design: ScaleDesign, drop_path: float = 0.0) -> None:
+        """``drop_path`` is the chance that a tuned block is skipped in training, per image."""
+        super().__init__()
+        self.design = design
+        self.backbone = _backbone(design.backbone, drop_path)
+        self.head = torch.nn.Linear(design.backbone.hidden, len(design.classes))
+        torch.nn.init.normal_(self.head.weight, std=0.01)
+        torch.nn.init.zeros_(self.head.bias)
+        self.backbone.requires_grad_(False)
+        for block in self.tuned:
+            block.requires_grad_(True)
+        self.train(False)
+
+    @property
+    def tuned(self) -> list[torch.nn.Module]:
+        """The blocks that are tuned, first to last."""
+        return list(self.backbone.encoder.layer)[self.design.backbone.blocks - self.design.tuned_blocks :]
+
+    @property
+    def frozen(self) -> list[torch.nn.Module]:
+        """The blocks that stay as they are, first to last."""
+        return list(self.backbone.encoder.layer)[: self.design.backbone.blocks - self.design.tuned_blocks]
+
+    def train(self, mode: bool = True) -> ScaleNet:
+        """Training mode for what is tuned; what is frozen never drops anything."""
+        super().train(False)
+        self.training = mode
+        for part in (*self.tuned, self.head):
+            part.train(mode)
+        return self
+
+    def forward(self, *groups: torch.Tensor) -> torch.Tensor:
+        """Logits ``float32[n, 5]`` of all images, in order.
+
+        Each group is ``uint8[b, H, W, 3]``, fitted to the size of the design; broad and upright frames are
+        two groups.
+        """
+        whole = torch.cat([self._whole(group) for group in groups])
+        with torch.autocast(whole.device.type, enabled=False):
+            logits: torch.Tensor = self.head(whole.to(self.head.weight.dtype))
+        return logits
+
+    def _whole(self, images: torch.Tensor) -> torch.Tensor:
+        """The CLS tokens ``[b, hidden]``. Nothing is kept for gradients of what is frozen."""
+        with torch.no_grad():
+            tokens = self.backbone.embeddings(_normalised(images))
+            for block in self.frozen:
+                tokens = block(tokens)
+        for block in self.tuned:
+            tokens = block(tokens)
+        whole: torch.Tensor = self.backbone.layernorm(tokens[:, 0])
+        return whole
+
+
+def _backbone(shape: BackboneShape, drop_path: float) -> Any:
+    """transformers' DINOv2 of this shape, with random weights."""
+    transformers = need("transformers", "The classifier of shot scale")
+    config = transformers.Dinov2Config(
+        hidden_size=shape.hidden,
+        num_hidden_layers=shape.blocks,
+        num_attention_heads=shape.heads,
+        mlp_ratio=shape.mlp_ratio,
+        use_swiglu_ffn=shape.gated,
+        patch_size=shape.patch,
+        image_size=shape.side,
+        drop_path_rate=drop_path,
+        use_mask_token=False,
+    )
+    return transformers.Dinov2Model(config)
+
+
+def _normalised(images: torch.Tensor) -> torch.Tensor:
+    """As `shotad.grammar.pixels.normalised`, where the images are: ``float32[b, 3, H, W]``."""
+    mean, std = (torch.tensor(values, device=images.device) for values in (MEAN, STD))
+    return ((images.float() / 255 - mean) / std).permute(0, 3, 1, 2)
+
+
+class ScaleClassifier:
+    """Tells the scale of frames by a trained net (a `ScaleReader`)."""
+
+    def __init__(self, net: ScaleNet, compute: ComputeSettings, digest: str = "") -> None:
+        """``digest`` tells the net's weights from others; it is part of the identity."""
+        self._device = device_of(compute)
+        self._precision = dtype_of(compute, self._device)
+        self._batch = compute.batch
+        self._net = net.to(self._device).train(False)
+        self.identity = f"classifier {digest or 'untitled'} {str(self._precision).removeprefix('torch.')}"
+
+    @classmethod
+    def load(cls, path: Path, compute: ComputeSettings) -> ScaleClassifier:
+        """The classifier in a checkpoint of ``shotad train scale``.
+
+        Raises WeightsError for a file that is none, ShotadError where an extra is missing.
+        """
+        from shotad.grammar.scale_checkpoint import load_net
+
+        net, _ = load_net(path)
+        with path.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()[:16]
+        return cls(net, compute, digest)
+
+    def of(self, images: Sequence[Image]) -> list[ScaleGuess | None]:
+        """One guess for each image; never None. The softmax is taken in float32."""
+        guesses: list[ScaleGuess | None] = [None] * len(images)
+        for places in self._batches(images):
+            for place, row in zip(places, self._probabilities([images[k] for k in places]), strict=True):
+                guesses[place] = ScaleGuess((row[0], row[1], row[2], row[3], row[4]))
+        return guesses
+
+    def _batches(self, images: Sequence[Image]) -> Iterator[list[int]]:
+        """Places of the images that go through the net together: all broad, or all upright."""
+        for way in (False, True):
+            places = [k for k, image in enumerate(images) if is_upright(image) is way]
+            for start in range(0, len(places), self._batch):
+                yield places[start : start + self._batch]
+
+    def _probabilities(self, images: Sequence[Image]) -> list[list[float]]:
+        design = self._net.design
+        stack = np.stack([fitted(image, design.long_side, design.short_side) for image in images])
+        pixels = torch.from_numpy(stack).to(self._device)
+        mixed = torch.autocast(self._device.type, torch.bfloat16, enabled=self._precision is torch.bfloat16)
+        with torch.inference_mode(), mixed:
+            logits = self._net(pixels)
+        rows: list[list[float]] = logits.float().softmax(-1).tolist()
+        return rows
