@@ -91,11 +91,13 @@ def _colour(image: Image, chance: random.Random, settings: AugmentSettings) -> I
         1 + chance.uniform(-1, 1) * size
         for size in (settings.brightness, settings.contrast, settings.saturation)
     )
-    turned = image.astype(np.float32) @ _turn_of_hue(chance.uniform(-1, 1) * settings.hue).T
-    turned *= brightness
-    turned = (turned - turned.mean()) * contrast + turned.mean()
-    grey = turned @ _LUMA
-    return _bytes(grey[..., None] + (turned - grey[..., None]) * saturation)
+    to_grey = np.tile(_LUMA, (3, 1))
+    saturate = to_grey + (np.eye(3, dtype=np.float32) - to_grey) * saturation
+    change = brightness * saturate @ _turn_of_hue(chance.uniform(-1, 1) * settings.hue)
+    # All four in one product: a change of contrast is a factor, and a shift back to the mean that was.
+    mean = float(change.mean(0) @ image.reshape(-1, 3).mean(0))
+    factors = (contrast * change).astype(np.float32)
+    return _bytes(image.astype(np.float32) @ factors.T + np.float32((1 - contrast) * mean))
 
 
 _LUMA = np.array([0.299, 0.587, 0.114], np.float32)

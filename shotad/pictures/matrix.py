@@ -1,0 +1,305 @@
+"""A matrix as a labelled picture: of confusion after training, of the matching scores of a clip's shots.
+
+All measures follow the size of the text; nothing is cut off, long names are broken or stand upright.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, ImageDraw, ImageFont, PngImagePlugin
+
+from shotad.pictures.palette import FAINT, INK, PAPER, Colour, ink_on
+from shotad.pictures.ramp import colour_of
+
+UNKNOWN: Colour = (238, 238, 238)
+
+SMALLEST_TEXT = 8
+"""Pixels; below this digits are no longer told apart."""
+
+TITLE = 1.15
+"""The title's letters, as a multiple of the others'."""
+
+
+def matrix_image(
+    values: npt.NDArray[Any],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    title: str = "",
+    row_title: str = "",
+    column_title: str = "",
+    cells: Sequence[Sequence[str]] | None = None,
+    marks: npt.NDArray[np.bool_] | None = None,
+    note: str = "",
+    low: float = 0.0,
+    high: float = 1.0,
+    text: int = 16,
+) -> Image.Image:
+    """Draw ``values`` (float ``[n, m]``) with the names of its ``n`` rows and ``m`` columns, as RGB.
+
+    ``cells`` are texts inside the cells, line breaks allowed; ``marks`` (bool ``[n, m]``) get a frame;
+    ``note`` stands below. Colours run from ``low`` to ``high``, values beyond are drawn as those; what is
+    no number (nan) is grey. ``text`` is the size of the letters in pixels, 8 or more. Raises ValueError
+    for shapes that do not agree.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    texts = tuple(tuple(line) for line in cells) if cells is not None else None
+    words = _Words(tuple(rows), tuple(columns), title, row_title, column_title, texts, note)
+    _agree(values, words, marks, low, high, text)
+    plan = _plan(words, (_figure(low), _figure((low + high) / 2), _figure(high)), text)
+    image = Image.new("RGB", plan.size, PAPER)
+    draw = ImageDraw.Draw(image)
+    _draw_titles(image, draw, plan, words)
+    _draw_names(image, draw, plan, words)
+    for (i, j), value in np.ndenumerate(values):
+        _draw_cell(draw, plan, (i, j), (float(value) - low) / (high - low), words.inside(i, j))
+    for i, j in np.argwhere(marks) if marks is not None else ():
+        _draw_mark(draw, plan, (int(i), int(j)))
+    _draw_scale(draw, plan)
+    return image
+
+
+def matrix_png(path: str | os.PathLike[str], values: npt.NDArray[Any], *args: Any, **options: Any) -> None:
+    """Write the picture of `matrix_image` (same arguments after ``path``) to a PNG file.
+
+    The title stands in the file as its title. The same arguments give the same bytes.
+    """
+    image = matrix_image(values, *args, **options)
+    about = PngImagePlugin.PngInfo()
+    if options.get("title"):
+        about.add_itxt("Title", options["title"])
+    draft = Path(path).with_name(f"{Path(path).name}.part")
+    image.save(draft, "PNG", pnginfo=about, optimize=True)
+    os.replace(draft, path)
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """Everything that is written into the picture."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    title: str
+    row_title: str
+    column_title: str
+    cells: tuple[tuple[str, ...], ...] | None
+    note: str
+
+    def inside(self, i: int, j: int) -> str:
+        return self.cells[i][j] if self.cells is not None else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Where everything stands, in pixels. ``left`` and ``top`` are the corner of the first cell.
+
+    ``rows``, ``columns``, ``title`` and ``note`` are broken into lines; ``upright`` column names are turned.
+    """
+
+    text: int
+    gap: int
+    cell: tuple[int, int]
+    left: int
+    top: int
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    upright: bool
+    title: str
+    note: str
+    heads: int
+    ticks: tuple[str, str, str]
+    size: tuple[int, int]
+
+    @property
+    def right(self) -> int:
+        return self.left + self.cell[0] * len(self.columns)
+
+    @property
+    def bottom(self) -> int:
+        return self.top + self.cell[1] * len(self.rows)
+
+    def box(self, place: tuple[int, int]) -> tuple[int, int, int, int]:
+        """First and last pixels of a cell: left, top, right, bottom."""
+        left, top = self.left + place[1] * self.cell[0], self.top + place[0] * self.cell[1]
+        return left, top, left + self.cell[0] - 1, top + self.cell[1] - 1
+
+
+def _agree(
+    values: npt.NDArray[np.float64],
+    words: _Words,
+    marks: npt.NDArray[np.bool_] | None,
+    low: float,
+    high: float,
+    text: int,
+) -> None:
+    n, m = len(words.rows), len(words.columns)
+    if values.ndim != 2 or 0 in values.shape:
+        raise ValueError(f"values must be float[n, m] with n and m above 0, got shape {values.shape}")
+    if (n, m) != values.shape:
+        raise ValueError(f"values are {values.shape}, but there are {n} rows and {m} columns")
+    if words.cells is not None and [len(line) for line in words.cells] != [m] * n:
+        raise ValueError(f"cells must be {n} rows of {m} texts, got {[len(line) for line in words.cells]}")
+    if marks is not None and marks.shape != values.shape:
+        raise ValueError(f"marks must be bool[{n}, {m}], got shape {marks.shape}")
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise ValueError(f"low must be below high, got {low} and {high}")
+    if text < SMALLEST_TEXT:
+        raise ValueError(f"text must be at least {SMALLEST_TEXT} pixels high, got {text}")
+
+
+def _plan(words: _Words, ticks: tuple[str, str, str], text: int) -> _Plan:
+    gap = max(4, text // 2)
+    rows = tuple(_wrapped(name, 14 * text, text) for name in words.rows)
+    inside = [_extent(cell, text) for line in words.cells or () for cell in line] or [(0, 0)]
+    high = max(
+        round(2.2 * text), *(h + gap for _, h in inside), *(_extent(n, text)[1] + gap // 2 for n in rows)
+    )
+    wide = max(high, *(w + gap for w, _ in inside))
+    across = tuple(_wrapped(name, max(wide - gap, 4 * text), text) for name in words.columns)
+    needed = max(_extent(name, text)[0] for name in across) + gap
+    upright = needed > max(1.5 * wide, 6 * text)
+    columns = tuple(_wrapped(name, 12 * text, text) for name in words.columns) if upright else across
+    thick = max(_extent(name, text)[1] for name in columns)
+    wide = max(wide, thick + gap // 2 if upright else needed)
+    heads = max(_extent(name, text)[0] for name in columns) if upright else thick
+    line = _extent("", text)[1]
+    left = gap + (line + gap if words.row_title else 0) + max(_extent(name, text)[0] for name in rows) + gap
+    bar = 2 * gap + text + gap // 2 + max(_extent(tick, text)[0] for tick in ticks)
+    width = max(left + wide * len(columns) + bar, 10 * text) + gap
+    title = _wrapped(words.title, round((width - 2 * gap) / TITLE), text)
+    note = _wrapped(words.note, width - 2 * gap, text)
+    top = gap + (round(TITLE * _extent(title, text)[1]) + gap if title else 0)
+    top += (line + gap if words.column_title else 0) + heads + gap // 2
+    height = top + high * len(rows) + gap + (_extent(note, text)[1] + gap if note else 0)
+    size = (width, height)
+    return _Plan(
+        text, gap, (wide, high), left, top, rows, columns, upright, title, note, heads, ticks, size
+    )  # fmt: skip
+
+
+def _draw_titles(image: Image.Image, draw: ImageDraw.ImageDraw, plan: _Plan, words: _Words) -> None:
+    gap = plan.gap
+    _write(draw, (gap, gap), plan.title, round(TITLE * plan.text), "la")
+    _write(draw, (gap, plan.bottom + gap), plan.note, plan.text, "la")
+    above = (round((plan.left + plan.right) / 2), plan.top - gap // 2 - plan.heads - gap)
+    _write(draw, above, words.column_title, plan.text, "md")
+    if words.row_title:
+        strip = _turned(words.row_title, plan.text)
+        image.paste(strip, (gap, max(0, (plan.top + plan.bottom - strip.height) // 2)))
+
+
+def _draw_names(image: Image.Image, draw: ImageDraw.ImageDraw, plan: _Plan, words: _Words) -> None:
+    for i, name in enumerate(plan.rows):
+        middle = plan.top + (i + 0.5) * plan.cell[1]
+        _write(draw, (plan.left - plan.gap, middle), name, plan.text, "rm")
+    for j, name in enumerate(plan.columns):
+        middle, foot = plan.left + (j + 0.5) * plan.cell[0], plan.top - plan.gap // 2
+        if plan.upright:
+            strip = _turned(name, plan.text)
+            image.paste(strip, (round(middle - strip.width / 2), foot - strip.height))
+        else:
+            _write(draw, (middle, foot), name, plan.text, "md")
+
+
+def _draw_cell(
+    draw: ImageDraw.ImageDraw, plan: _Plan, place: tuple[int, int], share: float, words: str
+) -> None:
+    left, top, right, bottom = box = plan.box(place)
+    ground = UNKNOWN if math.isnan(share) else colour_of(share)
+    draw.rectangle(box, fill=ground, outline=PAPER)
+    middle = ((left + right + 1) / 2, (top + bottom + 1) / 2)
+    if words:
+        _write(draw, middle, words, plan.text, "mm", ink_on(ground))
+    elif math.isnan(share):
+        reach = plan.text // 3
+        draw.line(
+            (middle[0] - reach, middle[1], middle[0] + reach, middle[1]), FAINT, max(1, plan.text // 12)
+        )
+
+
+def _draw_mark(draw: ImageDraw.ImageDraw, plan: _Plan, place: tuple[int, int]) -> None:
+    """A dark frame with a light one inside: seen on every colour, and where marked cells meet."""
+    left, top, right, bottom = plan.box(place)
+    thick = max(2, plan.text // 7)
+    draw.rectangle((left - 1, top - 1, right + 1, bottom + 1), None, INK, thick)
+    inner = thick - 1
+    draw.rectangle(
+        (left + inner, top + inner, right - inner, bottom - inner), None, PAPER, max(1, thick // 2)
+    )
+
+
+def _draw_scale(draw: ImageDraw.ImageDraw, plan: _Plan) -> None:
+    """The colours as a bar beside the matrix, the high end above."""
+    left, right = plan.right + 2 * plan.gap, plan.right + 2 * plan.gap + plan.text
+    last = plan.bottom - plan.top - 1
+    for y in range(last + 1):
+        draw.line((left, plan.top + y, right, plan.top + y), colour_of(1 - y / max(1, last)))
+    draw.rectangle((left, plan.top, right, plan.bottom - 1), outline=INK)
+    low, middle, high = plan.ticks
+    x = right + plan.gap // 2
+    _write(draw, (x, plan.top), high, plan.text, "la")
+    if last > 4 * plan.text:
+        _write(draw, (x, (plan.top + plan.bottom) / 2), middle, plan.text, "lm")
+    _write(draw, (x, plan.bottom), low, plan.text, "ld")
+
+
+def _write(
+    draw: ImageDraw.ImageDraw, at: tuple[float, float], words: str, text: int, anchor: str, ink: Colour = INK
+) -> None:
+    """Lines of text: ``at`` is their left, middle or right (l, m, r) and top, middle or foot (a, m, d)."""
+    if not words:
+        return
+    font, line = _font(text), _line(text)
+    lines = words.split("\n")
+    top = at[1] - line * len(lines) * {"a": 0.0, "m": 0.5, "d": 1.0}[anchor[1]]
+    for number, part in enumerate(lines):
+        draw.text((at[0], top + (number + 0.5) * line), part, ink, font, anchor[0] + "m")
+
+
+def _turned(words: str, text: int) -> Image.Image:
+    """Lines that read upwards, black on white."""
+    width, height = _extent(words, text)
+    strip = Image.new("RGB", (width, height), PAPER)
+    _write(ImageDraw.Draw(strip), (0, 0), words, text, "la")
+    return strip.transpose(Image.Transpose.ROTATE_90)
+
+
+def _wrapped(words: str, width: int, text: int) -> str:
+    """The words in as many lines as the width asks for, broken at spaces and after hyphens."""
+    lines = [""]
+    for part in re.findall(r"[^\s-]+-?|-|\s+", words):
+        if lines[-1] and _extent((lines[-1] + part).rstrip(), text)[0] > width:
+            lines.append("")
+        lines[-1] += part if lines[-1] else part.lstrip()
+    return "\n".join(line.rstrip() for line in lines)
+
+
+@lru_cache(maxsize=16)
+def _font(size: int) -> Any:
+    return ImageFont.load_default(size)
+
+
+@lru_cache(maxsize=4096)
+def _extent(words: str, text: int) -> tuple[int, int]:
+    """Width and height in pixels of the words in their lines."""
+    lines = words.split("\n")
+    return max(math.ceil(_font(text).getlength(line)) for line in lines), _line(text) * len(lines)
+
+
+def _line(text: int) -> int:
+    """Pixels from one line to the next."""
+    return round(1.3 * text)
+
+
+def _figure(value: float) -> str:
+    return f"{value:.4g}"
