@@ -1,0 +1,161 @@
+"""The DINOv2 models of the Hugging Face hub: which of them are in the user's cache, how others get there.
+
+Needs ``huggingface_hub`` (it comes with transformers) but no torch. Only safetensors are fetched and
+looked for: other checkpoints are pickles, which can run code.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shotad.errors import WeightsError
+from shotad.grammar.compute import need
+from shotad.progress import NoProgress, Progress, Task
+
+_WEIGHTS = "model.safetensors"
+_INDEX = "model.safetensors.index.json"
+_WANTED = ["config.json", "*.safetensors", _INDEX]
+
+
+@dataclass(frozen=True, slots=True)
+class HubModel:
+    """A published DINOv2. ``bytes`` is what its weights take in float32."""
+
+    name: str
+    repo: str
+    bytes: int
+    role: str = "features for threads"
+    licence: str = "Apache-2.0"
+    credit: str = "Meta AI, DINOv2"
+
+
+def _published(part: str, size: int) -> list[HubModel]:
+    plain, registers = f"dinov2-{part}", f"dinov2-{part}-registers"
+    return [
+        HubModel(plain, f"facebook/dinov2-{part}", size),
+        HubModel(registers, f"facebook/dinov2-with-registers-{part}", size),
+    ]
+
+
+MODELS: dict[str, HubModel] = {
+    model.name: model
+    for model in (
+        *_published("small", 88_226_304),
+        *_published("base", 346_321_920),
+        *_published("large", 1_217_474_560),
+        *_published("giant", 4_545_923_072),
+    )
+}
+"""``dinov2-small`` … ``dinov2-giant-registers``, by name."""
+
+
+def has_hub() -> bool:
+    """True where the hub's library is installed."""
+    return importlib.util.find_spec("huggingface_hub") is not None
+
+
+def is_model_folder(folder: Path) -> bool:
+    """True where a folder holds ``config.json`` and all of its safetensors."""
+    return (folder / "config.json").is_file() and bool(weight_files(folder))
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The safetensors of a model folder, sorted; empty where one of them is missing."""
+    if (folder / _WEIGHTS).is_file():
+        return [folder / _WEIGHTS]
+    try:
+        index = json.loads((folder / _INDEX).read_text(encoding="utf-8"))
+        files = sorted({folder / name for name in index["weight_map"].values()})
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return []
+    return files if all(path.is_file() for path in files) else []
+
+
+def cached(repo: str, revision: str | None = None) -> Path | None:
+    """The folder of a model in the hub's cache, whole; None where it is not there. Touches no network.
+
+    Without a revision that is the branch main as it was last fetched, else the newest copy of any.
+    """
+    if not has_hub():
+        return None
+    from huggingface_hub import constants, try_to_load_from_cache
+
+    found = try_to_load_from_cache(repo, "config.json", revision=revision)
+    if isinstance(found, str) and is_model_folder(Path(found).parent):
+        return Path(found).parent
+    if revision is not None:
+        return None
+    snapshots = Path(constants.HF_HUB_CACHE, f"models--{repo.replace('/', '--')}", "snapshots")
+    whole = [path for path in snapshots.glob("*") if is_model_folder(path)]
+    return max(whole, key=lambda path: (path.stat().st_mtime_ns, path.name), default=None)
+
+
+def model_folder(repo: str, revision: str | None = None, progress: Progress | None = None) -> Path:
+    """The folder of a model, fetched from the hub if it is not in the cache.
+
+    Raises WeightsError where it is neither here nor to be had, ShotadError without the hub's library.
+    """
+    return cached(repo, revision) or _fetch(repo, revision, progress or NoProgress())
+
+
+def reason(error: Exception) -> str:
+    """The first line of what a library says, without its full stop."""
+    return str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
+
+
+def broken(purpose: str) -> tuple[type[Exception], ...]:
+    """What the libraries raise for a model whose files are damaged, or do not fit each other."""
+    strict = getattr(need("huggingface_hub.errors", purpose), "StrictDataclassError", ValueError)
+    damaged = need("safetensors", purpose).SafetensorError
+    return (OSError, ValueError, RuntimeError, LookupError, TypeError, damaged, strict)
+
+
+def _fetch(repo: str, revision: str | None, progress: Progress) -> Path:
+    hub = need("huggingface_hub", f"Fetching {repo}")
+    http_error = hub.errors.HfHubHTTPError
+    version = f" in revision {revision}" if revision else ""
+    task = progress.task(f"Fetching {repo}", None, "B")
+    try:
+        found = hub.snapshot_download(
+            repo, revision=revision, allow_patterns=_WANTED, tqdm_class=_bar_class(task)
+        )
+    except (http_error, *http_error.__bases__, OSError, ValueError) as error:
+        raise WeightsError(
+            f"The model {repo}{version} could not be fetched from the hub: {reason(error)}.", _HINT
+        ) from None
+    finally:
+        task.done()
+    folder = Path(found)
+    if not is_model_folder(folder):
+        raise WeightsError(f"The hub's {repo}{version} holds no safetensors with a config.json.", _HINT)
+    return folder
+
+
+_HINT = (
+    "Check the network (HF_HUB_OFFLINE forbids it, HF_ENDPOINT names a mirror), copy the hub's cache of "
+    "another machine (HF_HOME), give a folder that holds the model (--set threads.features=FOLDER), or "
+    "use features without weights: --set threads.features=grid."
+)
+
+
+def _bar_class(task: Task) -> Any:
+    """A class that the hub takes for a progress bar: shows nothing, and counts bytes into ``task``."""
+    from tqdm import tqdm
+
+    class Bar(tqdm):  # type: ignore[type-arg]
+        def __init__(self, *args: Any, **options: Any) -> None:
+            # Several bars count one download; the one of bytes on disk stands in all versions.
+            self.counts = options.get("unit") == "B" and options.get("desc") != "Downloading bytes"
+            options["disable"] = True
+            super().__init__(*args, **{k: v for k, v in options.items() if k != "name"})
+
+        def update(self, n: float | None = 1) -> bool | None:
+            if self.counts and n:
+                task.advance(n)
+            return super().update(n)
+
+    return Bar
