@@ -84,6 +84,12 @@ class WorkFolder:
             raise WorkFolderError(f"{self.path / name}.json vanished while it was in use.", "Run again.")
         return found
 
+    def known(self, name: str, key: str) -> dict[str, Any] | None:
+        """What ``NAME.json`` holds, if it has this key and the run was not told to redo everything."""
+        found = None if self._is_forced(name) else self.read_json(f"{name}.json")
+        self._fresh.add(name)
+        return found if found is not None and found.get("key") == key else None
+
     def log_of_records(self, name: str) -> RecordLog:
         """The records of ``NAME.jsonl``; empty where the run was told to redo everything."""
         return RecordLog(self.path / f"{name}.jsonl", discard=self._is_forced(name))

@@ -40,6 +40,7 @@ FLOORS = {
     "outcome": 6,
     "sheet": 6,
     "tracking": 6,
+    "understand": 6,
     "pipeline": 6,
     "cli": 8,
 }

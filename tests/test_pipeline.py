@@ -28,7 +28,7 @@ from shotad.workfolder import WorkFolder
 from tests.media import FilmSpec, make_film, read_number
 
 SPEC = FilmSpec(frames=500, cuts=(100, 210, 330, 420))
-SILENT = ("engine=fake", "speech.source=none", "slots.find_credits=false")
+SILENT = ("engine=fake", "speech.source=none", "slots.find_credits=false", "scale.method=none")
 SMALL = ("frames.min_pixels=12544", "frames.max_pixels=25088")
 """Small frames, for what does not depend on their size."""
 

@@ -17,7 +17,9 @@ from shotad.errors import ShotadError
 _COMMANDS = {
     "describe": ("shotad.cli.describe", "Write an audio-description track of a film."),
     "doctor": ("shotad.cli.doctor", "Say what this machine can do."),
+    "evaluate": ("shotad.cli.evaluate", "Measure how good the parts are, against labels."),
     "export": ("shotad.cli.export", "Write a track in the script formats, or check scripts."),
+    "grammar": ("shotad.cli.grammar", "Find which shots share a camera, and how close they are."),
     "import": ("shotad.cli.import_", "Bring an edited script back into the track."),
     "models": ("shotad.cli.models", "List, fetch and check model weights."),
     "shots": ("shotad.cli.shots", "Find the shots of a film."),

@@ -21,11 +21,15 @@ from shotad.workfolder import key_of
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Stage I's question about one slot; its clip is read only if the answer is not there yet."""
+    """Stage I's question about one slot; its clip is read only if the answer is not there yet.
+
+    ``label`` is how shots are marked on its frames; None where they are shown as they are.
+    """
 
     plan: SlotPlan
     prompt: Stage1Prompt
     request: Request
+    label: str | None
     key: str
 
 
@@ -39,10 +43,11 @@ def question(plan: SlotPlan, engine: Engine, config: Config, pixels: str) -> Que
         sampling=config.stage1.sampling,
         seed=slot_seed(config.seed, plan.slot.id),
     )
-    shown = clip_rows(plan.shots, plan.frames)
+    shown = [clip_rows(plan.shots, plan.frames), _grammar_row(plan)]
     looks = [config.overlay, config.frames]
     key = key_of(pixels, shown, looks, request_record(request, engine.identity))
-    return Question(plan, prompt, request, key)
+    label = config.overlay.label if engine.abilities.wants_overlay else None
+    return Question(plan, prompt, request, label, key)
 
 
 def answer(asked: Question, clip: Clip, engine: Engine, config: Config) -> dict[str, Any]:
@@ -64,17 +69,28 @@ def _record(asked: Question, engine: Engine, reply: Reply, seen: Clip | None) ->
         "start": plan.slot.interval.start,
         "end": plan.slot.interval.end,
         "shots": clip_rows(plan.shots, plan.frames),
-        "scales": {str(number): scale.value for number, scale in plan.grammar.scales.items()},
-        "threads": [list(thread) for thread in plan.grammar.threads],
+        **_grammar_row(plan),
         "effective_scale": asked.prompt.effective_scale,
         "factors": list(asked.prompt.factors),
         "maker": identity_record(engine.identity),
         "seed": asked.request.seed,
         "prompt": prompt_record(asked.prompt.messages),
+        "overlay": asked.label,
         "frame_size": None if seen is None else [seen.images.shape[2], seen.images.shape[1]],
         "finish": reply.finish,
         "usage": {"tokens_in": reply.usage.tokens_in, "tokens_out": reply.usage.tokens_out},
         **_parsed(reply, asked, engine),
+    }
+
+
+def _grammar_row(plan: SlotPlan) -> dict[str, Any]:
+    """Scales by painted number, their expected values where those count, and threads."""
+    grammar = plan.grammar
+    expected = {str(number): round(value, 4) for number, value in grammar.expected.items()}
+    return {
+        "scales": {str(number): scale.value for number, scale in grammar.scales.items()},
+        **({"expected": expected} if expected else {}),
+        "threads": [list(thread) for thread in grammar.threads],
     }
 
 

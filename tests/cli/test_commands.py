@@ -15,7 +15,15 @@ import pytest
 from shotad.cli.main import main
 from tests.media import FilmSpec, SoundSpec, make_film
 
-FAKE = ("--engine", "fake", "--set", "slots.find_credits=false", "--set", "speech.source=none")
+FAKE = (
+    "--engine",
+    "fake",
+    *(
+        w
+        for s in ("slots.find_credits=false", "speech.source=none", "scale.method=none")
+        for w in ("--set", s)
+    ),
+)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,175 @@
+"""The second act: from slots to clips, with their frames and their film grammar.
+
+What is known of the grammar stands in ``grammar.json``, which grows clip by clip and is taken up again
+by a later run; it is read once for a shot, however many clips show it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from shotad.config import Config
+from shotad.describe.slotplan import SlotPlan, shown_shots
+from shotad.errors import WeightsError
+from shotad.grammar.book import Book, Look, book_of, grammar_of, look_rows, pair_rows
+from shotad.grammar.features import make_feature_maker
+from shotad.grammar.reading import Readers, lacks, read_clips
+from shotad.grammar.scale import make_scale_reader
+from shotad.plan.context import context_shots
+from shotad.plan.moments import ShotMoments, moments_of, published_moments_of
+from shotad.plan.sampling import plan_frames
+from shotad.prepare import Bench, Given, Prepared
+from shotad.progress import reported
+from shotad.types import ContextShot, Grammar, Interval, Seconds, Slot
+from shotad.workfolder import key_of
+
+FALLBACK_RATE = Fraction(24)
+"""Frames a second where a container tells none; the reader still delivers the frame of each moment."""
+
+SAVE_EVERY = 16
+"""Clips after which ``grammar.json`` is written, so that a killed run loses little."""
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What the second act found: a plan for each slot, and what it could not do."""
+
+    plans: tuple[SlotPlan, ...]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Sketch:
+    """A slot's clip before its grammar is known."""
+
+    plan: SlotPlan
+    context: tuple[ContextShot, ...]
+
+
+def understand(prepared: Prepared, bench: Bench, density: float = 0.0) -> Understood:
+    """What is to be shown and asked for each slot of the part that is to be described.
+
+    ``density`` is the number of frames a second of the slot that the engine wants at least.
+    """
+    stamps, rate = bench.frames.stamps(prepared.end), prepared.info.frame_rate or FALLBACK_RATE
+    sketches = [
+        _sketch(slot, prepared, bench.config, density, (stamps, rate))
+        for slot in wanted(prepared.slots, bench.given)
+    ]
+    return _with_grammar(sketches, bench, (stamps, rate))
+
+
+def wanted(slots: Sequence[Slot], given: Given) -> list[Slot]:
+    """The slots that begin between ``given.start`` and ``given.end``; they are those of a full run."""
+    end = float("inf") if given.end is None else given.end
+    return [slot for slot in slots if given.start <= slot.interval.start < end]
+
+
+Clock = tuple[Seconds | None, Fraction]
+"""Where frames stand: on these stamps, or this far apart."""
+
+
+def _sketch(slot: Slot, prepared: Prepared, config: Config, density: float, clock: Clock) -> _Sketch:
+    inside = max(config.frames.inside, math.ceil(slot.interval.duration * density))
+    context = context_shots(slot.interval, prepared.shots, config.context)
+    settings = config.frames.model_copy(update={"inside": inside})
+    frames = plan_frames(slot.interval, context, settings, clock[1], stamps=clock[0])
+    clip = Interval(min(c.clipped.start for c in context), max(c.clipped.end for c in context))
+    spoken = tuple(part for u in prepared.speech if (part := u.interval.clip(clip)))
+    return _Sketch(SlotPlan(slot, shown_shots(context, frames), frames, Grammar(), spoken), tuple(context))
+
+
+def _with_grammar(sketches: Sequence[_Sketch], bench: Bench, clock: Clock) -> Understood:
+    config = bench.config
+    readers, warnings = _readers(bench)
+    clips = [_looks(sketch, config, clock) for sketch in sketches]
+    book = _read(clips, readers, bench)
+    plans = []
+    for sketch, clip in zip(sketches, clips, strict=True):
+        numbers = {piece.shot.index: n for n, piece in enumerate(sketch.plan.shots)}
+        grammar = grammar_of(book, clip, numbers, _threshold(readers, config), config.scale.value)
+        plans.append(replace(sketch.plan, grammar=grammar))
+    return Understood(tuple(plans), warnings)
+
+
+def _readers(bench: Bench) -> tuple[Readers, tuple[str, ...]]:
+    """Who reads threads and scales. Where the choice is ours, scales that cannot be read are left out."""
+    config, scales = bench.config, None
+    warnings: tuple[str, ...] = ()
+    try:
+        scales = make_scale_reader(config.scale, config.compute, config.observer, bench.progress)
+    except WeightsError as error:
+        if config.scale.method != "auto" or config.scale.checkpoint is not None:
+            raise
+        warnings = (f"Shot scales were not read, so Stage I asks as for medium shots. {error}",)
+    maker = make_feature_maker(config.threads, config.compute, bench.progress)
+    return Readers(maker, scales), warnings
+
+
+def _threshold(readers: Readers, config: Config) -> float:
+    if config.threads.threshold is not None:
+        return config.threads.threshold
+    return readers.features.threshold if readers.features else 1.0
+
+
+def _looks(sketch: _Sketch, config: Config, clock: Clock) -> list[Look]:
+    """The looks at the shots of a clip; a shot shorter than the grid of frames has none."""
+    looks = []
+    for piece in sketch.context:
+        whole = config.threads.span == "shot"
+        moments = _moments(piece, whole=whole, clock=clock)
+        if moments is not None:
+            looks.append(Look(piece.shot.index, moments, "" if whole else sketch.plan.slot.id))
+    return looks
+
+
+def _moments(piece: ContextShot, *, whole: bool, clock: Clock) -> ShotMoments | None:
+    stamps, rate = clock
+    if whole:
+        return moments_of(piece.shot.interval, rate, stamps=stamps)
+    return published_moments_of(piece.clipped)
+
+
+def _read(clips: Sequence[Sequence[Look]], readers: Readers, bench: Bench) -> Book:
+    """What is known of ``clips``, from ``grammar.json`` and from the film; all of it written down."""
+    settings, batch = bench.config.threads, bench.config.compute.batch
+    matching = settings.model_dump(exclude={"features", "revision", "threshold", "span"})
+    key = key_of("grammar/1", bench.film_key, bench.frames.key, matching, _names(readers))
+    known = bench.folder.known("grammar", key) or {"shots": [], "pairs": []}
+    book = book_of(known["shots"], known["pairs"], guessed=readers.scales is not None)
+    book.keep(clips)
+
+    def save() -> None:
+        bench.folder.write_json("grammar.json", {"key": key, **_record(clips, book, readers, bench.config)})
+
+    lacking = [clip for clip in clips if lacks(clip, book, readers)]
+    with reported(bench.progress, "Reading film grammar", len(lacking), "clips") as task:
+        reading = read_clips(lacking, book, bench.frames.pictures, readers, settings, batch)
+        for count, _ in enumerate(reading, 1):
+            task.advance()
+            if count % SAVE_EVERY == 0:
+                save()
+    save()
+    return book
+
+
+def _names(readers: Readers) -> list[str | None]:
+    return [reader.identity if reader else None for reader in (readers.features, readers.scales)]
+
+
+def _record(clips: Sequence[Sequence[Look]], book: Book, readers: Readers, config: Config) -> dict[str, Any]:
+    """The content of ``grammar.json``: what is known of the clips that have been read to the end."""
+    features, scale_method = _names(readers)
+    threshold = _threshold(readers, config)
+    looks = [look for clip in clips if not lacks(clip, book, readers) for look in clip]
+    return {
+        "features": features,
+        "threshold": threshold,
+        "scale_method": scale_method,
+        "shots": look_rows(book, looks, threshold),
+        "pairs": pair_rows(book, looks),
+    }

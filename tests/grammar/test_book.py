@@ -1,0 +1,120 @@
+"""What the book of a film's grammar says of a clip, and how it is written down."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from shotad.grammar.base import ScaleGuess
+from shotad.grammar.book import (
+    Book,
+    Look,
+    book_of,
+    grammar_of,
+    letter,
+    look_rows,
+    pair_rows,
+    pairs_of,
+    thread_letters,
+)
+from shotad.plan.moments import ShotMoments
+from shotad.types import Grammar, ShotScale
+
+CLOSE = ScaleGuess((0.1, 0.6, 0.3, 0.0, 0.0))
+LONG = ScaleGuess((0.0, 0.0, 0.1, 0.2, 0.7))
+
+
+def look(shot: int, slot: str = "") -> Look:
+    return Look(shot, ShotMoments(shot + 0.1, shot + 0.5, shot + 0.9), slot)
+
+
+def book(*edges: tuple[int, int, float], shots: int = 6) -> Book:
+    """A book of six shots, all close but the last, with these scores."""
+    looks = [look(k) for k in range(shots)]
+    guesses: dict[Look, ScaleGuess | None] = dict.fromkeys(looks, CLOSE)
+    guesses[looks[-1]] = LONG
+    scores = dict.fromkeys(pairs_of(looks), 0.1)
+    scores |= {(looks[i], looks[j]): score for i, j, score in edges}
+    return Book(guesses, scores)
+
+
+def test_a_clip_gets_its_shots_by_painted_number() -> None:
+    clip = [look(k) for k in (3, 4, 5)]
+    found = grammar_of(book((3, 5, 0.9)), clip, {3: 0, 4: 1, 5: 2}, 0.3)
+    assert found == Grammar(
+        {0: ShotScale.CLOSE_UP, 1: ShotScale.CLOSE_UP, 2: ShotScale.LONG}, threads=((0, 2),)
+    )
+
+
+def test_threads_join_through_a_shot_that_is_not_painted() -> None:
+    clip = [look(k) for k in (1, 2, 3)]
+    joined = book((1, 2, 0.5), (2, 3, 0.5))
+    assert grammar_of(joined, clip, {1: 0, 2: 1, 3: 2}, 0.3).threads == ((0, 1, 2),)
+    assert grammar_of(joined, clip, {1: 0, 3: 1}, 0.3).threads == ((0, 1),)
+    assert grammar_of(joined, clip, {2: 0}, 0.3).threads == ()
+
+
+def test_threads_do_not_join_through_a_shot_outside_the_clip() -> None:
+    clip = [look(k) for k in (1, 3)]
+    assert grammar_of(book((1, 2, 0.5), (2, 3, 0.5)), clip, {1: 0, 3: 1}, 0.3).threads == ()
+
+
+def test_the_threshold_itself_is_no_edge() -> None:
+    clip = [look(0), look(1)]
+    assert grammar_of(book((0, 1, 0.3)), clip, {0: 0, 1: 1}, 0.3).threads == ()
+    assert grammar_of(book((0, 1, 0.3)), clip, {0: 0, 1: 1}, 0.29).threads == ((0, 1),)
+
+
+def test_expected_values_only_where_they_count() -> None:
+    clip, numbers = [look(4), look(5)], {4: 0, 5: 1}
+    assert grammar_of(book(), clip, numbers, 0.3).expected == {}
+    found = grammar_of(book(), clip, numbers, 0.3, "expected").expected
+    assert found == pytest.approx({0: 1.2, 1: 3.6})
+
+
+def test_a_shot_of_unknown_scale_has_none() -> None:
+    known = book()
+    known.guesses[look(4)] = None
+    del known.guesses[look(5)]
+    assert grammar_of(known, [look(k) for k in (3, 4, 5)], {3: 0, 4: 1, 5: 2}, 0.3).scales == {
+        0: ShotScale.CLOSE_UP
+    }
+
+
+def test_letters_go_by_the_first_shot_of_a_thread_over_the_whole_film() -> None:
+    found = thread_letters(book((0, 4, 0.9), (1, 2, 0.9), (4, 5, 0.9)), 0.3)
+    assert found == {0: "A", 4: "A", 5: "A", 1: "B", 2: "B"}
+
+
+@pytest.mark.parametrize(
+    ("number", "name"), [(0, "A"), (25, "Z"), (26, "AA"), (51, "AZ"), (52, "BA"), (702, "AAA")]
+)
+def test_letters_never_end(number: int, name: str) -> None:
+    assert letter(number) == name
+
+
+@pytest.mark.parametrize("slots", [("",), ("s00000100", "s00000900")], ids=["whole shots", "clipped shots"])
+def test_a_book_reads_back_as_it_was_written(slots: tuple[str, ...]) -> None:
+    clips = [[look(k, slot) for k in range(3)] for slot in slots]
+    kept = Book()
+    for n, clip in enumerate(clips):
+        kept.guesses |= {clip[0]: CLOSE, clip[1]: None, clip[2]: LONG}
+        kept.scores |= dict.fromkeys(pairs_of(clip), 0.25 + n / 8)
+    looks = [one for clip in clips for one in clip]
+    record = json.loads(json.dumps([look_rows(kept, looks, 0.3), pair_rows(kept, looks)]))
+    assert book_of(*record, guessed=True) == kept
+    assert book_of(*record, guessed=False) == Book({}, kept.scores)
+
+
+def test_only_what_the_clips_show_is_kept() -> None:
+    known = book()
+    known.keep([[look(0), look(1)], [look(1), look(2)]])
+    assert set(known.guesses) == {look(0), look(1), look(2)}
+    assert set(known.scores) == {(look(0), look(1)), (look(1), look(2))}
+
+
+def test_rows_are_written_only_of_the_looks_named() -> None:
+    named = [look(2), look(0)]
+    assert [row["index"] for row in look_rows(book(), named, 0.3)] == [0, 2]
+    assert pair_rows(book((0, 2, 0.7)), named) == [[0, 2, 0.7]]

@@ -1,0 +1,164 @@
+"""Reading clips: each frame once, nothing kept longer than needed, the same as reading each clip alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from shotad.config import ThreadSettings
+from shotad.film.reader import Picture
+from shotad.grammar.base import Features, ScaleGuess
+from shotad.grammar.book import Book, Look, pairs_of
+from shotad.grammar.reading import Readers, lacks, read_clips
+from shotad.grammar.threads import Matching, match_scores
+from shotad.plan.moments import ShotMoments
+from shotad.types import Image
+
+GRID = (3, 4)
+
+
+def frame_of(second: float) -> Image:
+    """A frame that holds its second, in ms, and nothing else."""
+    return np.full((6, 8, 3), 0, np.uint8) + np.array(
+        [int(second * 1000) >> 8, int(second * 1000) & 255, 7], np.uint8
+    )
+
+
+def second_of(image: Image) -> float:
+    return float((int(image[0, 0, 0]) << 8) + int(image[0, 0, 1])) / 1000
+
+
+def patches_of(second: float) -> np.ndarray:
+    """Features that depend on the second alone: alike for odd shots, alike for even ones."""
+    set_up = np.random.default_rng(int(second) % 2).normal(size=(12, 8))
+    noisy = set_up + 0.2 * np.random.default_rng(int(second * 1000)).normal(size=(12, 8))
+    return np.asarray(noisy / np.linalg.norm(noisy, axis=1, keepdims=True), np.float32)
+
+
+@dataclass
+class Maker:
+    identity: str = "test"
+    threshold: float = 0.3
+    seen: list[float] = field(default_factory=list)
+
+    def of(self, images: Sequence[Image]) -> Features:
+        seconds = [second_of(image) for image in images]
+        self.seen += seconds
+        patches = np.stack([patches_of(s) for s in seconds])
+        return Features(patches, patches[:, 0], GRID)
+
+
+@dataclass
+class Scales:
+    identity: str = "test"
+    seen: list[float] = field(default_factory=list)
+
+    def of(self, images: Sequence[Image]) -> list[ScaleGuess | None]:
+        self.seen += [second_of(image) for image in images]
+        return [None if second_of(i) > 8 else ScaleGuess((0.0, 0.0, 1.0, 0.0, 0.0)) for i in images]
+
+
+@dataclass
+class Film:
+    """Delivers frames, and remembers how often it was asked and for what. It ends at ``end``."""
+
+    end: float = 1e9
+    asked: list[list[float]] = field(default_factory=list)
+
+    def pictures(self, seconds: Sequence[float]) -> Iterator[Picture]:
+        self.asked.append(list(seconds))
+        for second in seconds:
+            if second < self.end:
+                yield Picture(second, second, frame_of(second))
+
+
+def look(shot: int) -> Look:
+    return Look(shot, ShotMoments(shot + 0.1, shot + 0.5, shot + 0.9))
+
+
+CLIPS = [[look(k) for k in range(a, b)] for a, b in ((0, 4), (1, 6), (3, 7), (8, 10))]
+
+
+def read(book: Book, film: Film, readers: Readers, **settings: object) -> int:
+    batch = settings.pop("batch", 3)
+    reading = read_clips(CLIPS, book, film.pictures, readers, ThreadSettings(**settings), batch)  # type: ignore[arg-type]
+    return len(list(reading))
+
+
+def test_all_is_read_by_one_ascending_pass_and_each_frame_once() -> None:
+    book, film, maker, scales = Book(), Film(), Maker(), Scales()
+    assert read(book, film, Readers(maker, scales)) == 4
+    shots = [k for k in range(10) if k != 7]
+    assert film.asked == [sorted(s for k in shots for s in (k + 0.1, k + 0.5, k + 0.9))]
+    assert maker.seen == sorted(s for k in shots for s in (k + 0.1, k + 0.9))
+    assert scales.seen == [k + 0.5 for k in shots]
+    assert set(book.scores) == {pair for clip in CLIPS for pair in pairs_of(clip)}
+    assert book.guesses[look(2)] == ScaleGuess((0.0, 0.0, 1.0, 0.0, 0.0))
+    assert book.guesses[look(9)] is None
+    assert not any(lacks(clip, book, Readers(maker, scales)) for clip in CLIPS)
+
+
+@pytest.mark.parametrize("batch", [1, 2, 64])
+def test_scores_are_those_of_the_pair_alone(batch: int) -> None:
+    book = Book()
+    read(book, Film(), Readers(Maker(), None), batch=batch)
+    for (earlier, later), score in book.scores.items():
+        a, b = patches_of(earlier.moments.last)[None], patches_of(later.moments.first)[None]
+        assert score == pytest.approx(float(match_scores(a, b, Matching(GRID))[0, 0]), abs=2e-6)
+    assert book.guesses == {}
+
+
+@pytest.mark.parametrize(("frames", "moments"), [("mid", (0.5,)), ("all", (0.1, 0.5, 0.9))])
+def test_only_the_frames_that_are_compared_are_looked_at(frames: str, moments: tuple[float, ...]) -> None:
+    film, maker = Film(), Maker()
+    read(Book(), film, Readers(maker, None), frames=frames)
+    assert maker.seen == film.asked[0] == sorted(k + m for k in range(10) if k != 7 for m in moments)
+
+
+def test_what_is_known_is_not_read_again() -> None:
+    book, readers = Book(), Readers(Maker(), Scales())
+    read(book, Film(), readers)
+    whole = Book(dict(book.guesses), dict(book.scores))
+    film = Film()
+    assert read(book, film, readers) == 0
+    assert film.asked == []
+    book.keep(CLIPS[:3])
+    assert read(book, film, readers) == 1
+    assert film.asked == [[8.1, 8.5, 8.9, 9.1, 9.5, 9.9]]
+    assert book == whole
+
+
+def test_clips_are_done_one_after_the_other() -> None:
+    book, readers = Book(), Readers(Maker(), Scales())
+    reading = read_clips(CLIPS, book, Film().pictures, readers, ThreadSettings(), 2)
+    for clip in CLIPS:
+        assert lacks(clip, book, readers)
+        assert next(reading) is clip
+        assert not lacks(clip, book, readers)
+
+
+def test_a_shot_whose_frames_cannot_be_had_matches_nothing() -> None:
+    book = Book()
+    read(book, Film(end=5.3), Readers(Maker(), Scales()))
+    assert book.scores[look(3), look(5)] == 0.0
+    assert book.scores[look(1), look(3)] > 0.3
+    assert book.guesses[look(5)] is None
+    assert set(book.scores) == {pair for clip in CLIPS for pair in pairs_of(clip)}
+
+
+def test_features_are_let_go_after_their_last_clip(monkeypatch: pytest.MonkeyPatch) -> None:
+    import shotad.grammar.reading as module
+
+    held: list[int] = []
+    forget = module._Desk.forget
+
+    def counted(desk: module._Desk, number: int) -> None:
+        forget(desk, number)
+        held.append(len(desk.features))
+
+    monkeypatch.setattr(module._Desk, "forget", counted)
+    read(Book(), Film(), Readers(Maker(), None))
+    assert held == [6, 6, 0, 0]
