@@ -1,0 +1,518 @@
+"""The matching score against the formula written out, the choice of frames, the mend, the threads."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shotad.grammar.base import Features
+from shotad.grammar.threads import (
+    FrameChoice,
+    Matching,
+    Place,
+    ShotFeatures,
+    match_scores,
+    places,
+    shot_scores,
+    threads_of,
+    whole_scores,
+)
+from shotad.grammar.threads_flat import flat_frames, likeness, self_scores
+from shotad.grammar.threads_match import _parts, _rectangles
+
+Floats = npt.NDArray[Any]
+
+
+def as_numpy(values: Floats) -> Floats:
+    return values
+
+
+def as_torch(values: Floats) -> torch.Tensor:
+    torch.set_num_threads(1)
+    return torch.from_numpy(values)
+
+
+BOTH_KINDS = pytest.mark.parametrize("kind", [as_numpy, as_torch])
+
+
+def unit(values: Floats) -> Floats:
+    return np.asarray(values / np.linalg.norm(values, axis=-1, keepdims=True), np.float32)
+
+
+def random_patches(seed: int, n: int, grid: tuple[int, int], depth: int = 24, common: float = 1.0) -> Floats:
+    """Frames whose patches have something in common, so that cosines spread from below 0 to high."""
+    rng = np.random.default_rng(seed)
+    shape = (grid[0] * grid[1], depth)
+    scene = rng.standard_normal(shape)
+    return unit(scene * common + rng.standard_normal((n, *shape)))
+
+
+@cache
+def inside(grid: tuple[int, int], radius: int) -> npt.NDArray[np.bool_]:
+    """Equation 3's mask: true where patch q lies in the neighbourhood of patch p."""
+    (rows, columns), mask = grid, np.zeros((grid[0] * grid[1], grid[0] * grid[1]), bool)
+    for p, q in product(range(rows * columns), repeat=2):
+        down, across = abs(p // columns - q // columns), abs(p % columns - q % columns)
+        mask[p, q] = max(down, across) <= radius
+    return mask
+
+
+def formula(ours: Floats, theirs: Floats, matching: Matching) -> float:
+    """Equations 3 and 4 for one pair of frames, patch by patch, in float64."""
+    volume = np.where(inside(matching.grid, matching.radius), ours.astype(np.float64) @ theirs.T, 0.0)
+
+    def one_way(volume: Floats) -> float:
+        best = []
+        for line in volume:
+            weights = np.exp((line - line.max()) / matching.temperature)
+            best.append((weights / weights.sum()).max())
+        return float(np.mean(best))
+
+    there = one_way(volume)
+    return (there + one_way(volume.T)) / 2 if matching.both_ways else there
+
+
+def by_formula(earlier: Floats, later: Floats, matching: Matching) -> Floats:
+    return np.array([[formula(a, b, matching) for b in later] for a in earlier])
+
+
+# The score
+
+
+@BOTH_KINDS
+@pytest.mark.parametrize("both_ways", [False, True])
+@pytest.mark.parametrize("radius", range(5))
+@pytest.mark.parametrize("grid", [(12, 16), (16, 12), (1, 1), (3, 5), (1, 6)])
+def test_the_score_is_the_formula(kind: Any, grid: tuple[int, int], radius: int, both_ways: bool) -> None:
+    matching = Matching(grid, radius, both_ways=both_ways)
+    frames = random_patches(radius, 4, grid)
+    earlier, later = frames[:2], frames[1:]
+
+    scores = match_scores(kind(earlier), kind(later), matching)
+
+    assert scores.dtype == np.float32
+    assert scores.shape == (2, 3)
+    np.testing.assert_allclose(scores, by_formula(earlier, later, matching), atol=1e-5, rtol=0)
+
+
+@BOTH_KINDS
+@pytest.mark.parametrize("temperature", [1e-4, 0.02, 0.5, 10.0])
+@pytest.mark.parametrize("both_ways", [False, True])
+@pytest.mark.parametrize("radius", [1, 9])
+def test_any_temperature_is_safe(kind: Any, radius: int, both_ways: bool, temperature: float) -> None:
+    matching = Matching((3, 5), radius, temperature, both_ways)
+    frames = random_patches(3, 3, (3, 5))
+    # The opposite of a frame has cosines below 0 only: the masked logits of 0 are the greatest, or none is.
+    earlier, later = frames, np.concatenate([frames, -frames])
+
+    scores = match_scores(kind(earlier), kind(later), matching)
+
+    # At 1e-4 a rounding of the cosine by 6e-8 is one of the logit by 6e-4.
+    atol = 1e-5 if temperature > 1e-3 else 1e-4
+    np.testing.assert_allclose(scores, by_formula(earlier, later, matching), atol=atol, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("likeness", "score"), [(0.0, 0.99), (0.5, 0.855), (0.7, 0.454), (0.8, 0.235), (0.9, 0.102), (1.0, 0.04)]
+)
+def test_a_perfect_match_among_neighbours_that_are_alike(likeness: float, score: float) -> None:
+    # With p's in the middle of a 12 x 16 grid: 1 match, 24 neighbours of cosine c, 167 masked cells.
+    grid = (12, 16)
+    exact = math.exp(10) / (math.exp(10) + 24 * math.exp(10 * likeness) + 167)
+    assert exact == pytest.approx(score, abs=0.005)
+    # All patches share one direction by c and have one of their own: every two have cosine c.
+    own = math.sqrt(1 - likeness)
+    frame = np.concatenate([np.full((192, 1), math.sqrt(likeness)), own * np.eye(192)], axis=1)[None]
+    got = match_scores(frame, frame, Matching(grid))
+
+    counts = [
+        sum(abs(r - i) <= 2 and abs(c - j) <= 2 for i in range(12) for j in range(16))
+        for r in range(12)
+        for c in range(16)
+    ]
+    total = [math.exp(10) + (k - 1) * math.exp(10 * likeness) + 192 - k for k in counts]
+    assert got.item() == pytest.approx(np.mean([math.exp(10) / t for t in total]), abs=1e-5)
+    assert match_scores(frame, frame, Matching(grid, both_ways=True)) == pytest.approx(got, abs=1e-6)
+
+
+def test_more_frames_than_are_multiplied_at_once() -> None:
+    grid = (2, 3)
+    frames = random_patches(8, 70, grid, depth=5)
+    matching = Matching(grid, 1, both_ways=True)
+    together = match_scores(frames, frames[:37], matching)
+    for a, b in [(0, 0), (69, 36), (32, 20), (5, 33)]:
+        assert together[a, b] == pytest.approx(formula(frames[a], frames[b], matching), abs=1e-5)
+    alone = np.concatenate([match_scores(frames[k : k + 1], frames[:37], matching) for k in range(70)])
+    np.testing.assert_allclose(together, alone, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float64, torch.float16, torch.bfloat16, torch.float64])
+def test_other_precisions(dtype: Any) -> None:
+    grid = (12, 16)
+    frames = random_patches(4, 4, grid, depth=256)
+    expected = match_scores(frames, frames, Matching(grid, both_ways=True))
+    given = frames.astype(dtype) if isinstance(dtype, type) else as_torch(frames).to(dtype)
+
+    scores = match_scores(given, given, Matching(grid, both_ways=True))
+
+    assert scores.dtype == np.float32
+    # bfloat16 keeps 8 bits of a product: 0.004 of a cosine, 0.04 of a logit, less in the mean.
+    np.testing.assert_allclose(scores, expected, atol=0.005 if dtype in (torch.bfloat16,) else 5e-4)
+
+
+def test_features_that_carry_a_gradient() -> None:
+    frames = as_torch(random_patches(4, 3, (3, 5))).requires_grad_()
+    assert match_scores(frames, frames, Matching((3, 5), mend_flat=True)).shape == (3, 3)
+
+
+@BOTH_KINDS
+def test_no_frames_have_no_scores(kind: Any) -> None:
+    frames = kind(random_patches(0, 2, (3, 5)))
+    for matching in (Matching((3, 5)), Matching((3, 5), mend_flat=True)):
+        assert match_scores(frames[:0], frames, matching).shape == (0, 2)
+        assert match_scores(frames, frames[:0], matching).shape == (2, 0)
+
+
+@BOTH_KINDS
+def test_the_callers_arrays_stay_as_they_are_and_answers_are_equal(kind: Any) -> None:
+    frames = random_patches(0, 5, (3, 5))
+    given, before = kind(frames), frames.copy()
+    matching = Matching((3, 5), both_ways=True, mend_flat=True, flat=1.0)
+    first = match_scores(given, given, matching)
+    assert match_scores(given, given, matching).tobytes() == first.tobytes()
+    assert np.array_equal(np.asarray(given), before)
+
+
+def test_patches_that_do_not_fit_are_refused() -> None:
+    frames = random_patches(0, 2, (3, 5))
+    with pytest.raises(
+        ValueError, match=r"earlier must be float\[n, 12, D\] for a grid of 3 x 4.*\(2, 15, 24\)"
+    ):
+        match_scores(frames, frames, Matching((3, 4)))
+    with pytest.raises(ValueError, match="later must be float"):
+        match_scores(frames, frames[0], Matching((3, 5)))
+    with pytest.raises(ValueError, match="equally long features, got 24 and 7"):
+        match_scores(frames, frames[..., :7], Matching((3, 5)))
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"grid": (0, 4)}, r"grid .* \(0, 4\)"),
+        ({"grid": (3, 4), "radius": -1}, "radius .* -1"),
+        ({"grid": (3, 4), "temperature": 0.0}, "temperature .* 0.0"),
+        ({"grid": (3, 4), "temperature": math.nan}, "temperature .* nan"),
+        ({"grid": (3, 4), "flat": math.nan}, "flat .* nan"),
+    ],
+)
+def test_matching_checks_itself(values: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        Matching(**values)
+
+
+# All pairs of shots
+
+
+def shots(seed: int, n: int, grid: tuple[int, int], kind: Any = as_numpy) -> ShotFeatures:
+    rng = np.random.default_rng(seed)
+
+    def features(k: int) -> Features:
+        whole = kind(unit(rng.standard_normal((n, 8))))
+        return Features(kind(random_patches(seed + k, n, grid)), whole, grid)
+
+    return ShotFeatures(features(0), features(1), features(2))
+
+
+def compared(frames: FrameChoice) -> list[tuple[Place, Place]]:
+    every: list[Place] = ["first", "middle", "last"]
+    if frames == "all":
+        return list(product(every, every))
+    return [("last", "first")] if frames == "side" else [("middle", "middle")]
+
+
+@BOTH_KINDS
+@pytest.mark.parametrize("both_ways", [False, True])
+@pytest.mark.parametrize("frames", ["side", "mid", "all"])
+def test_every_choice_of_frames(kind: Any, frames: FrameChoice, both_ways: bool) -> None:
+    grid, n = (3, 5), 5
+    matching = Matching(grid, both_ways=both_ways)
+    kinds = shots(1, n, grid)
+
+    scores = shot_scores(shots(1, n, grid, kind), matching, frames)
+
+    assert scores.dtype == np.float32
+    assert np.array_equal(scores, scores.T)
+    assert np.all(np.diag(scores) == 1)
+    for j in range(n):
+        for i in range(j):
+            best = max(
+                formula(kinds.at(a).patches[i], kinds.at(b).patches[j], matching) for a, b in compared(frames)
+            )
+            assert scores[i, j] == pytest.approx(best, abs=1e-5)
+
+
+@BOTH_KINDS
+@pytest.mark.parametrize("frames", ["side", "mid", "all"])
+def test_the_baseline_of_whole_frames(kind: Any, frames: FrameChoice) -> None:
+    n = 6
+    kinds = shots(2, n, (3, 5))
+    scores = whole_scores(shots(2, n, (3, 5), kind), frames)
+
+    assert scores.dtype == np.float32
+    assert np.array_equal(scores, scores.T)
+    assert np.all(np.diag(scores) == 1)
+    for j in range(n):
+        for i in range(j):
+            best = max(kinds.at(a).whole[i] @ kinds.at(b).whole[j] for a, b in compared(frames))
+            assert scores[i, j] == pytest.approx(best, abs=1e-5)
+    assert np.isnan(whole_scores(kinds, frames, reach=2)[0, 3])
+    assert np.array_equal(whole_scores(kinds, frames, reach=2)[:3, :3], whole_scores(kinds, frames)[:3, :3])
+
+
+def test_whole_frames_in_bfloat16() -> None:
+    kinds = shots(2, 4, (3, 5), as_torch)
+    assert kinds.first is not None
+    assert kinds.last is not None
+    halves = [
+        Features(some.patches.bfloat16(), some.whole.bfloat16(), some.grid)
+        for some in (kinds.first, kinds.last)
+    ]
+    scores = whole_scores(ShotFeatures(first=halves[0], last=halves[1]))
+    np.testing.assert_allclose(scores, whole_scores(kinds), atol=0.01)
+
+
+@BOTH_KINDS
+@pytest.mark.parametrize("reach", [0, 1, 3, 19, 40, 99])
+@pytest.mark.parametrize("n", [1, 2, 20, 41, 75])
+def test_reach(kind: Any, n: int, reach: int) -> None:
+    grid = (1, 2)
+    matching = Matching(grid, both_ways=True)
+    kinds = shots(5, n, grid, kind)
+    near = shot_scores(kinds, matching, reach=reach)
+    every = shot_scores(kinds, matching)
+    last, first = kinds.at("last").patches, kinds.at("first").patches
+    plain = match_scores(last, first, matching)
+
+    ahead = np.abs(np.arange(n)[:, None] - np.arange(n)[None, :])
+    assert np.array_equal(np.isnan(near), ahead > reach)
+    assert not np.isnan(every).any()
+    np.testing.assert_allclose(near[ahead <= reach], every[ahead <= reach], atol=1e-6)
+    above = np.triu_indices(n, 1)
+    np.testing.assert_allclose(every[above], plain[above], atol=1e-6)
+
+
+@given(n=st.integers(0, 90), reach=st.integers(0, 100), size=st.integers(1, 40), least=st.integers(1, 20))
+def test_rectangles_cover_each_wanted_pair_once(n: int, reach: int, size: int, least: int) -> None:
+    times = np.zeros((n, n), int)
+    for a, b in _rectangles(n, reach, size, least):
+        assert 0 < a.stop - a.start <= size
+        assert 0 < b.stop - b.start <= size
+        times[a, b] += 1
+    assert times.max(initial=0) <= 1
+    for i in range(n):
+        assert np.all(times[i, i + 1 : i + 1 + reach] == 1)
+
+
+@given(st.integers(0, 50), st.integers(0, 300), st.integers(1, 50))
+def test_parts_are_few_and_equal(start: int, count: int, size: int) -> None:
+    parts = [part.stop - part.start for part in _parts(start, start + count, size)]
+    assert sum(parts) == count
+    assert max(parts, default=0) <= size
+    assert len(parts) == -(-count // size)
+    assert max(parts, default=0) - min(parts, default=0) <= 1
+
+
+def test_few_pairs_are_multiplied_that_nobody_wants() -> None:
+    def cost(n: int, reach: int) -> int:
+        return sum((a.stop - a.start) * (b.stop - b.start) for a, b in _rectangles(n, reach, 32, 16))
+
+    assert cost(200, 200) <= 1.1 * (200 * 199 / 2)
+    assert cost(2000, 10) <= 2.1 * 2000 * 10
+
+
+@pytest.mark.parametrize(
+    ("frames", "needed"),
+    [("side", ("first", "last")), ("mid", ("middle",)), ("all", ("first", "middle", "last"))],
+)
+def test_only_the_frames_that_a_choice_needs(frames: FrameChoice, needed: tuple[Place, ...]) -> None:
+    assert places(frames) == needed
+    kinds = shots(1, 3, (3, 5))
+    some = ShotFeatures(**{place: kinds.at(place) for place in needed})
+    assert np.array_equal(
+        shot_scores(some, Matching((3, 5)), frames), shot_scores(kinds, Matching((3, 5)), frames)
+    )
+    for left_out in needed:
+        lacking = ShotFeatures(**{p: kinds.at(p) for p in ("first", "middle", "last") if p != left_out})
+        with pytest.raises(ValueError, match=f"the {left_out} frames are needed"):
+            shot_scores(lacking, Matching((3, 5)), frames)
+
+
+def test_features_of_other_shots_or_another_grid_are_refused() -> None:
+    ours, theirs = shots(1, 3, (3, 5)), shots(1, 4, (3, 5))
+    with pytest.raises(ValueError, match=r"first 3 of \(3, 5\), last 4 of \(3, 5\)"):
+        ShotFeatures(first=ours.first, last=theirs.last)
+    with pytest.raises(ValueError, match=r"one grid.*\(5, 3\)"):
+        ShotFeatures(first=ours.first, last=shots(1, 3, (5, 3)).last)
+    with pytest.raises(ValueError, match="got none"):
+        ShotFeatures()
+    with pytest.raises(ValueError, match="reach must be 0 or more shots, got -1"):
+        shot_scores(ours, Matching((3, 5)), reach=-1)
+    with pytest.raises(ValueError, match="for a grid of 5 x 4"):
+        shot_scores(ours, Matching((5, 4)))
+
+
+# Flat and black frames
+
+GRID = (12, 16)
+
+
+def flat(seed: int, texture: float, depth: int = 64) -> Floats:
+    """One frame whose patches differ from one another by little: ``[1, 192, depth]``."""
+    rng = np.random.default_rng(seed)
+    return unit(rng.standard_normal(depth) + texture * rng.standard_normal((192, depth)))[None]
+
+
+@BOTH_KINDS
+def test_self_scores_are_the_formula(kind: Any) -> None:
+    frames = np.concatenate([flat(1, 0.0), flat(2, 0.3), random_patches(5, 8, GRID, 64)])
+    for matching in (Matching(GRID), Matching(GRID, both_ways=True), Matching((16, 12), 1, 0.03)):
+        expected = [formula(frame, frame, matching) for frame in frames]
+        np.testing.assert_allclose(self_scores(kind(frames), matching), expected, atol=1e-5)
+    assert flat_frames(kind(frames), Matching(GRID)).tolist() == [True, True] + [False] * 8
+
+
+@BOTH_KINDS
+def test_identical_black_frames_match_when_mended_only(kind: Any) -> None:
+    black = kind(flat(1, 0.0))
+    assert match_scores(black, black, Matching(GRID)).item() < 0.1
+    assert match_scores(black, black, Matching(GRID, mend_flat=True)).item() == pytest.approx(1, abs=1e-5)
+
+
+@BOTH_KINDS
+def test_flat_frames_match_what_looks_the_same(kind: Any) -> None:
+    grey, other = flat(1, 0.2), flat(2, 0.2)
+    grain = np.random.default_rng(9).standard_normal(grey.shape)
+    again = unit(grey + 0.02 * grain)
+    frames = kind(np.concatenate([grey, again, other]))
+    plain = match_scores(frames, frames, Matching(GRID))
+    mended = match_scores(frames, frames, Matching(GRID, mend_flat=True))
+    assert np.all(plain < 0.3)
+    assert mended[0, 1] > 0.8
+    assert mended[0, 2] < 0.1
+    assert mended[1, 2] < 0.1
+
+
+@BOTH_KINDS
+def test_textured_frames_are_not_touched_by_the_mend(kind: Any) -> None:
+    frames = kind(np.concatenate([random_patches(5, 3, GRID, 64), flat(1, 0.0)]))
+    plain = match_scores(frames, frames, Matching(GRID))
+    mended = match_scores(frames, frames, Matching(GRID, mend_flat=True))
+    assert np.array_equal(mended[:3], plain[:3])
+    assert np.array_equal(mended[:, :3], plain[:, :3])
+    assert mended[3, 3] > plain[3, 3]
+
+
+@pytest.mark.parametrize("frames", ["side", "mid", "all"])
+def test_the_mend_of_all_pairs_is_that_of_each(frames: FrameChoice) -> None:
+    black, grey = flat(1, 0.0), flat(2, 0.0)
+    first = np.concatenate([black, random_patches(3, 1, GRID, 64), grey, black])
+    last = np.concatenate([black, black, grey, grey])
+    made = [Features(some, unit(np.ones((4, 2))), GRID) for some in (first, last)]
+    kinds = ShotFeatures(first=made[0], middle=made[1], last=made[1])
+    matching = Matching(GRID, mend_flat=True)
+
+    scores = shot_scores(kinds, matching, frames, reach=2)
+
+    assert np.isnan(scores[0, 3])
+    for i, j in [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)]:
+        best = max(
+            match_scores(kinds.at(a).patches[[i]], kinds.at(b).patches[[j]], matching).item()
+            for a, b in compared(frames)
+        )
+        assert scores[i, j] == pytest.approx(best, abs=1e-5)
+    if frames == "side":
+        assert scores[1, 3] == pytest.approx(1, abs=1e-5)
+
+
+@BOTH_KINDS
+def test_likeness_by_hand(kind: Any) -> None:
+    ours = np.array([[[1.0, 0.0], [1.0, 0.0]]], np.float32)
+    theirs = np.array([[[1.0, 0.0], [0.8, 0.6]], [[0.0, 1.0], [0.0, -1.0]]], np.float32)
+    expected = [[(1 + math.exp(-2)) / 2, math.exp(-10)]]
+    np.testing.assert_allclose(likeness(kind(ours), kind(theirs), 0.1), expected, atol=1e-6)
+
+
+# Threads
+
+
+def test_threads_by_hand() -> None:
+    scores = np.eye(5, dtype=np.float32)
+    scores[0, 3] = scores[3, 0] = 0.31
+    scores[3, 4] = scores[4, 3] = 0.5
+    scores[1, 2] = scores[2, 1] = 0.25
+    assert threads_of(scores, 0.3) == ((0, 3, 4), (1,), (2,))
+    assert threads_of(scores, 0.25) == ((0, 3, 4), (1,), (2,))
+    assert threads_of(scores, 0.2) == ((0, 3, 4), (1, 2))
+    assert threads_of(scores[:1, :1], 0.3) == ((0,),)
+    assert threads_of(scores[:0, :0], 0.3) == ()
+
+
+def test_pairs_out_of_reach_join_nothing() -> None:
+    scores = np.full((3, 3), np.nan, np.float32)
+    scores[1, 2] = scores[2, 1] = 0.9
+    assert threads_of(scores, -1.0) == ((0,), (1, 2))
+
+
+def test_scores_that_are_none_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"float\[n, n\], got shape \(2, 3\)"):
+        threads_of(np.zeros((2, 3), np.float32), 0.3)
+    with pytest.raises(ValueError, match="threshold must be a number, got nan"):
+        threads_of(np.zeros((2, 2), np.float32), math.nan)
+
+
+@st.composite
+def score_matrices(draw: st.DrawFn) -> Floats:
+    n = draw(st.integers(1, 9))
+    above = draw(st.lists(st.integers(0, 10), min_size=n * n, max_size=n * n))
+    upper = np.triu(np.reshape(above, (n, n)) / 10, 1).astype(np.float32)
+    return upper + upper.T + np.eye(n, dtype=np.float32)
+
+
+@given(score_matrices(), st.integers(0, 10))
+def test_threads_are_the_reachable_shots(scores: Floats, tenths: int) -> None:
+    threads, n = threads_of(scores, tenths / 10), len(scores)
+    assert sorted(shot for thread in threads for shot in thread) == list(range(n))
+    assert all(list(thread) == sorted(thread) for thread in threads)
+    assert list(threads) == sorted(threads)
+    edges = (scores > np.float32(tenths / 10)) | np.eye(n, dtype=bool)
+    reachable = np.linalg.matrix_power(edges.astype(np.int64), n) > 0
+    together = np.zeros((n, n), bool)
+    for thread in threads:
+        together[np.ix_(thread, thread)] = True
+    assert np.array_equal(together, reachable)
+
+
+@given(score_matrices(), st.integers(0, 10), st.randoms(use_true_random=False))
+def test_threads_do_not_depend_on_the_order_of_shots(scores: Floats, tenths: int, chance: Any) -> None:
+    order = list(range(len(scores)))
+    chance.shuffle(order)
+    shuffled = threads_of(scores[np.ix_(order, order)], tenths / 10)
+    back = {frozenset(order[shot] for shot in thread) for thread in shuffled}
+    assert back == {frozenset(thread) for thread in threads_of(scores, tenths / 10)}
+
+
+@given(score_matrices(), st.integers(0, 10), st.integers(0, 10))
+def test_a_higher_threshold_splits_threads_only(scores: Floats, one: int, other: int) -> None:
+    low, high = sorted((one, other))
+    wide = [set(thread) for thread in threads_of(scores, low / 10)]
+    for thread in threads_of(scores, high / 10):
+        assert any(set(thread) <= group for group in wide)
