@@ -24,6 +24,7 @@ _COMMANDS = {
     "models": ("shotad.cli.models", "List, fetch and check model weights."),
     "shots": ("shotad.cli.shots", "Find the shots of a film."),
     "slots": ("shotad.cli.slots", "Find speech, and the slots where AD can be spoken."),
+    "train": ("shotad.cli.train", "Train the classifier of shot scale."),
 }
 
 
@@ -70,3 +71,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1
     sys.exit(code or 0)
+
+
+if __name__ == "__main__":
+    main()

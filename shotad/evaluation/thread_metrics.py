@@ -106,19 +106,48 @@ def average_precision(scores: Floats, together: Bools, unscored: int = 0) -> flo
     ``unscored`` pairs belong together but have no score: they are never found. None where no pair belongs
     together. Raises ValueError for shapes that differ and for scores that are not numbers.
     """
+    _, found, taken = _steps(scores, together)
+    positives = int(np.count_nonzero(together)) + unscored
+    if positives == 0:
+        return None
+    return float(np.sum(found / taken * np.diff(found, prepend=0)) / positives)
+
+
+@dataclass(frozen=True, slots=True)
+class BestThreshold:
+    """Where F1, the harmonic mean of precision and recall, is greatest."""
+
+    threshold: float
+    f1: float
+
+
+def best_threshold(scores: Floats, together: Bools, unscored: int = 0) -> BestThreshold | None:
+    """The threshold with the greatest F1 over these pairs, half-way between two scores; of equals the top.
+
+    It is chosen by looking at the truth, so figures at it are those of a tuned threshold. None where no
+    scored pair belongs together.
+    """
+    levels, found, taken = _steps(scores, together)
+    positives = int(np.count_nonzero(together)) + unscored
+    if not np.any(together):
+        return None
+    f1 = 2 * found / (taken + positives)
+    best = int(np.argmax(f1))
+    below = levels[best + 1] if best + 1 < len(levels) else levels[best] - 1
+    return BestThreshold(float(levels[best] + below) / 2, float(f1[best]))
+
+
+def _steps(scores: Floats, together: Bools) -> tuple[Floats, Floats, Floats]:
+    """The distinct scores, highest first; how many pairs that belong together, and how many in all, have
+    at least that score: three arrays ``[levels]``."""
     if scores.ndim != 1 or scores.shape != together.shape:
         raise ValueError(f"scores{scores.shape} and truths{together.shape} must be two arrays [n]")
     if np.isnan(scores).any():
         raise ValueError(f"scores must be numbers, got {int(np.isnan(scores).sum())} that are not")
-    positives = int(np.count_nonzero(together)) + unscored
-    if positives == 0:
-        return None
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
     ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], np.ones(min(len(ranked), 1), bool)))
-    found = np.cumsum(together[order])[ends]
-    precision = found / (ends + 1)
-    return float(np.sum(precision * np.diff(found, prepend=0)) / positives)
+    return ranked[ends], np.cumsum(together[order])[ends].astype(np.float64), (ends + 1).astype(np.float64)
 
 
 def together_pairs(clusters: Iterable[Collection[int]], shots: int) -> Bools:

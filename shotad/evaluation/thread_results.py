@@ -15,10 +15,13 @@ import numpy as np
 
 from shotad.evaluation.thread_labels import LabelledClip
 from shotad.evaluation.thread_metrics import (
+    BestThreshold,
+    Bools,
     ClipCounts,
     Floats,
     PairCounts,
     average_precision,
+    best_threshold,
     count_clip,
     count_failed,
     together_pairs,
@@ -125,6 +128,9 @@ class SetupResult:
     rows: tuple[ClipRow, ...]
     ap: float | None
     """Pooled over all pairs."""
+    best: BestThreshold | None = None
+    tuned: bool = False
+    """True where ``threshold`` is the best one, found by looking at the labels."""
 
     @property
     def counts(self) -> ClipCounts:
@@ -145,7 +151,9 @@ class SetupResult:
         return {
             "frames": self.setup.frames,
             "match": self.setup.match,
-            "threshold": self.threshold,
+            "threshold": self.threshold if np.isfinite(self.threshold) else None,
+            "tuned": self.tuned,
+            "best": {"threshold": self.best.threshold, "f1": self.best.f1} if self.best else None,
             "pooled": self.pooled.record(),
             "mean": mean.record(),
             "mean_over": over,
@@ -153,24 +161,31 @@ class SetupResult:
         }
 
 
-Threads = Callable[[Floats, float], Iterable[Sequence[int]]]
+Threads = Callable[[Any, float], Iterable[Sequence[int]]]
 """Connected components of a float ``[n, n]`` matrix of scores above a threshold."""
 
 
 def setup_result(
-    setup: Setup, clips: Sequence[ClipScores], threshold: float, threads: Threads
+    setup: Setup, clips: Sequence[ClipScores], threshold: float | None, threads: Threads
 ) -> SetupResult:
-    """Counts and figures of all ``clips`` at ``threshold``."""
-    scored = [clip for clip in clips if clip.scores is not None]
-    failed = [clip.clip for clip in clips if clip.scores is None]
-    missed = sum(int(np.count_nonzero(_together(clip))) for clip in failed)
-    pooled = average_precision(
-        np.concatenate([np.zeros(0), *(clip.scores for clip in scored if clip.scores is not None)]),
-        np.concatenate([np.zeros(0, bool), *(_together(clip.clip) for clip in scored)]),
-        unscored=missed,
+    """Counts and figures of all ``clips`` at ``threshold``; None takes the one with the best F1."""
+    scores, together, missed = _pool(clips)
+    best = best_threshold(scores, together, missed)
+    chosen = threshold if threshold is not None else best.threshold if best else float("inf")
+    rows = tuple(_row(clip, chosen, threads) for clip in clips)
+    pooled = average_precision(scores, together, missed)
+    return SetupResult(setup, chosen, rows, pooled, best, tuned=threshold is None)
+
+
+def _pool(clips: Sequence[ClipScores]) -> tuple[Floats, Bools, int]:
+    """All scored pairs, whether each belongs together, and how many such pairs have no score."""
+    scored = [(clip.scores, _together(clip.clip)) for clip in clips if clip.scores is not None]
+    failed = [_together(clip.clip) for clip in clips if clip.scores is None]
+    return (
+        np.concatenate([np.zeros(0), *(scores for scores, _ in scored)]),
+        np.concatenate([np.zeros(0, bool), *(together for _, together in scored)]),
+        sum(int(np.count_nonzero(together)) for together in failed),
     )
-    rows = tuple(_row(clip, threshold, threads) for clip in clips)
-    return SetupResult(setup, threshold, rows, pooled)
 
 
 def _row(found: ClipScores, threshold: float, threads: Threads) -> ClipRow:
@@ -184,7 +199,7 @@ def _row(found: ClipScores, threshold: float, threads: Threads) -> ClipRow:
     return ClipRow(clip, counts, average_precision(found.scores, together))
 
 
-def _together(clip: LabelledClip) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _together(clip: LabelledClip) -> Bools:
     return together_pairs(clip.clusters, len(clip.shots))
 
 

@@ -11,6 +11,7 @@ from shotad.evaluation.thread_metrics import (
     ClipCounts,
     PairCounts,
     average_precision,
+    best_threshold,
     count_clip,
     count_failed,
     labels_of,
@@ -175,3 +176,17 @@ def test_a_clip_of_one_shot_has_no_pairs() -> None:
     assert (counts.pairs, counts.clusters, counts.wcp) == (0, 1, 1.0)
     assert counts.edges.precision is None
     assert counts.edges.recall is None
+
+
+def test_the_best_threshold_by_hand() -> None:
+    # From the top: F1 is 2/3 (1 of 1, 1 of 2), 1/2, 4/5 (2 of 3, 2 of 2), 2/3.
+    found = best_threshold(np.array([0.9, 0.7, 0.5, 0.1]), np.array([1, 0, 1, 0], bool))
+    assert found is not None
+    assert found.threshold == pytest.approx(0.3)
+    assert found.f1 == pytest.approx(0.8)
+    last = best_threshold(np.array([0.4, 0.4]), np.array([1, 1], bool), unscored=2)
+    assert last is not None
+    assert last.threshold < 0.4
+    assert last.f1 == pytest.approx(2 / 3)
+    assert best_threshold(np.array([0.4]), np.array([0], bool)) is None
+    assert best_threshold(np.zeros(0), np.zeros(0, bool), unscored=2) is None

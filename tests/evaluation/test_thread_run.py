@@ -1,0 +1,359 @@
+"""Scoring labelled clips: the frames that are compared, what is kept, what happens to broken films."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shotad.config import Config, load_config
+from shotad.evaluation.thread_labels import LabelledClip, read_thread_labels
+from shotad.evaluation.thread_results import TABLE, ClipScores, Setup
+from shotad.evaluation.thread_run import ThreadBench, score_clips
+from shotad.evaluation.threads import ThreadEvaluation, evaluate_threads
+from shotad.grammar.base import Features
+from shotad.types import Image, Interval
+from shotad.workfolder import WorkFolder
+from tests.media import FilmSpec, make_film, read_number
+
+SIDE, MID, ALL, WHOLE = TABLE
+GRID = (4, 4)
+
+
+@dataclass
+class FakeMaker:
+    """Features that depend on which scene a test frame belongs to, and that count what they are shown.
+
+    ``scene_of`` maps a frame's number to its scene; frames of one scene have equal features.
+    """
+
+    scenes: dict[int, int]
+    identity: str = "fake 1"
+    threshold: float = 0.3
+    seen: list[int] = field(default_factory=list)
+    batches: list[int] = field(default_factory=list)
+
+    def of(self, images: Sequence[Image]) -> Features:
+        numbers = [read_number(image) for image in images]
+        self.seen += numbers
+        self.batches.append(len(numbers))
+        found = [self._feature(self.scenes[number]) for number in numbers]
+        return Features(np.stack([p for p, _ in found]), np.stack([w for _, w in found]), GRID)
+
+    def _feature(self, scene: int) -> tuple[Any, Any]:
+        # Each patch of each scene has a direction of its own: alike scores about 1, unlike 1/16.
+        directions = np.eye(160, dtype=np.float32)
+        return directions[16 * scene : 16 * scene + 16], directions[scene]
+
+
+SHOTS = ((0, 10), (10, 30), (30, 31), (31, 60))
+"""Frames of the test film's shots, the end left out; one has a single frame."""
+
+
+def scenes(*of_shots: int) -> dict[int, int]:
+    return {n: scene for (a, b), scene in zip(SHOTS, of_shots, strict=True) for n in range(a, b)}
+
+
+@pytest.fixture
+def film(tmp_path: Path) -> Path:
+    path = tmp_path / "film.mp4"
+    shutil.copy(make_film(FilmSpec(frames=60, gop=60)).path, path)
+    return path
+
+
+def clip_of(film: Path, **changes: Any) -> LabelledClip:
+    shots = tuple(Interval(a / 25, b / 25) for a, b in SHOTS)
+    given: dict[str, Any] = {"shots": shots, "clusters": ((0, 2), (1, 3)), **changes}
+    return LabelledClip("a.json", film.name, film, **given)
+
+
+def run(
+    clips: Sequence[LabelledClip], setups: Sequence[Setup], maker: FakeMaker, out: Path, **settings: Any
+) -> dict[Setup, list[ClipScores]]:
+    with WorkFolder(out) as folder:
+        bench = ThreadBench(maker, Config().threads.model_copy(update=settings), folder, batch=3)
+        return score_clips(clips, setups, bench)
+
+
+def alike(found: ClipScores, threshold: float = 0.3) -> list[bool]:
+    assert found.scores is not None
+    return (found.scores > threshold).tolist()
+
+
+def test_side_compares_the_last_frame_with_the_first(film: Path, tmp_path: Path) -> None:
+    maker = FakeMaker(scenes(1, 2, 1, 2))
+    (found,) = run([clip_of(film)], [SIDE], maker, tmp_path / "out")[SIDE]
+    assert maker.seen == [0, 9, 10, 29, 30, 31, 59]
+    assert maker.batches == [3, 3, 1]
+    # (0,1) (0,2) (0,3) (1,2) (1,3) (2,3)
+    assert alike(found) == [False, True, False, False, True, False]
+
+
+def test_side_is_not_symmetric_in_time(film: Path, tmp_path: Path) -> None:
+    of = scenes(5, 6, 7, 8) | {9: 1, 10: 1, 29: 2, 31: 3, 59: 4, 0: 4}
+    (found,) = run([clip_of(film)], [SIDE], FakeMaker(of), tmp_path / "out")[SIDE]
+    # Last of shot 0 is like first of shot 1; last of shot 3 being like first of shot 0 means nothing.
+    assert alike(found) == [True, False, False, False, False, False]
+
+
+def test_all_set_ups_in_one_pass_with_each_frame_once(film: Path, tmp_path: Path) -> None:
+    of = scenes(5, 6, 7, 8) | {5: 1, 45: 1}
+    maker = FakeMaker(of)
+    found = run([clip_of(film)], TABLE, maker, tmp_path / "out")
+    assert maker.seen == [0, 5, 9, 10, 20, 29, 30, 31, 45, 59]
+    assert alike(found[SIDE][0]) == [False] * 6
+    assert alike(found[MID][0]) == alike(found[ALL][0]) == [False, False, True, False, False, False]
+    assert found[WHOLE][0].scores is not None
+    assert np.all(np.abs(found[WHOLE][0].scores) < 0.99)
+
+
+@pytest.mark.parametrize("shift", [-0.0006, 0.0006])
+def test_times_rounded_to_milliseconds_mean_the_same_frames(film: Path, tmp_path: Path, shift: float) -> None:
+    shots = tuple(Interval(max(a / 25 + shift, 0), b / 25 + shift) for a, b in SHOTS)
+    maker = FakeMaker(scenes(1, 2, 1, 2))
+    run([clip_of(film, shots=shots)], [SIDE], maker, tmp_path / "out")
+    assert maker.seen == [0, 9, 10, 29, 30, 31, 59]
+
+
+def test_a_second_run_reads_nothing_and_a_new_set_up_only_what_it_needs(film: Path, tmp_path: Path) -> None:
+    maker = FakeMaker(scenes(1, 2, 1, 2))
+    first = run([clip_of(film)], [SIDE], maker, tmp_path / "out")
+    maker.seen.clear()
+    again = run([clip_of(film, clusters=((0, 1),))], [SIDE], maker, tmp_path / "out")
+    assert maker.seen == []
+    assert first[SIDE][0].scores is not None
+    assert again[SIDE][0].scores is not None
+    assert first[SIDE][0].scores.tolist() == again[SIDE][0].scores.tolist()
+    run([clip_of(film)], [SIDE, MID], maker, tmp_path / "out")
+    assert maker.seen == [5, 20, 30, 45]
+
+
+@pytest.mark.parametrize(
+    "settings", [{"radius": 1}, {"temperature": 0.2}, {"both_ways": True}, {"mend_flat": True}]
+)
+def test_what_changes_the_scores_makes_them_anew(
+    film: Path, tmp_path: Path, settings: dict[str, Any]
+) -> None:
+    maker = FakeMaker(scenes(1, 2, 1, 2))
+    run([clip_of(film)], [SIDE, WHOLE], maker, tmp_path / "out")
+    maker.seen.clear()
+    run([clip_of(film)], [WHOLE], maker, tmp_path / "out", **settings)
+    assert maker.seen == []
+    run([clip_of(film)], [SIDE], maker, tmp_path / "out", **settings)
+    assert maker.seen
+
+
+def test_other_features_and_other_shots_are_scored_anew(film: Path, tmp_path: Path) -> None:
+    for k, clip in enumerate(
+        (clip_of(film), clip_of(film), clip_of(film, shots=(Interval(0, 1), Interval(1, 2))))
+    ):
+        maker = FakeMaker(scenes(1, 2, 1, 2), identity=f"fake {min(k, 1)}")
+        run([clip if k == 2 else clip_of(film)], [SIDE], maker, tmp_path / "out")
+        assert maker.seen
+    maker = FakeMaker(scenes(1, 2, 1, 2), identity="fake 1")
+    run([clip_of(film)], [SIDE], maker, tmp_path / "out")
+    assert maker.seen == []
+
+
+def test_a_run_that_was_killed_goes_on(film: Path, tmp_path: Path) -> None:
+    class Stops(FakeMaker):
+        def of(self, images: Sequence[Image]) -> Features:
+            if len(self.batches) >= 3:
+                raise KeyboardInterrupt
+            return super().of(images)
+
+    other = tmp_path / "other.mp4"
+    shutil.copy(make_film(FilmSpec(frames=61, gop=60)).path, other)
+    clips = [clip_of(film), clip_of(other)]
+    with pytest.raises(KeyboardInterrupt):
+        run(clips, [SIDE], Stops(scenes(1, 2, 1, 2)), tmp_path / "out")
+    with (tmp_path / "out" / "threads.jsonl").open("ab") as log:
+        log.write(b'{"key": "half')
+    maker = FakeMaker(scenes(1, 2, 1, 2))
+    went_on = run(clips, [SIDE], maker, tmp_path / "out")
+    assert maker.seen == [0, 9, 10, 29, 30, 31, 59]
+    fresh = run(clips, [SIDE], FakeMaker(scenes(1, 2, 1, 2)), tmp_path / "fresh")
+    for one, two in zip(went_on[SIDE], fresh[SIDE], strict=True):
+        assert one.scores is not None
+        assert two.scores is not None
+        assert one.scores.tolist() == two.scores.tolist()
+    assert (tmp_path / "out" / "threads.jsonl").read_bytes() == (
+        tmp_path / "fresh" / "threads.jsonl"
+    ).read_bytes()
+
+
+def test_a_clip_of_one_shot_has_no_scores(film: Path, tmp_path: Path) -> None:
+    maker = FakeMaker({})
+    clip = clip_of(film, shots=(Interval(0, 1),), clusters=())
+    (found,) = run([clip], [SIDE], maker, tmp_path / "out")[SIDE]
+    assert found.scores is not None
+    assert found.scores.tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("change", "needles"),
+    [
+        ({"path": Path("none.mp4")}, ["is not there", "none.mp4", "relative to the label file"]),
+        ({"shots": (Interval(0, 1), Interval(2, 9))}, ["Shot 1 [2.000, 9.000)", "2.40 s long"]),
+        ({"shots": (Interval(0, 1), Interval(2.5, 2.8))}, ["Shot 1 [2.500, 2.800)", "outside the film"]),
+    ],
+)
+def test_a_clip_that_cannot_be_scored_says_why(
+    film: Path, tmp_path: Path, change: dict[str, Any], needles: list[str]
+) -> None:
+    clip = clip_of(film, clusters=())
+    values = {name: getattr(clip, name) for name in LabelledClip.__dataclass_fields__} | change
+    found = run(
+        [LabelledClip(**values), clip_of(film)], [SIDE], FakeMaker(scenes(1, 2, 1, 2)), tmp_path / "out"
+    )
+    bad, good = found[SIDE]
+    assert bad.scores is None
+    for needle in ["a.json", *needles]:
+        assert needle in bad.failure
+    assert good.scores is not None
+
+
+def test_a_film_that_was_cut_off_fails_rather_than_being_scored_with_stale_frames(
+    film: Path, tmp_path: Path
+) -> None:
+    whole = make_film(FilmSpec(suffix=".mkv", frames=300, gop=10)).path.read_bytes()
+    cut = tmp_path / "cut.mkv"
+    cut.write_bytes(whole[: len(whole) // 2])
+    clip = clip_of(cut, shots=(Interval(0, 1), Interval(1, 2), Interval(11, 12)), clusters=())
+    maker = FakeMaker(dict.fromkeys(range(300), 1))
+    (found,) = run([clip], [SIDE], maker, tmp_path / "out")[SIDE]
+    assert found.scores is None
+    assert "cut.mkv" in found.failure
+
+
+def test_noise_is_no_film(tmp_path: Path) -> None:
+    path = tmp_path / "noise.mp4"
+    path.write_bytes(bytes(range(256)) * 40)
+    (found,) = run([clip_of(path)], [SIDE], FakeMaker({}), tmp_path / "out")[SIDE]
+    assert found.scores is None
+    assert "noise.mp4" in found.failure
+
+
+def test_numbered_pictures_need_their_rate(tmp_path: Path) -> None:
+    from PIL import Image as Pillow
+
+    from tests.media import draw
+
+    folder = tmp_path / "stills"
+    folder.mkdir()
+    for n in range(60):
+        Pillow.fromarray(draw(n, 192, 108)).save(folder / f"{n:05}.png")
+    maker = FakeMaker(scenes(1, 2, 1, 2))
+    clip = clip_of(folder, frame_rate=Fraction(25))
+    (found,) = run([clip], [SIDE], maker, tmp_path / "out")[SIDE]
+    assert maker.seen == [0, 9, 10, 29, 30, 31, 59]
+    assert found.scores is not None
+    (found,) = run([clip_of(folder)], [SIDE], maker, tmp_path / "out")[SIDE]
+    assert 'Add its "frame_rate"' in found.failure
+
+
+def evaluated(
+    folder: Path, out: Path, maker: FakeMaker, setups: Sequence[Setup] = (SIDE,), **flags: Any
+) -> ThreadEvaluation:
+    with WorkFolder(out) as place:
+        return evaluate_threads(
+            read_thread_labels(folder, out), setups, load_config(None, (), **flags), place, maker
+        )
+
+
+def write_labels(film: Path, *clusters: list[list[int]]) -> None:
+    shots = [[a / 25, b / 25] for a, b in SHOTS]
+    records = [{"clip": film.name, "shots": shots, "clusters": each} for each in clusters]
+    (film.parent / "labels.json").write_text(json.dumps(records), encoding="utf-8")
+
+
+def test_figures_of_two_clips_by_hand(film: Path, tmp_path: Path) -> None:
+    # Found in both: {0, 2}, {1, 3}. True: the same; and {0, 1, 2}.
+    write_labels(film, [[0, 2], [1, 3]], [[0, 1, 2]])
+    maker = FakeMaker(scenes(1, 2, 1, 2))
+    result = evaluated(tmp_path, tmp_path / "out", maker).results[0]
+    assert maker.seen == [0, 9, 10, 29, 30, 31, 59], "one film, one set of shots: scored once"
+    one, two = result.rows
+    assert (one.figures.precision, one.figures.recall, one.figures.wcp) == (1.0, 1.0, 1.0)
+    assert one.ap == 1.0
+    # Right 02, wrong 13, missed 01 and 12; pure: 2 of {0, 2}, 1 of {1, 3}.
+    assert (two.figures.precision, two.figures.recall, two.figures.wcp) == (0.5, pytest.approx(1 / 3), 0.75)
+    pooled = result.pooled
+    assert (pooled.precision, pooled.recall, pooled.wcp) == (0.75, pytest.approx(3 / 5), 7 / 8)
+    mean, over = result.mean
+    assert (mean.precision, mean.recall, mean.wcp) == (0.75, pytest.approx(2 / 3), 7 / 8)
+    assert set(over.values()) == {2}
+    record = json.loads((tmp_path / "out" / "threads.json").read_text(encoding="utf-8"))
+    assert record["n"] == {"clips": 2, "scored": 2, "failed": 0}
+    total = record["overall"][0]["counts"]
+    assert {key: sum(row[key] for row in record["clips"]) for key in total} == total
+    assert total["pairs"] == 12
+    assert record["overall"][0]["threshold"] == 0.3
+    assert record["features"] == "fake 1"
+    assert record["paper"][-1] == {
+        "features": "DINOv2-g14",
+        "frames": "side",
+        "match": "patches",
+        "ap": 0.902,
+        "precision": 0.878,
+        "recall": 0.799,
+        "wcp": 0.965,
+    }
+
+
+def test_a_failed_clip_never_raises_a_figure(film: Path, tmp_path: Path) -> None:
+    write_labels(film, [[0, 2], [1, 3]])
+    maker = FakeMaker(scenes(1, 2, 1, 2))
+    before = evaluated(tmp_path, tmp_path / "out", maker).results[0]
+    missing = {"clip": "lost.mp4", "shots": [[0, 1], [1, 2], [2, 3]], "clusters": [[0, 1]]}
+    (tmp_path / "lost.json").write_text(json.dumps(missing), encoding="utf-8")
+    found = evaluated(tmp_path, tmp_path / "out", maker)
+    after = found.results[0]
+    assert found.failed == 1
+    assert (before.ap, after.ap) == (1.0, pytest.approx(2 / 3))
+    assert (before.pooled.recall, after.pooled.recall) == (1.0, pytest.approx(2 / 3))
+    assert (before.pooled.wcp, after.pooled.wcp) == (1.0, pytest.approx(4 / 7))
+    assert after.pooled.precision == 1.0
+    mean, over = after.mean
+    assert (mean.ap, mean.recall, mean.wcp, mean.precision) == (0.5, 0.5, 0.5, 1.0)
+    assert over["precision"] == 1
+    assert after.counts.pairs == 6 + 3
+    record = json.loads((tmp_path / "out" / "threads.json").read_text(encoding="utf-8"))
+    assert record["n"] == {"clips": 2, "scored": 1, "failed": 1}
+    assert record["failed"][0]["labels"] == "lost.json"
+    assert "is not there" in record["failed"][0]["reason"]
+    assert "1 of 2 clips failed" in found.text
+
+
+def test_all_clips_failed_is_told_in_numbers(tmp_path: Path) -> None:
+    record = {"clip": "lost.mp4", "shots": [[0, 1], [1, 2]], "clusters": [[0, 1]]}
+    (tmp_path / "a.json").write_text(json.dumps(record), encoding="utf-8")
+    found = evaluated(tmp_path, tmp_path / "out", FakeMaker({}), [SIDE, WHOLE])
+    assert found.results[0].pooled.ap == 0.0
+    assert found.results[1].pooled.recall == 0.0
+    json.loads((tmp_path / "out" / "threads.json").read_text(encoding="utf-8"), parse_constant=pytest.fail)
+    assert "AP" in found.text
+
+
+def test_thresholds(film: Path, tmp_path: Path) -> None:
+    write_labels(film, [[0, 2], [1, 3]])
+    maker = FakeMaker(scenes(1, 2, 1, 2))
+    side, whole = evaluated(tmp_path, tmp_path / "out", maker, [SIDE, WHOLE]).results
+    assert (side.threshold, side.tuned) == (0.3, False)
+    assert whole.tuned
+    assert (whole.pooled.precision, whole.pooled.recall) == (1.0, 1.0)
+    given = evaluated(tmp_path, tmp_path / "out", maker, [SIDE, WHOLE], threads__threshold=1.0).results
+    assert (given[0].threshold, given[0].tuned, given[1].tuned) == (1.0, False, True)
+    assert given[0].pooled.precision is None
+    flags = {"threads__threshold": -1.0, "threads__match": "whole"}
+    (lax,) = evaluated(tmp_path, tmp_path / "out", maker, [WHOLE], **flags).results
+    assert (lax.threshold, lax.tuned) == (-1.0, False)
+    assert lax.pooled.recall == 1.0
+    assert lax.pooled.precision == pytest.approx(2 / 6)
