@@ -10,10 +10,17 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 
+from shotad.config import Config
+from shotad.errors import ShotadError
 from shotad.weights import cache_folder, manifest, obtainable, state
 
 LIBRARIES = ("av", "opencv-python", "scenedetect", "onnxruntime", "ai-edge-litert", "pysubs2", "lxml")
-EXTRAS = {"decord": "decord, the second reader of film", "torch": "torch, for local models"}
+EXTRAS = {
+    "decord": "decord, the second reader of film",
+    "torch": "torch, for local models",
+    "transformers": "transformers, for DINOv2 and local engines",
+    "timm": "timm, a second way to DINOv2",
+}
 DECODERS = ("h264", "hevc", "av1", "vp9", "mpeg2video", "prores", "ac3", "dca", "aac")
 
 
@@ -28,7 +35,7 @@ class Check:
 
 def examine() -> list[Check]:
     """Everything the doctor looks at."""
-    return [*_system(), *_gpus(), *_packages(), *_decoders(), *_weights(), *_endpoint()]
+    return [*_system(), *_gpus(), *_packages(), *_decoders(), *_weights(), *_features(), *_endpoint()]
 
 
 def _system() -> list[Check]:
@@ -109,6 +116,17 @@ def _weights() -> list[Check]:
             Check(f"weights {name}", f"{text} ({entry.role}, {entry.bytes / 1e6:.1f} MB)", here != "damaged")
         )
     return found
+
+
+def _features() -> list[Check]:
+    """Which features threads are found by where the settings leave it to the machine."""
+    from shotad.grammar.features import auto_choice
+
+    try:
+        choice = auto_choice(Config().threads, Config().compute)
+    except ShotadError as error:
+        return [Check("Threads", str(error), False)]
+    return [Check("Threads", f"{choice.name} ({choice.why})")]
 
 
 def _endpoint() -> list[Check]:

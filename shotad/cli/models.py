@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import difflib
 import sys
+from typing import Any
 
 import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options
-from shotad.errors import WeightsError
-from shotad.weights import Weights, manifest, state, weights, weights_file
+from shotad.errors import ShotadError, WeightsError
+from shotad.grammar.hub import MODELS, HubModel, cached, model_folder
+from shotad.weights import Weights, manifest, state, weights_file
 
 
 @click.group(name="models")
@@ -20,30 +23,34 @@ def command() -> None:
 @command.command("list")
 @console_options
 def list_models(console: Console) -> None:
-    """What the manifest names, and what of it is here."""
-    rows = [(entry, state(entry)) for entry in manifest().values()]
+    """What the manifest and the table of hub models name, and what of it is here."""
+    records = [{**_record(entry), "state": state(entry)} for entry in manifest().values()]
+    records += [_hub_record(model) for model in MODELS.values()]
     lines = [
-        f"{entry.name:24} {found:8} {entry.bytes / 1e6:6.1f} MB  {entry.licence:11} {entry.role}"
-        for entry, found in rows
+        f"{row['name']:24} {row['state']:8} {row['bytes'] / 1e6:6.1f} MB  {row['licence']:11} {row['role']}"
+        for row in records
     ]
-    console.result("\n".join(lines), [{**_record(entry), "state": found} for entry, found in rows])
+    console.result("\n".join(lines), records)
 
 
 @command.command()
 @click.argument("names", nargs=-1)
 @console_options
 def pull(console: Console, names: tuple[str, ...]) -> None:
-    """Fetch weights by NAMES, or all of them."""
-    entries = [weights(name) for name in names] or list(manifest().values())
+    """Fetch weights by NAMES, or all of the manifest; hub models (dinov2-...) come only by name."""
+    wanted = names or tuple(manifest())
+    for name in wanted:
+        _check_known(name)
     troubles = []
-    for entry in entries:
+    for name in wanted:
         try:
-            path = weights_file(entry.name, console)
-            console.note(f"{entry.name}: {path}")
-        except WeightsError as error:
-            troubles.append(entry.name)
+            hub = MODELS.get(name)
+            path = model_folder(hub.repo, progress=console) if hub else weights_file(name, console)
+            console.note(f"{name}: {path}")
+        except ShotadError as error:
+            troubles.append(name)
             click.echo(f"Error: {error}", err=True)
-    console.result(f"{len(entries) - len(troubles)} of {len(entries)} here.", {"failed": troubles})
+    console.result(f"{len(wanted) - len(troubles)} of {len(wanted)} here.", {"failed": troubles})
     if troubles:
         sys.exit(1)
 
@@ -51,7 +58,7 @@ def pull(console: Console, names: tuple[str, ...]) -> None:
 @command.command()
 @console_options
 def verify(console: Console) -> None:
-    """Check the hash of every file that is here. Exit code 1 if one is damaged."""
+    """Check the hash of every file of the manifest that is here. Exit code 1 if one is damaged."""
     found = {entry.name: state(entry) for entry in manifest().values()}
     console.result("\n".join(f"{name:24} {what}" for name, what in found.items()), found)
     if "damaged" in found.values():
@@ -61,7 +68,29 @@ def verify(console: Console) -> None:
         )
 
 
-def _record(entry: Weights) -> dict[str, str | int]:
+def _check_known(name: str) -> None:
+    known = [*manifest(), *MODELS]
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"Did you mean {near[0]}? " if near else ""
+        raise WeightsError(f"There are no weights called {name!r}.", f"{hint}Known: {', '.join(known)}.")
+
+
+def _hub_record(model: HubModel) -> dict[str, Any]:
+    folder = cached(model.repo)
+    return {
+        "name": model.name,
+        "role": model.role,
+        "bytes": model.bytes,
+        "memory_mb": round(2 * model.bytes / 1e6),
+        "licence": model.licence,
+        "credit": f"{model.credit} ({model.repo})",
+        "path": str(folder or ""),
+        "state": "present" if folder else "missing",
+    }
+
+
+def _record(entry: Weights) -> dict[str, Any]:
     return {
         "name": entry.name,
         "role": entry.role,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import functools
 import importlib
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,14 +57,14 @@ def device_of(settings: ComputeSettings) -> torch.device:
     if settings.device == "auto":
         name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
         return torch.device(name)
-    kind, _, number = settings.device.partition(":")
-    if kind not in ("cpu", "cuda", "mps") or (number and not number.isdecimal()):
-        near = difflib.get_close_matches(kind, ["auto", "cpu", "cuda", "mps"], n=1)
+    parts = re.fullmatch(r"(cpu|cuda|mps)(?::([0-9]+))?", settings.device)
+    if parts is None:
+        near = difflib.get_close_matches(settings.device, ["auto", "cpu", "cuda", "mps"], n=1)
         raise ConfigError(
             f"compute.device = {settings.device!r} is no device.",
             f"{f'Did you mean {near[0]}? ' if near else ''}Known: auto, cpu, cuda, cuda:1, mps.",
         )
-    _check_present(torch, settings.device, kind, int(number or 0))
+    _check_present(torch, settings.device, parts[1], int(parts[2] or 0))
     return torch.device(settings.device)
 
 
@@ -71,7 +72,7 @@ def dtype_of(settings: ComputeSettings, device: torch.device) -> torch.dtype:
     """The precision of the matrix products: bfloat16 where it is asked for or the machine gains by it.
 
     It gains on GPUs of CUDA capability 8 and above, and on processors with bfloat16 instructions
-    (benchmarks/threads.py); elsewhere bfloat16 is emulated and slower than float32.
+    (docs/experiments.md); elsewhere bfloat16 is emulated, and slower than float32.
     """
     torch = need_torch("A model")
     wanted = settings.precision

@@ -114,7 +114,7 @@ def _from_folder(name: str, compute: ComputeSettings) -> FeatureMaker:
     folder = Path(name).expanduser()
     if not folder.is_dir():
         known = ["auto", "grid", "none", *MODELS]
-        near = difflib.get_close_matches(name, known, n=2)
+        near = difflib.get_close_matches(name, known, n=2, cutoff=0.5)
         hint = f"Did you mean {' or '.join(near)}? " if near else ""
         raise ConfigError(
             f"threads.features = {name!r} is neither a known name nor a folder.",

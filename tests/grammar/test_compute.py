@@ -1,0 +1,104 @@
+"""Where models run and how precisely, on machines of every kind."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from shotad.config import ComputeSettings  # noqa: E402
+from shotad.errors import ConfigError, ShotadError  # noqa: E402
+from shotad.grammar import compute  # noqa: E402
+from shotad.grammar.compute import device_of, dtype_of, need, need_torch  # noqa: E402
+
+
+@pytest.fixture
+def processor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The file in which Linux describes the processor."""
+    path = tmp_path / "cpuinfo"
+    monkeypatch.setattr(compute, "_CPU_INFO", path)
+    compute._cpu_flags.cache_clear()
+    yield path
+    compute._cpu_flags.cache_clear()
+
+
+def gpus(monkeypatch: pytest.MonkeyPatch, n: int, capability: tuple[int, int] = (8, 0)) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: n > 0)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: n)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
+
+
+def test_auto_takes_the_best_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpus(monkeypatch, 0)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    assert device_of(ComputeSettings()) == torch.device("cpu")
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    assert device_of(ComputeSettings()) == torch.device("mps")
+    gpus(monkeypatch, 1)
+    assert device_of(ComputeSettings()) == torch.device("cuda")
+    assert device_of(ComputeSettings(device="cpu")) == torch.device("cpu")
+
+
+def test_a_gpu_by_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpus(monkeypatch, 2)
+    assert device_of(ComputeSettings(device="cuda:1")) == torch.device("cuda:1")
+    with pytest.raises(ConfigError, match=r"'cuda:2' cannot be used: this machine shows 2 of that kind"):
+        device_of(ComputeSettings(device="cuda:2"))
+    gpus(monkeypatch, 0)
+    with pytest.raises(ConfigError, match="torch finds none on this machine. Use auto or cpu"):
+        device_of(ComputeSettings(device="cuda"))
+
+
+@pytest.mark.parametrize("name", ["cdua", "cuda:", "cuda:x", "cuda:-1", "", "tpu:0"])
+def test_a_name_that_is_none(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    gpus(monkeypatch, 1)
+    with pytest.raises(ConfigError, match="is no device") as caught:
+        device_of(ComputeSettings(device=name))
+    if name.startswith("c"):
+        assert "Did you mean cuda?" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "gains"),
+    [
+        ("processor : 0\nflags\t\t: fpu avx2 avx512f avx512_bf16\n", True),
+        ("flags\t\t: fpu avx2 amx_bf16 amx_tile\n", True),
+        ("Features\t: fp asimd bf16 i8mm\n", True),
+        ("flags\t\t: fpu avx2 avx512f avx512_vnni\n", False),
+        ("model name : amx_bf16\nflags : fpu\n", False),
+        (None, False),
+    ],
+)
+def test_processors_that_gain_by_bfloat16(processor: Path, text: str | None, gains: bool) -> None:
+    if text is not None:
+        processor.write_text(text)
+    cpu = torch.device("cpu")
+    assert dtype_of(ComputeSettings(), cpu) == (torch.bfloat16 if gains else torch.float32)
+    assert dtype_of(ComputeSettings(precision="float32"), cpu) == torch.float32
+    assert dtype_of(ComputeSettings(precision="bfloat16"), cpu) == torch.bfloat16
+
+
+def test_gpus_that_gain_by_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
+    for capability, wanted in (((7, 5), torch.float32), ((8, 0), torch.bfloat16), ((12, 0), torch.bfloat16)):
+        gpus(monkeypatch, 1, capability)
+        assert dtype_of(ComputeSettings(), torch.device("cuda")) == wanted
+    assert dtype_of(ComputeSettings(), torch.device("mps")) == torch.float32
+
+
+def test_a_missing_library_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ShotadError, match=r'Scales needs torch.*pip install "shotad\[models\]"'):
+        need_torch("Scales")
+    with pytest.raises(ShotadError, match=r"no_such_thing.*shotad\[timm\]"):
+        need("no_such_thing", "A test", "timm")
+
+
+def test_a_broken_library_is_told_from_a_missing_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "broken_vision.py").write_text("raise RuntimeError('operator does not exist')")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ShotadError, match="installed but cannot be loaded: operator does not exist"):
+        need("broken_vision", "A test")

@@ -1,0 +1,227 @@
+"""DINOv2 features: the right tokens of the right frames, by the code that loads the real models."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+from shotad.config import ComputeSettings  # noqa: E402
+from shotad.errors import WeightsError  # noqa: E402
+from shotad.grammar.dinov2 import DinoV2, folder_hash  # noqa: E402
+from shotad.grammar.pixels import prepared  # noqa: E402
+from tests.grammar.dino_models import pictures, saved, tiny  # noqa: E402
+
+EXACT = ComputeSettings(device="cpu", precision="float32", batch=3)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """Number of registers → folder of a saved model."""
+    torch.set_num_threads(2)
+    return {n: saved(tmp_path_factory.mktemp(f"dino{n}"), n) for n in (0, 4)}
+
+
+def direct(model: Any, images: list[Any], first: int) -> tuple[Any, Any]:
+    """Patches from token ``first`` on and the CLS token, straight from the model, of length 1."""
+    with torch.no_grad():
+        tokens = model(pixel_values=torch.from_numpy(prepared(images))).last_hidden_state.numpy()
+    unit = tokens / np.linalg.norm(tokens, axis=-1, keepdims=True)
+    return unit[:, first:], unit[:, 0]
+
+
+@pytest.mark.parametrize("registers", [0, 4])
+def test_patches_without_cls_and_registers(folders: dict[int, Path], registers: int) -> None:
+    images = pictures(4)
+    found = DinoV2.in_folder(folders[registers], EXACT).of(images)
+    patches, whole = direct(tiny(registers), images, 1 + registers)
+    assert found.grid == (12, 16)
+    assert found.patches.shape == (4, 192, 96)
+    assert found.patches.dtype == found.whole.dtype == torch.float32
+    np.testing.assert_allclose(found.patches.numpy(), patches, atol=1e-5)
+    np.testing.assert_allclose(found.whole.numpy(), whole, atol=1e-5)
+    np.testing.assert_allclose(np.linalg.norm(found.patches.numpy(), axis=-1), 1, atol=1e-5)
+    np.testing.assert_allclose(np.linalg.norm(found.whole.numpy(), axis=-1), 1, atol=1e-5)
+    assert not found.patches.requires_grad
+    assert not found.patches.is_inference()
+
+
+@pytest.mark.parametrize("registers", [0, 4])
+def test_patches_of_one_row_lie_side_by_side(folders: dict[int, Path], registers: int) -> None:
+    """With a model of no layers a patch's token depends on its own pixels and its place alone."""
+    flat = tiny(registers, num_hidden_layers=0)
+    folder = folders[registers].parent / f"flat{registers}"
+    flat.save_pretrained(folder)
+    maker = DinoV2.in_folder(folder, EXACT)
+    for height, width in ((168, 224), (224, 168)):
+        plain = np.full((height, width, 3), 90, np.uint8)
+        dotted = plain.copy()
+        dotted[28:42, 70:84] = 250  # row 2, column 5
+        found = maker.of([plain, dotted])
+        rows, columns = found.grid
+        assert (rows, columns) == (height // 14, width // 14)
+        moved = (found.patches[0] - found.patches[1]).abs().amax(-1) > 1e-3
+        assert torch.nonzero(moved).flatten().tolist() == [2 * columns + 5]
+
+
+@pytest.mark.parametrize("registers", [0, 4])
+def test_upright_film(folders: dict[int, Path], registers: int) -> None:
+    images = pictures(3, height=200, width=120)
+    found = DinoV2.in_folder(folders[registers], EXACT).of(images)
+    patches, whole = direct(tiny(registers), images, 1 + registers)
+    assert found.grid == (16, 12)
+    np.testing.assert_allclose(found.patches.numpy(), patches, atol=1e-5)
+    np.testing.assert_allclose(found.whole.numpy(), whole, atol=1e-5)
+
+
+def test_order_and_batches_change_nothing(folders: dict[int, Path]) -> None:
+    images = pictures(7)
+    settings = [EXACT.model_copy(update={"batch": n}) for n in (1, 2, 7, 50)]
+    found = [DinoV2.in_folder(folders[4], s).of(images) for s in settings]
+    for other in found[1:]:
+        torch.testing.assert_close(other.patches, found[0].patches, rtol=0, atol=1e-5)
+        torch.testing.assert_close(other.whole, found[0].whole, rtol=0, atol=1e-5)
+    turned = DinoV2.in_folder(folders[4], settings[1]).of(images[::-1])
+    torch.testing.assert_close(turned.patches.flip(0), found[0].patches, rtol=0, atol=1e-5)
+
+
+def test_the_same_frames_give_the_same_bytes(folders: dict[int, Path]) -> None:
+    for precision in ("float32", "bfloat16"):
+        compute = ComputeSettings(device="cpu", precision=precision, batch=2)
+        first, again = (DinoV2.in_folder(folders[0], compute).of(pictures(3)) for _ in range(2))
+        assert torch.equal(first.patches, again.patches)
+        assert torch.equal(first.whole, again.whole)
+
+
+@pytest.mark.parametrize("registers", [0, 4])
+def test_bfloat16_is_close(folders: dict[int, Path], registers: int) -> None:
+    images = pictures(4)
+    lower = ComputeSettings(device="cpu", precision="bfloat16")
+    maker = DinoV2.in_folder(folders[registers], lower)
+    found, wanted = maker.of(images), DinoV2.in_folder(folders[registers], EXACT).of(images)
+    assert found.patches.dtype == torch.float32
+    assert not torch.equal(found.patches, wanted.patches)
+    assert (found.patches * wanted.patches).sum(-1).min() > 0.9995
+    assert maker.identity.endswith(":bfloat16")
+
+
+def test_what_a_caller_hands_in_stays(folders: dict[int, Path]) -> None:
+    images = pictures(2)
+    before = [image.copy() for image in images]
+    DinoV2.in_folder(folders[0], EXACT).of(images)
+    for image, old in zip(images, before, strict=True):
+        np.testing.assert_array_equal(image, old)
+
+
+def test_frames_that_cannot_go_together(folders: dict[int, Path]) -> None:
+    maker = DinoV2.in_folder(folders[0], EXACT)
+    with pytest.raises(ValueError, match="all upright or all broad"):
+        maker.of([*pictures(1), *pictures(1, height=200, width=120)])
+    with pytest.raises(ValueError, match="got none"):
+        maker.of([])
+
+
+def test_identity_tells_models_apart_and_outlives_a_move(folders: dict[int, Path], tmp_path: Path) -> None:
+    here = DinoV2.in_folder(folders[0], EXACT).identity
+    moved = shutil.copytree(folders[0], tmp_path / folders[0].name)
+    assert DinoV2.in_folder(moved, EXACT).identity == here
+    other = saved(tmp_path / "again" / folders[0].name, seed=8)
+    assert DinoV2.in_folder(other, EXACT).identity != here
+    config = json.loads((moved / "config.json").read_text())
+    (moved / "config.json").write_text(json.dumps({**config, "layer_norm_eps": 1e-3}))
+    assert DinoV2.in_folder(moved, EXACT).identity != here
+
+
+def test_weights_are_read_at_first_use_only(folders: dict[int, Path], tmp_path: Path) -> None:
+    folder = shutil.copytree(folders[0], tmp_path / "model")
+    maker = DinoV2.in_folder(folder, EXACT)
+    whole = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(WeightsError, match="cannot be loaded"):
+        maker.of(pictures(1))
+    (folder / "model.safetensors").write_bytes(whole)
+    assert len(maker.of(pictures(1))) == 1
+
+
+def _without(folder: Path, weight: str) -> None:
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(folder / "model.safetensors")
+    del weights[weight]
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def test_a_missing_weight_is_an_error_and_no_random_number(folders: dict[int, Path], tmp_path: Path) -> None:
+    folder = shutil.copytree(folders[0], tmp_path / "model")
+    _without(folder, "layernorm.weight")
+    with pytest.raises(WeightsError, match=r"lacks 1 of its weights, such as layernorm\.weight"):
+        DinoV2.in_folder(folder, EXACT).of(pictures(1))
+
+
+def test_the_mask_token_of_training_may_be_missing(folders: dict[int, Path], tmp_path: Path) -> None:
+    folder = shutil.copytree(folders[0], tmp_path / "model")
+    _without(folder, "embeddings.mask_token")
+    found = DinoV2.in_folder(folder, EXACT).of(pictures(1))
+    assert torch.equal(found.patches, DinoV2.in_folder(folders[0], EXACT).of(pictures(1)).patches)
+
+
+def _edit(folder: Path, **changes: Any) -> None:
+    path = folder / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "needle"),
+    [
+        ({"model_type": "vit"}, "is a vit, not a DINOv2"),
+        ({"patch_size": 16}, "patches of 16 pixels"),
+        ({"hidden_size": 48}, "cannot be loaded"),
+        ({"hidden_size": "wide"}, "is not the config of a model"),
+        ({"num_hidden_layers": 4}, "lacks"),
+    ],
+)
+def test_a_config_that_does_not_fit(
+    folders: dict[int, Path], tmp_path: Path, changes: dict[str, Any], needle: str
+) -> None:
+    folder = shutil.copytree(folders[0], tmp_path / "model")
+    _edit(folder, **changes)
+    with pytest.raises(WeightsError, match=needle):
+        DinoV2.in_folder(folder, EXACT).of(pictures(1))
+
+
+def test_folders_that_hold_no_model(folders: dict[int, Path], tmp_path: Path) -> None:
+    with pytest.raises(WeightsError, match=r"config\.json and model\.safetensors are needed"):
+        DinoV2.in_folder(tmp_path, EXACT)
+    folder = shutil.copytree(folders[0], tmp_path / "model")
+    (folder / "config.json").write_text("{")
+    with pytest.raises(WeightsError, match="is not the config of a model"):
+        DinoV2.in_folder(folder, EXACT)
+    (folder / "config.json").unlink()
+    with pytest.raises(WeightsError, match="holds no model"):
+        DinoV2.in_folder(folder, EXACT)
+
+
+def test_a_model_in_several_files(folders: dict[int, Path], tmp_path: Path) -> None:
+    tiny().save_pretrained(tmp_path, max_shard_size="200KB")
+    shards = sorted(tmp_path.glob("model-*.safetensors"))
+    assert len(shards) > 1
+    found = DinoV2.in_folder(tmp_path, EXACT).of(pictures(1))
+    assert torch.equal(found.patches, DinoV2.in_folder(folders[0], EXACT).of(pictures(1)).patches)
+    before = folder_hash(tmp_path)
+    shards[-1].write_bytes(shards[-1].read_bytes()[:-1] + b"\1")
+    assert folder_hash(tmp_path) != before
+    shards[0].unlink()
+    with pytest.raises(WeightsError, match="holds no model"):
+        DinoV2.in_folder(tmp_path, EXACT)
+
+
+def test_loading_says_nothing(folders: dict[int, Path], capfd: pytest.CaptureFixture[str]) -> None:
+    DinoV2.in_folder(folders[4], EXACT).of(pictures(1))
+    assert capfd.readouterr() == ("", "")

@@ -1,0 +1,271 @@
+"""Which features the settings mean, with and without weights, torch and network. Nothing is fetched."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+import huggingface_hub
+import torch
+
+from shotad.config import ComputeSettings, ThreadSettings
+from shotad.errors import ConfigError, ShotadError, WeightsError
+from shotad.grammar import features
+from shotad.grammar.dinov2 import DinoV2
+from shotad.grammar.features import auto_choice, features_at_hand, make_feature_maker
+from shotad.grammar.hub import MODELS, cached, is_model_folder, model_folder
+from tests.grammar.dino_models import COMMIT, pictures, put_in_cache, saved
+
+CPU = ComputeSettings(device="cpu", precision="float32")
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache of the hub, and no network."""
+    folder = tmp_path / "hub"
+    folder.mkdir()
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(folder))
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Folders of a model without and one with registers."""
+    torch.set_num_threads(2)
+    root = tmp_path_factory.mktemp("models")
+    return {"plain": saved(root / "plain"), "registers": saved(root / "registers", 4)}
+
+
+def settings(name: str = "auto", revision: str | None = None) -> ThreadSettings:
+    return ThreadSettings(features=name, revision=revision)
+
+
+def put(cache: Path, models: dict[str, Path], *names: str) -> None:
+    for name in names:
+        put_in_cache(cache, MODELS[name].repo, models["registers" if "registers" in name else "plain"])
+
+
+def test_the_published_models_and_their_names() -> None:
+    assert list(MODELS) == [
+        f"dinov2-{size}{tail}" for size in ("small", "base", "large", "giant") for tail in ("", "-registers")
+    ]
+    assert MODELS["dinov2-base"].repo == "facebook/dinov2-base"
+    assert MODELS["dinov2-giant-registers"].repo == "facebook/dinov2-with-registers-giant"
+    assert all(name == model.name for name, model in MODELS.items())
+
+
+def test_none_means_no_threads(cache: Path) -> None:
+    assert make_feature_maker(settings("none"), CPU) is None
+
+
+def test_a_published_model_from_the_cache(cache: Path, models: dict[str, Path]) -> None:
+    put(cache, models, "dinov2-base-registers")
+    maker = make_feature_maker(settings("dinov2-base-registers"), CPU)
+    assert isinstance(maker, DinoV2)
+    assert maker.identity == f"dinov2:facebook/dinov2-with-registers-base@{COMMIT}:float32"
+    assert maker.threshold == 0.3
+    wanted = DinoV2.in_folder(models["registers"], CPU).of(pictures(2))
+    assert torch.equal(maker.of(pictures(2)).patches, wanted.patches)
+
+
+def test_a_folder(models: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    maker = make_feature_maker(settings(str(models["plain"])), CPU)
+    assert maker is not None
+    assert maker.of(pictures(1)).patches.shape == (1, 192, 96)
+    monkeypatch.setenv("HOME", str(models["plain"].parent))
+    at_home = make_feature_maker(settings("~/plain"), CPU)
+    assert at_home is not None
+    assert at_home.identity == maker.identity
+
+
+def test_revisions(cache: Path, models: dict[str, Path]) -> None:
+    repo = MODELS["dinov2-small"].repo
+    put_in_cache(cache, repo, models["plain"], commit="a" * 40, branch="main")
+    put_in_cache(cache, repo, models["plain"], commit="b" * 40, branch="v2")
+    for revision, commit in ((None, "a"), ("v2", "b"), ("b" * 40, "b"), ("main", "a")):
+        maker = make_feature_maker(settings("dinov2-small", revision), CPU)
+        assert maker is not None
+        assert f"@{commit * 40}:" in maker.identity
+    assert features_at_hand("v2") == {"dinov2-small": cached(repo, "v2")}
+    with pytest.raises(WeightsError, match="facebook/dinov2-small in revision v3 could not be fetched"):
+        make_feature_maker(settings("dinov2-small", "v3"), CPU)
+
+
+def test_a_copy_fetched_by_its_commit_alone_is_at_hand(cache: Path, models: dict[str, Path]) -> None:
+    repo = MODELS["dinov2-small"].repo
+    put_in_cache(cache, repo, models["plain"], branch=None)
+    assert cached(repo) == cache / "models--facebook--dinov2-small" / "snapshots" / COMMIT
+
+
+def test_half_a_download_is_not_at_hand(cache: Path, models: dict[str, Path]) -> None:
+    put(cache, models, "dinov2-small", "dinov2-base")
+    folder = cached(MODELS["dinov2-small"].repo)
+    assert folder is not None
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    assert not is_model_folder(folder)
+    assert list(features_at_hand()) == ["dinov2-base"]
+    (folder / "model.safetensors.index.json").write_text(
+        json.dumps({"weight_map": {"a": "gone.safetensors"}})
+    )
+    assert list(features_at_hand()) == ["dinov2-base"]
+
+
+@pytest.mark.parametrize("name", ["dinov2-large", "dinov2-giant-registers"])
+def test_offline_says_what_can_be_done(cache: Path, name: str) -> None:
+    with pytest.raises(WeightsError) as caught:
+        make_feature_maker(settings(name), CPU)
+    assert f"{MODELS[name].repo} could not be fetched from the hub" in caught.value.what
+    for remedy in ("HF_HUB_OFFLINE", "FOLDER", "threads.features=grid"):
+        assert remedy in caught.value.hint
+
+
+def test_what_the_hub_delivers_must_be_whole(
+    cache: Path, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The hub's own function is replaced: it brings what a repository of pickles would."""
+    asked = []
+
+    def brought(repo: str, *, revision: str | None, allow_patterns: list[str], tqdm_class: type) -> str:
+        asked.append((repo, revision, allow_patterns))
+        with tqdm_class(total=0, unit="B", desc="Reconstructing") as bar:
+            bar.update(70)
+        with tqdm_class(total=2, desc="Fetching 2 files") as files:
+            files.update(1)
+        return str(tmp_path / "got")
+
+    counted = Counter()
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", brought)
+    (tmp_path / "got").mkdir()
+    with pytest.raises(WeightsError, match="holds no safetensors"):
+        model_folder("facebook/dinov2-small", "v1", counted)
+    saved(tmp_path / "got")
+    assert model_folder("facebook/dinov2-small", "v1", counted) == tmp_path / "got"
+    assert asked[0] == asked[1]
+    assert asked[0][:2] == ("facebook/dinov2-small", "v1")
+    assert not any(pattern.endswith(("bin", "*")) for pattern in asked[0][2])
+    assert counted.seen == ["Fetching facebook/dinov2-small", 70.0, "done"] * 2
+
+
+class Counter:
+    """A front end that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.seen: list[object] = []
+
+    def task(self, name: str, total: float | None, unit: str) -> Counter:
+        self.seen.append(name)
+        return self
+
+    def note(self, text: str) -> None: ...
+
+    def advance(self, amount: float = 1) -> None:
+        self.seen.append(float(amount))
+
+    def done(self) -> None:
+        self.seen.append("done")
+
+
+@pytest.mark.parametrize(
+    ("name", "needle"),
+    [
+        ("dinov2-bas", "Did you mean dinov2-base"),
+        ("dino", "Did you mean"),
+        ("girder", "Did you mean grid"),
+        ("no/such/folder", "Known: auto, grid, none, dinov2-small"),
+    ],
+)
+def test_a_name_that_is_none(cache: Path, name: str, needle: str) -> None:
+    with pytest.raises(ConfigError, match="neither a known name nor a folder") as caught:
+        make_feature_maker(settings(name), CPU)
+    assert needle in caught.value.hint
+
+
+def test_auto_without_weights_is_grid(cache: Path) -> None:
+    choice = auto_choice(settings(), CPU)
+    assert choice.name == "grid"
+    assert "shotad models pull dinov2-base" in choice.why
+
+
+def test_auto_without_torch_is_grid(
+    cache: Path, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(cache, models, "dinov2-base")
+    for name in ("torch", "transformers"):
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, name, None)
+            choice = auto_choice(settings(), CPU)
+        assert choice.name == "grid"
+        assert choice.why.startswith(f"{name} is not installed")
+    assert auto_choice(settings(), CPU).name == "dinov2-base"
+
+
+def test_auto_makes_what_it_chose(cache: Path, models: dict[str, Path]) -> None:
+    put(cache, models, "dinov2-small")
+    maker = make_feature_maker(settings(), CPU)
+    assert maker is not None
+    assert maker.identity.startswith("dinov2:facebook/dinov2-small@")
+
+
+def test_auto_prefers_quick_models_on_a_processor(cache: Path, models: dict[str, Path]) -> None:
+    put(cache, models, "dinov2-giant-registers")
+    assert auto_choice(settings(), CPU).name == "dinov2-giant-registers"
+    for better in ("dinov2-large", "dinov2-small", "dinov2-base", "dinov2-base-registers"):
+        put(cache, models, better)
+        assert auto_choice(settings(), CPU).name == better
+    assert "also here: dinov2-small, dinov2-base, " in auto_choice(settings(), CPU).why
+
+
+def test_auto_prefers_the_best_model_on_a_gpu(
+    cache: Path, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Gpu:
+        total_memory = 80 * 10**9
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: Gpu)
+    put(cache, models, "dinov2-small", "dinov2-base-registers", "dinov2-giant", "dinov2-giant-registers")
+    assert auto_choice(settings(), ComputeSettings()).name == "dinov2-giant-registers"
+    Gpu.total_memory = 2 * 10**9
+    assert auto_choice(settings(), ComputeSettings()).name == "dinov2-base-registers"
+    Gpu.total_memory = 10**8
+    choice = auto_choice(settings(), ComputeSettings())
+    assert choice.name == "grid"
+    assert "too large for the memory of cuda" in choice.why
+
+
+def test_a_wrong_device_is_an_error_for_auto_too(cache: Path, models: dict[str, Path]) -> None:
+    put(cache, models, "dinov2-base")
+    with pytest.raises(ConfigError, match="is no device"):
+        make_feature_maker(settings(), ComputeSettings(device="gpu"))
+
+
+def test_an_explicit_model_without_torch_names_the_extra(
+    cache: Path, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(cache, models, "dinov2-base")
+    for module in ("shotad.grammar.dinov2", "shotad.grammar.tokens"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ShotadError, match=r'needs torch.*pip install "shotad\[models\]"'):
+        make_feature_maker(settings("dinov2-base"), CPU)
+
+
+def test_every_published_model_has_its_place_in_the_order() -> None:
+    for order in (features._ON_CPU, features._ON_GPU):
+        assert sorted(f"dinov2-{part}" for part in order) == sorted(MODELS)
+
+
+def test_grid_needs_nothing(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    maker = make_feature_maker(settings("grid"), CPU)
+    assert maker is not None
+    assert "grid" in maker.identity
+    assert len(maker.of(pictures(2))) == 2
