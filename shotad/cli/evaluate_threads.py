@@ -15,6 +15,7 @@ from shotad.errors import UsageError
 
 @click.command(name="threads")
 @click.argument("labels", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--films", type=click.Path(path_type=Path), help="Clips are relative to this folder.")
 @click.option("--out", type=click.Path(path_type=Path), help="The folder for scores and figures.")
 @click.option("--features", metavar="NAME", help="auto, grid, dinov2-small to dinov2-giant-registers, …")
 @click.option("--frames", type=click.Choice(["side", "mid", "all"]), help="Which frames are compared.")
@@ -35,14 +36,15 @@ def command(console: Console, **options: Any) -> None:
     Scores go to DIR.shotad beside DIR, or --out, clip by clip: the same command goes on where it stopped.
     Exit code 1 if a clip failed; failed clips count as nothing found.
     """
-    from shotad.evaluation.threads import evaluate_threads, feature_maker, labels_below
+    from shotad.evaluation.thread_labels import read_thread_labels
+    from shotad.evaluation.threads import evaluate_threads, feature_maker
     from shotad.workfolder import WorkFolder, work_folder_of
 
     config = _settings(options)
     setups = _setups(options, config)
     folder: Path = options["labels"]
     out = options["out"] or work_folder_of(folder.resolve())
-    labels = labels_below(folder, out)
+    labels = read_thread_labels(folder, outside=out, films=options["films"])
     if labels.ignored:
         console.note(f"No labels, left alone: {', '.join(labels.ignored)}")
     maker = feature_maker(config, console)

@@ -58,8 +58,10 @@ class ThreadLabels:
     ignored: tuple[str, ...] = ()
 
 
-def read_thread_labels(folder: Path, outside: Path | None = None) -> ThreadLabels:
+def read_thread_labels(folder: Path, outside: Path | None = None, films: Path | None = None) -> ThreadLabels:
     """The labels below ``folder``; nothing below ``outside``, in work folders or hidden folders is read.
+
+    With ``films``, clips are relative to that folder, not to the label file.
 
     A JSON file without ``clip`` and without ``clusters`` is no label file and is listed as ignored.
     Raises DatasetError that names file, value and remedy: for all mistakes that are found, since nobody
@@ -81,7 +83,7 @@ def read_thread_labels(folder: Path, outside: Path | None = None) -> ThreadLabel
             ignored.append(name)
         for label, record in records:
             try:
-                clips.append(_clip(label, record, path.parent))
+                clips.append(_clip(label, record, films or path.parent))
             except _Mistake as mistake:
                 mistakes.append(str(mistake))
     if mistakes:

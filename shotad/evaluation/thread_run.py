@@ -94,6 +94,8 @@ def _score_clip(
         lacking = [setup for setup in setups if log.get(keys[setup]) is None]
         made = _made(clip, lacking, film, bench) if lacking else {}
     for setup, scores in made.items():
+        if not np.isfinite(scores).all():
+            raise ValueError(f"{bench.maker.identity} gives scores of {clip.name} that are not numbers")
         place = {"labels": clip.name, "clip": clip.clip, "frames": setup.frames, "match": setup.match}
         log.add(keys[setup], {**place, "scores": [round(float(s), DECIMALS) for s in scores]})
     return {setup: np.asarray(log.record(keys[setup])["scores"], np.float64) for setup in setups}

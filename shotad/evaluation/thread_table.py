@@ -91,8 +91,8 @@ def _opening(result: SetupResult, features: str) -> list[str]:
     counts = result.counts
     failed = [row for row in result.rows if row.failure]
     lines = [
-        f"{len(result.rows)} clips, {counts.shots} shots, {counts.pairs} pairs, {counts.together} of them "
-        f"from one camera set-up. Features: {features}."
+        f"Clips: {len(result.rows)}. Shots: {counts.shots}. Pairs of shots: {counts.pairs}, from one camera "
+        f"set-up: {counts.together}. Features: {features}."
     ]
     if failed:
         lines.append(

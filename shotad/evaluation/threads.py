@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from shotad import __version__
 from shotad.config import Config
 from shotad.errors import UsageError
-from shotad.evaluation.thread_labels import ThreadLabels, read_thread_labels
+from shotad.evaluation.thread_labels import ThreadLabels
 from shotad.evaluation.thread_results import Json, Setup, SetupResult, setup_result
 from shotad.evaluation.thread_run import ThreadBench, score_clips
 from shotad.evaluation.thread_table import PAPER, table
@@ -105,11 +104,6 @@ def feature_maker(config: Config, progress: Progress) -> FeatureMaker:
     if maker is None:
         raise UsageError("threads.features = none makes no threads.", "Name features, such as grid.")
     return maker
-
-
-def labels_below(folder: Path, out: Path) -> ThreadLabels:
-    """The labels below ``folder``, but for what ``out`` holds."""
-    return read_thread_labels(folder, outside=out)
 
 
 def _threshold(setup: Setup, config: Config, maker: FeatureMaker) -> float | None:

@@ -40,6 +40,12 @@ def test_a_file_for_one_clip(tmp_path: Path) -> None:
     assert clip.frame_rate is None
 
 
+def test_films_may_lie_elsewhere(tmp_path: Path) -> None:
+    write(tmp_path / "labels" / "a.json", GOOD)
+    (clip,) = read_thread_labels(tmp_path / "labels", films=tmp_path / "there").clips
+    assert clip.path == tmp_path / "there" / "films" / "a.mp4"
+
+
 def test_files_of_many_clips_in_order_of_names(tmp_path: Path) -> None:
     write(tmp_path / "b.json", GOOD)
     write(tmp_path / "a" / "z.json", [GOOD, {**GOOD, "frame_rate": "24000/1001", "note": "kept"}])

@@ -233,6 +233,17 @@ def test_a_film_that_was_cut_off_fails_rather_than_being_scored_with_stale_frame
     assert "cut.mkv" in found.failure
 
 
+def test_scores_that_are_not_numbers_are_not_kept(film: Path, tmp_path: Path) -> None:
+    class Broken(FakeMaker):
+        def of(self, images: Sequence[Image]) -> Features:
+            made = super().of(images)
+            return Features(made.patches * np.float32("nan"), made.whole, GRID)
+
+    with pytest.raises(ValueError, match="fake 1 gives scores of a.json"):
+        run([clip_of(film)], [SIDE], Broken(scenes(1, 2, 1, 2)), tmp_path / "out")
+    assert not (tmp_path / "out" / "threads.jsonl").exists()
+
+
 def test_noise_is_no_film(tmp_path: Path) -> None:
     path = tmp_path / "noise.mp4"
     path.write_bytes(bytes(range(256)) * 40)
