@@ -110,12 +110,9 @@ def read_items(
         raise ValueError(f"missing must be a share from 0 to 1, got {missing}")
     if not folder.is_dir():
         raise DatasetError(f"{folder} is not a folder.", "Name the folder that holds the data set.")
-    found = movieshots.find(folder, annotation)
-    data = (
-        movieshots.read(folder, found, seed=seed, ratios=ratios, missing=missing)
-        if found is not None
-        else folders.read(folder, seed=seed, ratios=ratios)
-    )
+    data = movieshots.read(folder, annotation=annotation, seed=seed, ratios=ratios, missing=missing)
+    if data is None:
+        data = folders.read(folder, seed=seed, ratios=ratios)
     _check(data, folder)
     return data
 
@@ -200,6 +197,9 @@ def _still(item: ScaleItem, path: Path) -> Image:
     try:
         with Pictures.open(path) as picture:
             upright = ImageOps.exif_transpose(picture)
+            if upright.mode.startswith("I"):
+                # Pillow cuts off at 255 where it makes 16 bits into 8.
+                upright = Pictures.fromarray((np.asarray(upright) >> 8).astype(np.uint8))
             return np.array(upright.convert("RGB"), dtype=np.uint8)
     except (OSError, ValueError, SyntaxError, Pictures.DecompressionBombError) as error:
         raise _unreadable(item, path, f"{error}.") from None

@@ -5,7 +5,9 @@ Either ``FOLDER/CS/any/thing.jpg``, or with splits on top: ``FOLDER/train/CS/thi
 
 from __future__ import annotations
 
+import hashlib
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -93,7 +95,32 @@ def read(folder: Path, *, seed: int, ratios: Sequence[float]) -> ScaleData:
 
 
 def _data(items: Sequence[ScaleItem], layout: str) -> ScaleData:
-    return ScaleData(tuple(sorted(items, key=lambda item: item.key)), layout)
+    return ScaleData(tuple(sorted(items, key=lambda item: item.key)), layout, tuple(_doubles(items)))
+
+
+def _doubles(items: Sequence[ScaleItem]) -> Iterator[str]:
+    """What people should know of files that are there twice: in two splits, or under two labels."""
+    by_size: dict[int, list[ScaleItem]] = defaultdict(list)
+    for item in items:
+        by_size[_file(item).stat().st_size].append(item)
+    same: dict[bytes, list[ScaleItem]] = defaultdict(list)
+    for group in by_size.values():
+        for item in group if len(group) > 1 else ():
+            same[hashlib.sha256(_file(item).read_bytes()).digest()].append(item)
+    torn = [group for group in same.values() if len({item.split for item in group}) > 1]
+    if torn:
+        yield f"{len(torn)} files stand in more than one split, such as {_pair(torn[0])}."
+    doubtful = [group for group in same.values() if len({item.scale for item in group}) > 1]
+    if doubtful:
+        yield f"{len(doubtful)} files stand under more than one scale, such as {_pair(doubtful[0])}."
+
+
+def _pair(group: Sequence[ScaleItem]) -> str:
+    return " and ".join(item.key for item in group[:2])
+
+
+def _file(item: ScaleItem) -> Path:
+    return item.source.path if isinstance(item.source, ClipFile) else item.source.paths[0]
 
 
 def means_something(name: str) -> bool:

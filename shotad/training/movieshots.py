@@ -25,34 +25,25 @@ films' own folders stand, and also ``shot_0012/`` with pictures inside. The labe
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from shotad.errors import DatasetError
 from shotad.training.data import (
-    CLIP_SUFFIXES,
-    PICTURE_SUFFIXES,
     SPLITS,
-    ClipFile,
     ScaleData,
     ScaleItem,
     Split,
-    Stills,
     split_by_hash,
 )
 from shotad.training.folders import folders_in, means_something, scale_named
+from shotad.training.shelves import KINDS, Shelves
 from shotad.types import ShotScale
 
-KINDS = ("trailer", "movie")
-
 _SPLITS: dict[str, Split] = {"train": "train", "val": "val", "test": "test"}
-
-_FILE = re.compile(r"(?:shot_)?(\d+)(?:_img_(\d+))?", re.IGNORECASE)
-_FILM = re.compile(r"tt\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,38 +70,47 @@ class Annotation:
     without_scale: int
 
 
-def find(folder: Path, annotation: str | None = None) -> Annotation | None:
-    """The annotation to use, or None where ``folder`` holds none.
+def read(
+    folder: Path, *, annotation: str | None, seed: int, ratios: Sequence[float], missing: float
+) -> ScaleData | None:
+    """The annotated shots below ``folder`` whose files are there; None where it holds no annotation.
 
-    Of several, one with a split, then the one of which most shots have their files, then the one that
-    misses fewest. Raises DatasetError for a named file that is absent or no annotation, and for one that
-    is malformed.
+    Of several annotations, one with a split is taken, then the one of which most shots have their files,
+    then the one that misses fewest. Raises DatasetError for a named file that is absent or something else,
+    for malformed ones, for unknown labels, and for more missing files than the share ``missing``.
     """
-    if annotation is not None:
-        path = folder / annotation
-        if not path.is_file():
-            raise DatasetError(
-                f"There is no {annotation} in {folder}.", "Name a JSON file inside the folder."
-            )
-        found = load(path)
-        if found is None:
-            raise DatasetError(
-                f"{path} is no annotation of MovieShots.", "Name one such as v1_split_trailer.json."
-            )
-        return found
-    shelves_of_json = [folder, *(path for path in folders_in(folder) if not means_something(path.name))]
-    read: list[Annotation] = []
-    for shelf in shelves_of_json:
-        if not read:
-            read = [found for path in sorted(shelf.glob("*.json")) if (found := load(path)) and found.labels]
-    if len(read) < 2:
-        return read[0] if read else None
-    shelves = Shelves(folder, {label.film for found in read for label in found.labels})
-    return max(read, key=lambda found: _merit(found, shelves))
+    found = _candidates(folder) if annotation is None else [_named(folder, annotation)]
+    if not found:
+        return None
+    shelves = Shelves(folder, {label.film for one in found for label in one.labels})
+    chosen = max(found, key=lambda one: _merit(one, shelves)) if len(found) > 1 else found[0]
+    return _data(folder, chosen, shelves, seed, ratios, missing)
+
+
+def _named(folder: Path, annotation: str) -> Annotation:
+    path = folder / annotation
+    if not path.is_file():
+        raise DatasetError(f"There is no {annotation} in {folder}.", "Name a JSON file inside the folder.")
+    found = load(path)
+    if found is None or not found.labels:
+        raise DatasetError(
+            f"{path} holds no shot scales of MovieShots.", "Name a file such as v1_split_trailer.json."
+        )
+    return found
+
+
+def _candidates(folder: Path) -> list[Annotation]:
+    """Those beside the films' folders, else those one folder below."""
+    for shelf in (folder, *(path for path in folders_in(folder) if not means_something(path.name))):
+        read = [load(path) for path in sorted(shelf.glob("*.json"))]
+        found = [one for one in read if one is not None and one.labels]
+        if found:
+            return found
+    return []
 
 
 def _merit(found: Annotation, shelves: Shelves) -> tuple[bool, int, int]:
-    there = sum(shelves.source(label) is not None for label in found.labels)
+    there = sum(shelves.source(label.kind, label.film, label.shot) is not None for label in found.labels)
     return all(label.split for label in found.labels), there, there - len(found.labels)
 
 
@@ -193,78 +193,11 @@ def _refuse_doubles(path: Path, labels: Iterable[Label]) -> None:
             raise DatasetError(f"{path} has {label.key} twice{where}.", "Keep one of them.")
 
 
-@dataclass(slots=True)
-class Shelves:
-    """Where the files of each film's shots are: every folder below ``root`` that is named after a film."""
-
-    root: Path
-    films: set[str]
-    _folders: dict[str, list[Path]] = field(init=False)
-    _shots: dict[Path, dict[int, ClipFile | Stills]] = field(init=False, default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self._folders = defaultdict(list)
-        self._walk(self.root, 3)
-
-    def _walk(self, folder: Path, depth: int) -> None:
-        for path in sorted(folder.iterdir()):
-            if path.name in self.films and path.is_dir():
-                self._folders[path.name].append(path)
-            elif depth and not path.name.startswith(".") and not _FILM.fullmatch(path.name) and path.is_dir():
-                self._walk(path, depth - 1)
-
-    def source(self, label: Label) -> ClipFile | Stills | None:
-        """The shot's pictures, or its clip where there are none; None where there is neither.
-
-        Files below a folder named after the label's kind come first; those below the other kind's are
-        another film's.
-        """
-        other = KINDS[1 - KINDS.index(label.kind)]
-        folders = [path for path in self._folders.get(label.film, ()) if not self._below(path, other)]
-        found = [
-            source
-            for path in sorted(folders, key=lambda path: (not self._below(path, label.kind), path))
-            if (source := self._in(path).get(label.shot)) is not None
-        ]
-        return min(found, key=lambda source: isinstance(source, ClipFile), default=None)
-
-    def _below(self, path: Path, kind: str) -> bool:
-        return any(part.lower().startswith(kind) for part in path.relative_to(self.root).parts[:-1])
-
-    def _in(self, folder: Path) -> dict[int, ClipFile | Stills]:
-        if folder not in self._shots:
-            self._shots[folder] = _shots_in(folder)
-        return self._shots[folder]
-
-
-def _shots_in(folder: Path) -> dict[int, ClipFile | Stills]:
-    """Shots by number: clips, and stills in order of their own number. Empty files are none."""
-    clips: dict[int, Path] = {}
-    stills: dict[int, list[tuple[int, Path]]] = defaultdict(list)
-    for path in sorted(folder.iterdir()):
-        match = _FILE.fullmatch(path.stem if path.is_file() else path.name)
-        if match is None or path.name.startswith("."):
-            continue
-        shot, suffix = int(match[1]), path.suffix.lower()
-        if path.is_dir():
-            pictures = [file for file in sorted(path.iterdir()) if file.suffix.lower() in PICTURE_SUFFIXES]
-            stills[shot] += [(number, file) for number, file in enumerate(pictures) if file.stat().st_size]
-        elif not path.stat().st_size:
-            continue
-        elif suffix in PICTURE_SUFFIXES:
-            stills[shot].append((int(match[2] or 0), path))
-        elif suffix in CLIP_SUFFIXES and match[2] is None:
-            clips.setdefault(shot, path)
-    found: dict[int, ClipFile | Stills] = {shot: ClipFile(path) for shot, path in clips.items()}
-    found |= {shot: Stills(tuple(path for _, path in sorted(rows))) for shot, rows in stills.items() if rows}
-    return found
-
-
-def read(folder: Path, found: Annotation, *, seed: int, ratios: Sequence[float], missing: float) -> ScaleData:
-    """The annotated shots whose files are there. Raises DatasetError for unknown labels and missing files."""
+def _data(
+    folder: Path, found: Annotation, shelves: Shelves, seed: int, ratios: Sequence[float], missing: float
+) -> ScaleData:
     labels = _known(found)
-    shelves = Shelves(folder, {label.film for label in labels})
-    sources = {label: shelves.source(label) for label in labels}
+    sources = {label: shelves.source(label.kind, label.film, label.shot) for label in labels}
     absent = [label for label, source in sources.items() if source is None]
     if len(absent) > missing * len(labels):
         raise DatasetError(

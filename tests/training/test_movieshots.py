@@ -1,0 +1,275 @@
+"""MovieShots in the published layout: which annotation, which files, which split, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shotad.errors import DatasetError
+from shotad.training.data import SPLITS, ClipFile, Stills, open_picture, read_items
+from shotad.training.movieshots import load
+from shotad.types import ShotScale
+from tests.scale_pictures import LABELS, make_movieshots
+
+LABEL = ("ECS", "CS", "MS", "FS", "LS")
+Tree = dict[str, Any]
+
+
+def shot(label: str | None, value: int = 9) -> Tree:
+    """An entry as published; ``value`` is deliberately of no use."""
+    entry: Tree = {"movement": {"label": "Motion", "value": 0}}
+    return entry if label is None else {"scale": {"label": label, "value": value}, **entry}
+
+
+def films(first: int, count: int, shots: int = 5) -> Tree:
+    return {
+        f"tt{n:07d}": {f"{k:04d}": shot(LABEL[k % 5]) for k in range(shots)}
+        for n in range(first, first + count)
+    }
+
+
+def split_tree() -> Tree:
+    return {"train": films(0, 7), "val": films(7, 1), "test": films(8, 2)}
+
+
+def write(path: Path, tree: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(tree), encoding="utf-8")
+    return path
+
+
+def shelve(folder: Path, tree: Tree, name: str = "shot_{:04d}.mp4") -> None:
+    """Files that are there and no more, for every shot of ``{film: {shot: …}}``."""
+    for film, shots in tree.items():
+        for number in shots:
+            path = folder / film / name.format(int(number))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(b"x")
+
+
+def all_films(tree: Tree) -> Tree:
+    return {film: shots for part in tree.values() for film, shots in part.items()}
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    """The published split with a clip for every shot."""
+    write(tmp_path / "v1_split_trailer.json", split_tree())
+    shelve(tmp_path / "trailer", all_films(split_tree()))
+    return tmp_path
+
+
+@pytest.mark.parametrize("form", ["clips", "frames"])
+def test_a_real_small_one(tmp_path: Path, form: Any) -> None:
+    tree = make_movieshots(tmp_path, films=10, shots=5, form=form, size=(64, 48))
+    data = read_items(tmp_path)
+    assert data.layout == "MovieShots, v1_split_trailer.json, published split"
+    assert data.notes == ()
+    assert [len(data.of(split)) for split in SPLITS] == [35, 5, 10]
+    for item in data.items:
+        kind, film, number = item.key.split("/")
+        assert kind == "trailer"
+        assert tree[item.split][film][number]["scale"]["label"] == LABELS[item.scale]
+        assert isinstance(item.source, ClipFile if form == "clips" else Stills)
+    first = data.items[0]
+    assert open_picture(first).shape == (48, 64, 3)
+    if isinstance(first.source, Stills):
+        assert [path.name for path in first.source.paths] == [f"shot_0000_img_{k}.jpg" for k in range(3)]
+
+
+class TestNesting:
+    def test_full_without_a_split_is_split_by_film(self, tmp_path: Path) -> None:
+        tree = films(0, 20)
+        write(tmp_path / "v1_full_trailer.json", tree)
+        shelve(tmp_path / "trailer", tree)
+        data = read_items(tmp_path)
+        assert [len(data.of(split)) for split in SPLITS] == [70, 10, 20]
+        inside = {split: {item.key.split("/")[1] for item in data.of(split)} for split in SPLITS}
+        assert sum(map(len, inside.values())) == len(set().union(*inside.values())) == 20
+        assert "split by the hash of the films' ids" in data.layout
+        assert read_items(tmp_path, seed=7).fingerprint != data.fingerprint
+
+    def test_films_and_trailers_of_one_id_are_two(self, tmp_path: Path) -> None:
+        tree = {split: {"trailer": part, "movie": {}} for split, part in split_tree().items()}
+        tree["train"]["movie"] = {"tt0000000": {"0000": shot("LS")}}
+        write(tmp_path / "v3_split.json", tree)
+        shelve(tmp_path / "trailer", all_films(split_tree()))
+        shelve(tmp_path / "movie" / "240P", tree["train"]["movie"], "shot_{:04d}_img_1.jpg")
+        data = {item.key: item for item in read_items(tmp_path).items}
+        assert len(data) == 51
+        assert data["movie/tt0000000/0000"].scale is ShotScale.LONG
+        assert isinstance(data["movie/tt0000000/0000"].source, Stills)
+        assert data["trailer/tt0000000/0000"].scale is ShotScale.EXTREME_CLOSE_UP
+        assert isinstance(data["trailer/tt0000000/0000"].source, ClipFile)
+
+    def test_full_with_kinds(self, tmp_path: Path) -> None:
+        write(tmp_path / "v3_full.json", {"full": {"movie": films(0, 10), "trailer": films(20, 10)}})
+        shelve(tmp_path, {**films(0, 10), **films(20, 10)})
+        data = read_items(tmp_path)
+        assert len(data.items) == 100
+        assert {item.key.split("/")[0] for item in data.items} == {"movie", "trailer"}
+
+    def test_a_label_may_stand_plainly(self, tmp_path: Path) -> None:
+        tree = {"tt1": {"0001": {"scale": "closeup"}, "2": {"scale": "MS"}}}
+        found = load(write(tmp_path / "a.json", tree))
+        assert found is not None
+        assert [(one.shot, one.scale) for one in found.labels] == [(1, "closeup"), (2, "MS")]
+
+    def test_the_label_counts_and_not_the_value(self, dataset: Path) -> None:
+        assert {LABELS[i.scale] for i in read_items(dataset).items if i.key.endswith("/0001")} == {"CS"}
+
+    @pytest.mark.parametrize(
+        "tree",
+        [
+            [], {}, {"a": 1}, {"a": {"b": {"c": "d"}}}, {"x": {"scale": {"label": "CS"}}},
+            {"dev": {"tt1": {"0001": shot("CS")}}}, {"tt1": {"one": shot("CS")}},
+            {"train": {"series": {"tt1": {"0001": shot("CS")}}}},
+        ],
+    )  # fmt: skip
+    def test_other_json_is_none(self, tmp_path: Path, tree: Any) -> None:
+        assert load(write(tmp_path / "a.json", tree)) is None
+
+
+class TestFiles:
+    @pytest.mark.parametrize(
+        ("name", "kind"),
+        [
+            ("shot_{:04d}.mp4", ClipFile), ("{:04d}.mkv", ClipFile), ("shot_{}.MP4", ClipFile),
+            ("shot_{:04d}_img_0.jpg", Stills), ("{:04d}.png", Stills), ("shot_{:04d}/any.jpeg", Stills),
+        ],
+    )  # fmt: skip
+    @pytest.mark.parametrize("place", ["trailer", "", "some/where"])
+    def test_names_and_places(self, tmp_path: Path, name: str, kind: type, place: str) -> None:
+        write(tmp_path / "v1_split_trailer.json", split_tree())
+        shelve(tmp_path / place, all_films(split_tree()), name)
+        items = read_items(tmp_path).items
+        assert len(items) == 50
+        assert all(isinstance(item.source, kind) for item in items)
+
+    def test_stills_are_in_the_order_of_their_numbers(self, dataset: Path) -> None:
+        folder = dataset / "trailer" / "tt0000003"
+        for number in (10, 9, 2):
+            (folder / f"shot_0002_img_{number}.jpg").write_bytes(b"x")
+        (folder / "shot_0002_img_1.jpg").write_bytes(b"")
+        (folder / "shot_0002_img_3.txt").write_bytes(b"x")
+        source = {item.key: item.source for item in read_items(dataset).items}["trailer/tt0000003/0002"]
+        assert isinstance(source, Stills), "pictures go before the clip"
+        assert [path.name[14:-4] for path in source.paths] == ["2", "9", "10"]
+
+    def test_the_annotation_may_lie_in_a_folder_of_its_own(self, dataset: Path) -> None:
+        (dataset / "shot_types").mkdir()
+        (dataset / "v1_split_trailer.json").rename(dataset / "shot_types" / "v1_split_trailer.json")
+        assert len(read_items(dataset).items) == 50
+        assert len(read_items(dataset, annotation="shot_types/v1_split_trailer.json").items) == 50
+
+    def test_few_missing_are_noted(self, dataset: Path) -> None:
+        (dataset / "trailer/tt0000001/shot_0003.mp4").unlink()
+        data = read_items(dataset)
+        assert len(data.items) == 49
+        assert data.notes == ("1 annotated shots have no files, such as trailer/tt0000001/0003.",)
+
+    def test_an_empty_file_is_missing(self, dataset: Path) -> None:
+        (dataset / "trailer/tt0000001/shot_0003.mp4").write_bytes(b"")
+        assert len(read_items(dataset).items) == 49
+
+    def test_many_missing_are_refused_unless_allowed(self, dataset: Path) -> None:
+        shutil.rmtree(dataset / "trailer/tt0000001")
+        with pytest.raises(
+            DatasetError, match="5 of the 50 shots .* such as trailer/tt0000001/0000, .*0001"
+        ) as caught:
+            read_items(dataset)
+        assert "0.02" in caught.value.hint
+        assert len(read_items(dataset, missing=0.1).items) == 45
+        with pytest.raises(DatasetError):
+            read_items(dataset, missing=0.099)
+
+    def test_a_hundredth_missing_is_allowed_to_the_shot(self, dataset: Path) -> None:
+        (dataset / "trailer/tt0000001/shot_0003.mp4").unlink()
+        with pytest.raises(DatasetError):
+            read_items(dataset, missing=0.019)
+        assert len(read_items(dataset, missing=0.02).items) == 49
+
+
+class TestChoice:
+    def test_a_published_split_goes_before_the_full_list(self, dataset: Path) -> None:
+        write(dataset / "a_full.json", {**films(0, 10), **films(0, 1, 9)})
+        assert "v1_split_trailer" in read_items(dataset).layout
+
+    def test_the_one_with_more_files_goes_first(self, dataset: Path) -> None:
+        tree = {split: {"trailer": part} for split, part in split_tree().items()}
+        tree["train"]["movie"] = films(50, 20)
+        write(dataset / "v3_split.json", tree)
+        assert "v1_split_trailer" in read_items(dataset).layout, "the films of v3 are not there"
+        shelve(dataset / "movie", films(50, 20))
+        assert "v3_split" in read_items(dataset).layout
+
+    def test_a_list_without_scales_is_passed_over(self, dataset: Path) -> None:
+        write(dataset / "v2_full_trailer.json", {"tt0000001": {"0000": shot(None)}})
+        write(dataset / "package.json", {"name": "something else"})
+        assert "v1_split_trailer" in read_items(dataset).layout
+
+    def test_the_named_one_is_taken(self, dataset: Path) -> None:
+        write(dataset / "mine.json", split_tree())
+        assert "mine.json" in read_items(dataset, annotation="mine.json").layout
+        with pytest.raises(DatasetError, match="There is no other.json"):
+            read_items(dataset, annotation="other.json")
+        write(dataset / "v2_full_trailer.json", {"tt0000001": {"0000": shot(None)}})
+        with pytest.raises(DatasetError, match="holds no shot scales"):
+            read_items(dataset, annotation="v2_full_trailer.json")
+
+
+class TestRefusals:
+    def change(self, dataset: Path, tree: Tree) -> Path:
+        write(dataset / "v1_split_trailer.json", tree)
+        return dataset
+
+    def test_unknown_labels(self, dataset: Path) -> None:
+        tree = split_tree()
+        tree["val"]["tt0000007"]["0002"] = shot("XLS")
+        with pytest.raises(DatasetError, match=r"'XLS' \(1\); one is at trailer/tt0000007/0002"):
+            read_items(self.change(dataset, tree))
+
+    def test_shots_without_a_scale_are_left_out_and_noted(self, dataset: Path) -> None:
+        tree = split_tree()
+        tree["val"]["tt0000007"]["0002"] = shot(None)
+        data = read_items(self.change(dataset, tree))
+        assert len(data.items) == 49
+        assert data.notes == ("1 annotated shots have no scale and are left out.",)
+
+    def test_a_shot_in_two_splits(self, dataset: Path) -> None:
+        tree = split_tree()
+        tree["test"]["tt0000001"] = {"0004": shot("LS")}
+        with pytest.raises(DatasetError, match=r"trailer/tt0000001/0004 twice \(train and test\)"):
+            read_items(self.change(dataset, tree))
+
+    def test_a_film_in_two_splits_is_noted(self, dataset: Path) -> None:
+        tree = split_tree()
+        tree["test"]["tt0000001"] = {"0004": tree["train"]["tt0000001"].pop("0004")}
+        assert read_items(self.change(dataset, tree)).notes == (
+            "1 films have shots in more than one split, such as tt0000001.",
+        )
+
+    def test_a_key_twice_in_the_json(self, dataset: Path) -> None:
+        path = dataset / "v1_split_trailer.json"
+        path.write_text(path.read_text().replace('"0004"', '"0003"', 1))
+        with pytest.raises(DatasetError, match="two entries for 0003"):
+            read_items(dataset)
+
+    def test_one_shot_written_two_ways(self, dataset: Path) -> None:
+        tree = split_tree()
+        tree["train"]["tt0000001"]["4"] = shot("LS")
+        with pytest.raises(DatasetError, match="trailer/tt0000001/0004 twice"):
+            read_items(self.change(dataset, tree))
+
+    def test_broken_json(self, dataset: Path) -> None:
+        (dataset / "v1_split_trailer.json").write_text('{"train": {')
+        with pytest.raises(DatasetError, match=r"v1_split_trailer\.json cannot be read"):
+            read_items(dataset)
+
+    def test_an_empty_split(self, dataset: Path) -> None:
+        with pytest.raises(DatasetError, match="The val split of .* is empty"):
+            read_items(self.change(dataset, {**split_tree(), "val": {}}))
