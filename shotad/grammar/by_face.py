@@ -1,15 +1,17 @@
 """Shot scale without trained weights: from how tall the people in the picture are.
 
-One measure carries the rule: the *stature* of a person, the height that the whole of them would have,
-standing, in heights of the picture. It follows from the face, of which a standing adult is about ten high
-(Vitruvius; body proportions were used for this by Cherif, Solachidis and Pitas 2007), else from the body.
-Borders on the stature make the scale, and the closest person decides it, as in Esper's rule on faces
-and poses (Fu and others 2019, Rekall).
+One measure carries the rule, the *stature*: how tall a whole person at the subject's distance would be,
+standing, in heights of the picture. It follows from the face, from the body, or from a thing whose real
+size is known (the way of Hoiem, Efros and Hebert 2008). Body proportions, and so which part of a body fits
+into the picture, then give the borders of the scales, as in Cherif, Solachidis and Pitas (2007). Of several
+people the closest decides, as in the rule on faces and poses of Fu and others (2019, Rekall).
+
+Nothing was fitted: the borders are proportions. What was chosen on labelled stills is what is looked at
+(`benchmarks/scales.py`).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,97 +20,187 @@ import numpy as np
 from shotad.config import ObserverSettings
 from shotad.grammar.base import ScaleGuess
 from shotad.progress import Progress
-from shotad.sight.faces import FaceFinder
-from shotad.sight.light import active_area
+from shotad.sight.faces import Face, FaceFinder
+from shotad.sight.light import active_area, level_of, mean_luma
 from shotad.sight.people import Glimpse, glimpses_of
-from shotad.sight.things import Blind, EfficientDet, SsdMobileNet, cut
-from shotad.types import Image
+from shotad.sight.things import EfficientDet, SsdMobileNet, cut
+from shotad.types import Box, Image, Sighting
 from shotad.weights import obtainable, weights_file
 
 REVISION = "1"
 """Raise it with every change that changes an answer: records depend on it."""
-BORDERS = (9.0, 3.0, 1.15, 0.5)
-"""Statures between extreme close-up, close-up, medium, full and long."""
+
+BORDERS = (9.5, 3.6, 1.05, 0.5)
+"""Statures at which extreme close-up, close-up, medium, full and long meet.
+
+A face as high as 0.95 of the picture is an extreme close-up in Fu and others. A close-up ends at the
+middle of the chest, a quarter of the body from the crown, with a tenth of the picture above the head:
+0.9 / 0.25. Medium reaches to the knees, full to the soles; between them, at 0.85 of the body, 0.9 / 0.85.
+A figure of less than half the picture's height is long, again as in Fu and others.
+"""
+_SPREAD = 0.22
+"""How soft a border is, as the scale of a logistic curve over the logarithm of the stature."""
 _FACES = 10.0
-"""Faces in a standing body: from the chin to the roots of the hair is a tenth."""
+"""Faces, from the chin to the roots of the hair, in a standing body (Vitruvius, De architectura III, 1)."""
+_EYES_TO_MOUTH = 0.4
+"""Of the face's height; it tells the height of a face that the picture cuts off."""
 _SHOULDERS = 0.28
-"""Width of a dressed body as a fraction of its height."""
+"""Width of a dressed body seen from the front, of its height."""
+_HEADROOM = 0.9
+"""Share of the picture's height that a body fills which is cut off below."""
 _EDGE = 0.02
+"""A box that ends this near to the picture's edge is cut off there."""
+_MAN = 1.7
+"""Metres."""
+_NO_DETAIL = 8.0
+"""Largest stature by a thing: one that is seen whole is no extreme close-up."""
+_METRES = {
+    "cat": 0.3, "dog": 0.5, "sheep": 0.8, "cow": 1.4, "zebra": 1.4, "horse": 1.6, "elephant": 3.0,
+    "giraffe": 4.5, "bicycle": 1.0, "motorcycle": 1.1, "car": 1.5, "bus": 3.0, "truck": 3.0, "train": 3.5,
+    "cup": 0.1, "bowl": 0.1, "cell phone": 0.14, "wine glass": 0.2, "bottle": 0.25, "laptop": 0.25,
+    "vase": 0.3, "chair": 0.9, "couch": 0.85,
+}  # fmt: skip
+"""Usual height of things that vary by less than about two; birds and boats are not among them."""
+_UNSEEN = 0.9
+"""Chance that nobody is there from which on nothing is said."""
+_NOBODY = (0.0, 0.1, 0.2, 0.2, 0.5)
+"""How often pictures have each scale in which nobody is found, to a tenth (tests/labels/scales.json)."""
+_RIVAL = 0.6
+"""Share of the own score that an animal's in the same place may reach."""
+
 FIRST = "efficientdet-lite2"
-SECOND = ("ssd-mobilenet-v2", "ssd-mobilenet-v2-graph")
+_INSTEAD = ("ssd-mobilenet-v2", "ssd-mobilenet-v2-graph")
+_PLAIN = 0.75
+"""Score of a body from which tiles need not be looked at."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stature:
-    """``height`` of a whole person in heights of the picture; ``spread`` is its doubt, as a factor's log."""
+class Measure:
+    """A ``stature`` in heights of the picture, and the chance (0 to 1) that what it was taken of is there."""
 
-    height: float
-    spread: float
+    stature: float
+    chance: float
 
 
-def guess_from(stature: Stature) -> ScaleGuess:
-    """Soft borders: each scale's share of a logistic curve around the stature, on a logarithmic axis."""
-    above = [1 / (1 + math.exp(-math.log(stature.height / b) / stature.spread)) for b in BORDERS]
-    steps = np.diff([0.0, *above, 1.0])
-    a, b, c, d, e = (float(step) for step in steps)
+def guess_from(
+    people: Sequence[Measure], thing: Measure | None = None, borders: Sequence[float] = BORDERS
+) -> ScaleGuess | None:
+    """The scale by the closest person who is really there; a thing counts where nobody is.
+
+    None where it is all but certain that nothing is there to measure. A taller stature never makes the
+    expected scale longer.
+    """
+    left, total = 1.0, np.zeros(len(_NOBODY))
+    ordered = sorted(people, key=lambda m: (-m.stature, -m.chance))
+    for measure in (*ordered, *([thing] if thing else [])):
+        total += left * measure.chance * np.array(scales_at(measure.stature, borders))
+        left *= 1 - measure.chance
+    if left > _UNSEEN:
+        return None
+    a, b, c, d, e = (total + left * np.array(_NOBODY)).tolist()
     return ScaleGuess((a, b, c, d, e))
 
 
-def stature_of(glimpse: Glimpse, aspect: float) -> Stature:
-    """How tall the whole person would be. ``aspect`` is the picture's width over its height."""
-    if glimpse.face is not None:
-        return Stature(_FACES * glimpse.face.box.height, 0.2)
-    box = glimpse.box
-    if box.bottom < 1 - _EDGE and box.top > _EDGE / 2:
-        return Stature(box.height, 0.25)
-    return Stature(max(box.height, box.width * aspect / _SHOULDERS), 0.4)
+def scales_at(stature: float, borders: Sequence[float] = BORDERS) -> tuple[float, ...]:
+    """Chances of the five scales at a stature: a logistic curve at each border.
+
+    >>> [round(p, 2) for p in scales_at(2.0)]
+    [0.0, 0.06, 0.88, 0.05, 0.0]
+    """
+    beyond = [1 / (1 + (border / stature) ** (1 / _SPREAD)) for border in borders]
+    return tuple(np.diff([0.0, *beyond, 1.0]).tolist())
 
 
-def guess_of(people: Sequence[Glimpse], aspect: float) -> ScaleGuess | None:
-    """The scale by the closest of the people seen; None where there is none."""
-    statures = [stature_of(person, aspect) for person in people]
-    closest = max(statures, key=lambda s: (s.height, -s.spread), default=None)
-    return None if closest is None else guess_from(closest)
+def measure_person(glimpse: Glimpse, aspect: float) -> Measure:
+    """Stature by the face where there is one, else by the body. ``aspect`` is the picture's width by height.
+
+    A body that is cut off below is measured by its shoulders, and is taller than what is seen of it.
+    """
+    body = max(glimpse.body, glimpse.part, glimpse.second)
+    if glimpse.rival > _RIVAL * max(body, glimpse.face_score):
+        return Measure(glimpse.box.height, 0.0)
+    by_face = _rise(glimpse.face_score, 0.55, 0.8)
+    chance = 1 - (1 - _rise(body, 0.3, 0.7)) * (1 - by_face)
+    if glimpse.face is not None and by_face > 0:
+        return Measure(_FACES * _face_height(glimpse.face), chance)
+    return Measure(_by_body(glimpse.box, aspect), chance)
+
+
+def measure_thing(sightings: Sequence[Sighting]) -> Measure | None:
+    """Stature by the surest thing of known size; None where there is none."""
+    known = [s for s in sightings if s.name in _METRES and s.score > 0.7]
+    best = max(known, key=lambda s: (s.score, s.box.area, s.name), default=None)
+    if best is None:
+        return None
+    stature = best.box.height * _MAN / _METRES[best.name]
+    return Measure(min(stature, _NO_DETAIL), _rise(best.score, 0.7, 0.9))
+
+
+def _face_height(face: Face) -> float:
+    """In heights of the picture, also beyond its edges."""
+    box = face.box
+    if box.top > _EDGE and box.bottom < 1 - _EDGE:
+        return box.height
+    (_, a), (_, b), _, (_, c), (_, d) = face.landmarks
+    return max(box.height, abs(c + d - a - b) / 2 / _EYES_TO_MOUTH)
+
+
+def _by_body(box: Box, aspect: float) -> float:
+    if box.bottom < 1 - _EDGE:
+        return box.height
+    return max(box.height / _HEADROOM, box.width * aspect / _SHOULDERS)
+
+
+def _rise(score: float, start: float, end: float) -> float:
+    """0 up to ``start``, 1 from ``end`` on, straight between them."""
+    return min(max((score - start) / (end - start), 0.0), 1.0)
 
 
 def by_face_weights() -> tuple[str, ...]:
     """Names of the weights that this machine has or can fetch for it."""
-    return ((FIRST,) if obtainable(FIRST) else SECOND) + ("yunet",)
+    return ((FIRST,) if obtainable(FIRST) else _INSTEAD) + ("yunet",)
 
 
 class ByFace:
-    """Reads the scale of a shot off the people in its middle frame. Answers depend on the image alone."""
+    """Reads the scale off the people in a picture. Each answer depends on that picture alone."""
 
     def __init__(self, observer: ObserverSettings, progress: Progress | None = None) -> None:
         names = by_face_weights()
-        self.identity = f"by-face {REVISION} {'+'.join(names)} {observer.face_score} {observer.people_score}"
-        self._observer = observer
+        self.identity = f"by-face-{REVISION} {'+'.join(names)}"
         self._faces = FaceFinder(weights_file("yunet", progress))
         self._bodies = (
-            EfficientDet(weights_file(FIRST, progress), observer.threads) if FIRST in names else Blind()
+            EfficientDet(weights_file(FIRST, progress), observer.threads) if FIRST in names else None
         )
-        self._second = None if FIRST in names else _ssd(progress)
+        self._instead = None if self._bodies else _second_best(progress)
 
     def of(self, images: Sequence[Image]) -> list[ScaleGuess | None]:
-        """One guess for each image (RGB ``uint8[H, W, 3]``); None where nobody is seen."""
+        """One guess for each image (RGB ``uint8[H, W, 3]``); None for black, and where nobody is seen."""
         return [self._guess(image) for image in images]
 
     def _guess(self, image: Image) -> ScaleGuess | None:
+        found = self.measures(image)
+        return guess_from(*found) if found else None
+
+    def measures(self, image: Image) -> tuple[list[Measure], Measure | None] | None:
+        """The people and the surest thing in an image, black bars cut off; None for a black one."""
+        if level_of([mean_luma(image)]) == "black":
+            return None
         picture = np.ascontiguousarray(cut(image, active_area(image[None])))
-        people = [p for p in self.people(picture) if self._counts(p)]
-        return guess_of(people, picture.shape[1] / picture.shape[0])
+        whole, parts = self._look(picture)
+        people = glimpses_of(whole, parts, [], self._faces.find(picture, 0.0))
+        aspect = picture.shape[1] / picture.shape[0]
+        return [measure_person(person, aspect) for person in people], measure_thing(whole)
 
-    def people(self, picture: Image) -> list[Glimpse]:
-        """All possible people in a picture without bars."""
-        whole, parts = self._bodies.find(picture, 0.0), self._bodies.find_small(picture, 0.0)
-        second = self._second.find(picture, 0.0) if self._second else []
-        return glimpses_of(whole, parts, second, self._faces.find(picture, 0.0))
+    def _look(self, picture: Image) -> tuple[list[Sighting], list[Sighting]]:
+        """What is seen in the whole picture, and in its tiles where nobody is plain in the whole."""
+        if self._bodies is None:
+            assert self._instead is not None
+            return self._instead.find(picture, 0.0), []
+        whole = self._bodies.find(picture, 0.0)
+        plain = any(s.name == "person" and s.score >= _PLAIN for s in whole)
+        return whole, [] if plain else self._bodies.find_small(picture, 0.0)
 
-    def _counts(self, person: Glimpse) -> bool:
-        body = max(person.body, person.part, person.second)
-        return person.face_score >= self._observer.face_score or body >= 0.5 > person.rival
 
-
-def _ssd(progress: Progress | None) -> SsdMobileNet:
-    weights, graph = (weights_file(name, progress) for name in SECOND)
+def _second_best(progress: Progress | None) -> SsdMobileNet:
+    weights, graph = (weights_file(name, progress) for name in _INSTEAD)
     return SsdMobileNet(weights, graph)

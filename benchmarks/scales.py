@@ -1,0 +1,249 @@
+"""How well shot scales are read, on stills of the supplied films labelled by eye.
+
+    python benchmarks/scales.py [FOLDER] [--checkpoint FILE] [--borders]
+
+FOLDER holds the films (default ../shared/data/films); tests/labels/scales.json says what each still is.
+Printed, for each film and together: coverage (share of stills with a guess); of those that have one, the
+accuracy, the accuracy where a second label that can be defended counts too, the share within one scale,
+macro-F1; the share of all stills whose factor of Stage I is that of the label; the confusion matrix; false
+guesses on black and title cards; trivial baselines; and processor time for each still. `middle` is the
+middle frame of each shot, as in the paper, `quarters` the mean of the guesses at a quarter, the middle and
+three quarters of the shot. With ``--borders`` the borders between the scales are moved, and chosen on all
+films but one and tried on that one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from shotad.config import ComputeSettings, ObserverSettings, PromptSettings, ScaleSettings, ShotSettings
+from shotad.describe.prompts import factors_for
+from shotad.film.reader import open_film
+from shotad.film.shots import detect_shots
+from shotad.grammar import by_face
+from shotad.grammar.base import ScaleGuess, ScaleReader
+from shotad.grammar.scale import make_scale_reader, merged
+from shotad.types import Image, ShotScale
+
+ROOT = Path(__file__).parents[1]
+LABELS = ROOT / "tests" / "labels" / "scales.json"
+FILMS = ROOT.parent / "shared" / "data" / "films"
+NAMES = [scale.value for scale in ShotScale]
+UNKNOWN = 2.0
+"""Effective scale where nothing is known."""
+
+
+@dataclass(frozen=True)
+class Still:
+    """One labelled still. ``labels`` are scales 0 to 4, the better first; empty where nothing is shown."""
+
+    film: str
+    seconds: float
+    labels: tuple[int, ...]
+    middle: bool
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Counts over stills that show something, so that films can be added up; ``false`` over the others."""
+
+    stills: int
+    guessed: int
+    right: int
+    admissible: int
+    near: int
+    factor: int
+    empty: int
+    false: int
+    macro_f1: float
+    confusion: npt.NDArray[np.int64]
+    """``int64[5, 6]``: label by guess, the last column without one."""
+
+    def __str__(self) -> str:
+        guessed = max(self.guessed, 1)
+        return (
+            f"{self.stills:4} stills  coverage {self.guessed / max(self.stills, 1):.2f}  "
+            f"accuracy {self.right / guessed:.2f}  with second label {self.admissible / guessed:.2f}  "
+            f"within one {self.near / guessed:.2f}  macro-F1 {self.macro_f1:.2f}  "
+            f"right of all {self.right / max(self.stills, 1):.2f}  "
+            f"factor of all {self.factor / max(self.stills, 1):.2f}  "
+            f"false on empty {self.false}/{self.empty}"
+        )
+
+
+def read_labels(path: Path = LABELS) -> list[Still]:
+    """All labelled stills, film by film, in time."""
+    films = json.loads(path.read_text(encoding="utf-8"))["films"]
+    return [
+        Still(film, row["seconds"], _numbers(row["scale"], row.get("also")), row.get("middle", False))
+        for film, rows in films.items()
+        for row in rows
+    ]
+
+
+def _numbers(scale: int | str, also: int | str | None) -> tuple[int, ...]:
+    if scale == "none":
+        return ()
+    return tuple(int(n) for n in (scale, also) if n is not None and n != "none")
+
+
+def pictures_of(stills: Sequence[Still], folder: Path) -> list[Image]:
+    """The stills' pictures, in their order."""
+    images: list[Image] = []
+    for film, group in itertools.groupby(stills, key=lambda s: s.film):
+        with open_film(folder / film) as opened:
+            images += [p.image for p in opened.pictures([s.seconds for s in group])]
+    return images
+
+
+def quarter_guesses(
+    reader: ScaleReader, films: Iterable[str], folder: Path
+) -> dict[str, list[ScaleGuess | None]]:
+    """For each film the merged guess of each shot, by a quarter, the middle and three quarters of it."""
+    found = {}
+    for film in films:
+        with open_film(folder / film) as opened:
+            shots = detect_shots(opened.frames(), ShotSettings(), end=opened.info.duration).shots
+        spans = [shot.interval for shot in shots]
+        seconds = [s.start + s.duration * at for s in spans for at in (0.25, 0.5, 0.75)]
+        with open_film(folder / film) as opened:
+            guesses = reader.of([p.image for p in opened.pictures(seconds)])
+        found[film] = [merged(guesses[i : i + 3]) for i in range(0, len(guesses), 3)]
+    return found
+
+
+def compare(stills: Sequence[Still], guesses: Sequence[int | None]) -> Figures:
+    """Guessed scales against labels."""
+    confusion = np.zeros((5, 6), np.int64)
+    shown = [(s, g) for s, g in zip(stills, guesses, strict=True) if s.labels]
+    empty = [g for s, g in zip(stills, guesses, strict=True) if not s.labels]
+    for still, guess in shown:
+        confusion[still.labels[0], 5 if guess is None else guess] += 1
+    known = [(s, g) for s, g in shown if g is not None]
+    return Figures(
+        stills=len(shown),
+        guessed=len(known),
+        right=sum(g == s.labels[0] for s, g in known),
+        admissible=sum(g in s.labels for s, g in known),
+        near=sum(abs(g - s.labels[0]) <= 1 for s, g in known),
+        factor=sum(factor_of(g) in {factor_of(label) for label in s.labels} for s, g in shown),
+        empty=len(empty),
+        false=sum(g is not None for g in empty),
+        macro_f1=macro_f1(confusion),
+        confusion=confusion,
+    )
+
+
+def factor_of(scale: int | None) -> tuple[str, ...]:
+    """What Stage I asks for at a clip of one shot of this scale."""
+    return factors_for(UNKNOWN if scale is None else float(scale), PromptSettings())
+
+
+def macro_f1(confusion: npt.NDArray[np.int64]) -> float:
+    """Mean F1 over the scales that are labelled at all; of the stills with a guess."""
+    square = confusion[:, :5].astype(float)
+    hits, labelled, guessed = np.diag(square), square.sum(1), square.sum(0)
+    f1 = 2 * hits / np.maximum(labelled + guessed, 1)
+    return float(f1[labelled > 0].mean()) if labelled.any() else 0.0
+
+
+def table(confusion: npt.NDArray[np.int64]) -> str:
+    """The confusion matrix, label by guess."""
+    head = f"{'label / guess':>18}" + "".join(f"{name[:9]:>11}" for name in (*NAMES, "no guess"))
+    rows = [
+        f"{name:>18}" + "".join(f"{n:>11}" for n in row)
+        for name, row in zip(NAMES, confusion.tolist(), strict=True)
+    ]
+    return "\n".join([head, *rows])
+
+
+def number(guess: ScaleGuess | None) -> int | None:
+    return None if guess is None else guess.scale.number
+
+
+def _print(title: str, stills: Sequence[Still], guesses: Sequence[int | None]) -> None:
+    print(f"\n== {title}")
+    for film in dict.fromkeys(s.film for s in stills):
+        pairs = [(s, g) for s, g in zip(stills, guesses, strict=True) if s.film == film]
+        print(f"{film:>28}: {compare([s for s, _ in pairs], [g for _, g in pairs])}")
+    total = compare(stills, guesses)
+    print(f"{'all':>28}: {total}")
+    print(table(total.confusion))
+    common = Counter(s.labels[0] for s in stills if s.labels).most_common(1)[0][0]
+    for name, always in (("always medium", 2), (f"always {NAMES[common]}, the commonest", common)):
+        print(f"{name:>28}: {compare(stills, [always if s.labels else None for s in stills])}")
+    print(f"{'no guess at all':>28}: {compare(stills, [None] * len(stills))}")
+
+
+def move_borders(stills: Sequence[Still], images: Sequence[Image]) -> None:
+    """The borders of by-face moved one by one, then chosen without one film and tried on that film."""
+    reader = by_face.ByFace(ObserverSettings())
+    seen = [reader.measures(image) for image in images]
+    start = by_face.BORDERS
+
+    def guesses(borders: tuple[float, ...], rows: Iterable[int]) -> list[int | None]:
+        return [number(by_face.guess_from(*seen[i], borders)) if seen[i] else None for i in rows]
+
+    everything = range(len(stills))
+    print("\n== borders, of all stills")
+    for at, step in itertools.product(range(4), (0.8, 0.9, 1.0, 1.1, 1.25)):
+        borders = tuple(b * step if i == at else b for i, b in enumerate(start))
+        print(" / ".join(f"{b:.2f}" for b in borders), compare(stills, guesses(borders, everything)))
+    print(
+        "\n== borders chosen without one film, tried on it (accuracy of stills with a guess; given → chosen)"
+    )
+    steps = itertools.product((0.8, 0.9, 1.0, 1.1, 1.25), repeat=3)
+    options = [(start[0], start[1] * a, start[2] * b, start[3] * c) for a, b, c in steps]
+    for film in dict.fromkeys(s.film for s in stills):
+        other = [i for i in everything if stills[i].film != film]
+        mine = [i for i in everything if stills[i].film == film]
+        best = max(options, key=lambda o: compare([stills[i] for i in other], guesses(o, other)).right)
+        pair = [compare([stills[i] for i in mine], guesses(o, mine)) for o in (start, best)]
+        print(
+            f"{film:>28}: {pair[0].right} → {pair[1].right} of {pair[0].guessed}, "
+            f"borders {' / '.join(f'{b:.2f}' for b in best)}"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", nargs="?", type=Path, default=FILMS)
+    parser.add_argument("--checkpoint", help="a file from `shotad train scale`: read with the classifier")
+    parser.add_argument("--borders", action="store_true", help="move the borders of by-face")
+    given = parser.parse_args()
+    stills = read_labels()
+    images = pictures_of(stills, given.folder)
+    settings = ScaleSettings(checkpoint=given.checkpoint)
+    reader = make_scale_reader(settings, ComputeSettings(), ObserverSettings())
+    assert reader is not None
+    reader.of(images[:1])
+    clock = time.process_time()
+    guesses = [number(guess) for guess in reader.of(images)]
+    spent = (time.process_time() - clock) / len(images)
+    print(f"{reader.identity}: {1000 * spent:.0f} ms of processor time a still")
+    _print("all stills", stills, guesses)
+    middles = [i for i, still in enumerate(stills) if still.middle]
+    _print("middle: one still a shot", [stills[i] for i in middles], [guesses[i] for i in middles])
+    if given.checkpoint is None:
+        by_film = quarter_guesses(reader, dict.fromkeys(s.film for s in stills), given.folder)
+        quarters = [number(guess) for guesses in by_film.values() for guess in guesses]
+        _print("quarters: three stills a shot", [stills[i] for i in middles], quarters)
+    if given.borders:
+        move_borders(stills, images)
+
+
+if __name__ == "__main__":
+    main()
