@@ -114,6 +114,20 @@ def test_all_set_ups_in_one_pass_with_each_frame_once(film: Path, tmp_path: Path
     assert np.all(np.abs(found[WHOLE][0].scores) < 0.99)
 
 
+def test_features_of_torch_give_the_same_scores(film: Path, tmp_path: Path) -> None:
+    import torch
+
+    class Torch(FakeMaker):
+        def of(self, images: Sequence[Image]) -> Features:
+            made = super().of(images)
+            return Features(torch.from_numpy(made.patches), torch.from_numpy(made.whole), GRID)
+
+    one = run([clip_of(film)], TABLE, FakeMaker(scenes(1, 2, 1, 2)), tmp_path / "numpy")
+    two = run([clip_of(film)], TABLE, Torch(scenes(1, 2, 1, 2)), tmp_path / "torch")
+    for setup in TABLE:
+        assert two[setup][0].scores == pytest.approx(one[setup][0].scores, abs=2e-6)
+
+
 @pytest.mark.parametrize("shift", [-0.0006, 0.0006])
 def test_times_rounded_to_milliseconds_mean_the_same_frames(film: Path, tmp_path: Path, shift: float) -> None:
     shots = tuple(Interval(max(a / 25 + shift, 0), b / 25 + shift) for a, b in SHOTS)
