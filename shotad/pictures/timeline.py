@@ -1,0 +1,192 @@
+"""Shots, speech, slots and lines on a line of time, in rows of a constant length."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PIL import Image, ImageDraw
+
+from shotad.pictures import marks
+from shotad.pictures.letters import lettering, write, write_lines
+from shotad.pictures.palette import FAINT, INK, PAPER, RULE, WASH, ink_on, thread_colour
+from shotad.pictures.subject import Line, SheetShot, Subject
+from shotad.script.timecode import timecode
+from shotad.types import Interval, SpeechKind
+
+WIDTH = 1480
+_NAMES = 84
+"""Pixels at the left for the names of the lanes."""
+_EDGE = 16
+_AXIS, _SHOTS, _SPEECH, _SLOTS, _LINES = 24, 30, 20, 20, 62
+_GAP = 6
+ROW_HEIGHT = _AXIS + _SHOTS + _SPEECH + _SLOTS + _LINES + 5 * _GAP + 8
+
+_LENGTHS = (15, 30, 60, 120, 300, 600)
+"""Seconds that a row may have."""
+_MOST_ROWS = 24
+_TICKS = (1, 5, 10, 30, 60)
+_NARROWEST_TEXT = 48
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: its time, which may reach beyond the film's end, and its picture."""
+
+    interval: Interval
+    picture: Image.Image
+
+
+def row_times(end: float) -> list[Interval]:
+    """The rows of a film of ``end`` seconds: at most 24 of equal length, of 600 s each for over 4 hours.
+
+    >>> row_times(70.0)[-1]
+    Interval(start=60.0, end=75.0)
+    """
+    wanted = next((n for n in _LENGTHS if end / n <= _MOST_ROWS / 4), None)
+    length = wanted or next((n for n in _LENGTHS if end / n <= _MOST_ROWS), _LENGTHS[-1])
+    return [Interval(float(k * length), float((k + 1) * length)) for k in range(math.ceil(end / length))]
+
+
+def timeline_rows(subject: Subject) -> list[Row]:
+    """The rows as pictures of one width, without a head."""
+    return [Row(time, _row(time, subject)) for time in row_times(subject.end)]
+
+
+def timeline(subject: Subject, rows: Sequence[Row]) -> Image.Image:
+    """All rows in one picture, with a head and what the signs mean."""
+    head = 104
+    page = Image.new("RGB", (WIDTH, head + len(rows) * (ROW_HEIGHT + 12) + _EDGE), PAPER)
+    draw = ImageDraw.Draw(page)
+    write_lines(draw, (_EDGE, 18), f"{subject.name}: time line", 26, WIDTH - 2 * _EDGE, most=1)
+    marks.legend(draw, (_EDGE, 60), LEGEND)
+    for number, row in enumerate(rows):
+        page.paste(row.picture, (0, head + number * (ROW_HEIGHT + 12)))
+    return page
+
+
+LEGEND: tuple[marks.Sample, ...] = (
+    (marks.Kind.THREAD, "thread"),
+    (marks.Kind.SPEECH, "speech"),
+    (marks.Kind.LYRICS, "sung words"),
+    (marks.Kind.SLOT, "slot for AD"),
+    (marks.Kind.HEARD, "line that is spoken"),
+    (marks.Kind.UNHEARD, "line that is not"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """From seconds to pixels within one row."""
+
+    time: Interval
+
+    def x(self, second: float) -> int:
+        room = WIDTH - _NAMES - 2 * _EDGE
+        return _NAMES + _EDGE + round((second - self.time.start) / self.time.duration * room)
+
+    def width(self, start: float, end: float) -> int:
+        return self.x(end) - self.x(start)
+
+    def box(self, part: Interval, top: int, height: int) -> marks.Box | None:
+        """The part of ``part`` within the row, at least 2 pixels wide."""
+        inside = part.clip(self.time)
+        if inside is None:
+            return None
+        left, right = self.x(inside.start), self.x(inside.end)
+        return left, top, max(right - 1, left + 2), top + height
+
+
+def _row(time: Interval, subject: Subject) -> Image.Image:
+    picture = Image.new("RGB", (WIDTH, ROW_HEIGHT), PAPER)
+    draw = ImageDraw.Draw(picture)
+    scale = _Scale(time)
+    _axis(draw, scale, subject.end)
+    top = _AXIS + _GAP
+    _name(draw, "shots", top, _SHOTS)
+    for shot in subject.shots:
+        _shot(draw, scale, shot, top)
+    top += _SHOTS + _GAP
+    _name(draw, "speech", top, _SPEECH)
+    for spoken in subject.speech:
+        kind = marks.Kind.LYRICS if spoken.kind is SpeechKind.LYRICS else marks.Kind.SPEECH
+        if box := scale.box(spoken.interval, top, _SPEECH):
+            marks.span(draw, box, kind)
+    top += _SPEECH + _GAP
+    _name(draw, "slots", top, _SLOTS)
+    for slot in subject.slots:
+        if box := scale.box(slot.interval, top, _SLOTS):
+            marks.span(draw, box, marks.Kind.SLOT)
+    top += _SLOTS + _GAP
+    _name(draw, "lines", top, 24)
+    for line, room in _with_room(subject.lines, time):
+        _line(draw, scale, line, room, top)
+    return picture
+
+
+def _axis(draw: ImageDraw.ImageDraw, scale: _Scale, end: float) -> None:
+    time = scale.time
+    step = next((t for t in _TICKS if time.duration / t <= 16), _TICKS[-1])
+    right = scale.x(min(time.end, end))
+    draw.rectangle((scale.x(time.start), _AXIS, right, ROW_HEIGHT - 1), fill=PAPER)
+    for k in range(round(time.duration / step) + 1):
+        second = time.start + k * step
+        if second > end:
+            break
+        x = scale.x(second)
+        draw.line((x, _AXIS - 5, x, ROW_HEIGHT - 8), fill=RULE)
+        words = lettering(timecode(second)[:-4].removeprefix("00:"), 15)
+        place = min(max(x - words.width(words.text) / 2, 2), WIDTH - words.width(words.text) - 2)
+        draw.text((place, 0), words.text, fill=INK, font=words.font)
+    if end < time.end:
+        draw.rectangle((right, _AXIS, scale.x(time.end), ROW_HEIGHT - 8), fill=WASH)
+        if scale.x(time.end) - right > 80:
+            write(draw, (right + 8, _AXIS + _GAP + 6), "end of film", 15, FAINT)
+
+
+def _name(draw: ImageDraw.ImageDraw, name: str, top: int, height: int) -> None:
+    write(draw, (_EDGE, top + height / 2 - 10), name, 16)
+
+
+def _shot(draw: ImageDraw.ImageDraw, scale: _Scale, shot: SheetShot, top: int) -> None:
+    """The shot's time in its thread's colour, with number and letter where there is room."""
+    box = scale.box(shot.interval, top, _SHOTS)
+    if box is None:
+        return
+    colour = thread_colour(shot.thread) if shot.thread else PAPER
+    draw.rectangle(box, fill=colour, outline=INK)
+    room = box[2] - box[0] - 4
+    label = f"{shot.index} {shot.thread}" if shot.thread else str(shot.index)
+    for words, size in ((label, 16), (label, 12), (shot.thread or str(shot.index), 12)):
+        drawn = lettering(words, size)
+        if drawn.width(words) <= room:
+            middle = ((box[0] + box[2]) / 2, top + _SHOTS / 2)
+            draw.text(middle, words, fill=ink_on(colour), font=drawn.font, anchor="mm")
+            break
+
+
+def _with_room(lines: Sequence[Line], time: Interval) -> list[tuple[Line, float]]:
+    """The lines that touch ``time``, each with the second up to which its text may reach."""
+    starts = [*(line.interval.start for line in lines), math.inf]
+    return [
+        (line, after)
+        for line, after in zip(lines, starts[1:], strict=True)
+        if line.interval.overlaps(time)
+    ]
+
+
+def _line(draw: ImageDraw.ImageDraw, scale: _Scale, line: Line, room: float, top: int) -> None:
+    """The line's time, and its text in the row in which it begins, or in the next where that has no room."""
+    box = scale.box(line.interval, top, 12)
+    if box is None:
+        return
+    marks.span(draw, box, marks.Kind.HEARD if line.cue.heard else marks.Kind.UNHEARD)
+    time, start = scale.time, line.interval.start
+    before = scale.width(start, min(room, time.start)) if start < time.start else 0
+    width = scale.width(max(start, time.start), min(room, time.end)) - 6
+    if width < _NARROWEST_TEXT or before >= _NARROWEST_TEXT + 6:
+        return
+    words = line.cue.text if line.cue.heard else line.cue.status.value
+    ink = INK if line.cue.heard else FAINT
+    write_lines(draw, (box[0], top + 16), words, 14, width, ink=ink, most=2)
