@@ -8,6 +8,7 @@ and one that was not.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -140,11 +141,11 @@ def _made(clip: LabelledClip, setups: Sequence[Setup], film: Film, bench: Thread
     _check_end(clip, film)
     moments = _moments(clip, film)
     asked = {place: np.array([getattr(m, place) for m in moments]) for place in wanted}
-    features, row = _features(clip, film, asked, bench)
+    made, frame = _features(clip, film, asked, bench)
     kinds = ShotFeatures(
-        **{place: _rows(features, [row[m] for m in asked[place].tolist()]) for place in wanted}
+        **{place: _gathered(made, [frame[m] for m in asked[place].tolist()], bench.batch) for place in wanted}
     )
-    return {setup: _pairs(kinds, setup, features.grid, bench) for setup in setups}
+    return {setup: _pairs(kinds, setup, made[0].grid, bench) for setup in setups}
 
 
 def _pairs(kinds: ShotFeatures, setup: Setup, grid: tuple[int, int], bench: ThreadBench) -> Floats:
@@ -185,34 +186,34 @@ def _outside(clip: LabelledClip, number: int, why: str) -> FilmError:
 
 def _features(
     clip: LabelledClip, film: Film, asked: dict[Place, Seconds], bench: ThreadBench
-) -> tuple[Features, dict[float, int]]:
-    """Features of all frames that are asked for, and the row of each moment.
+) -> tuple[list[Features], dict[float, int]]:
+    """Features of all frames that are asked for, batch by batch, and the number of each moment's frame.
 
-    A frame that several moments mean is read into features once. Raises FilmError where a shot has no
+    A frame that several moments mean is made into features once. Raises FilmError where a shot has no
     picture of its own.
     """
     begins = _begins(clip, film, asked)
     made: list[Features] = []
-    row: dict[float, int] = {}
+    frame: dict[float, int] = {}
     batch: list[Picture] = []
-    frames, last = 0, None
+    frames, shown = 0, -math.inf
     for picture in film.pictures(sorted(begins)):
         number, earliest = begins[picture.wanted]
         if picture.seconds < earliest:
             raise _outside(clip, number, f"whose last picture before that comes at {picture.seconds:.2f} s")
-        if last is None or picture.seconds != last:
+        if picture.seconds > shown:
             batch.append(picture)
-            frames, last = frames + 1, picture.seconds
-        row[picture.wanted] = frames - 1
+            frames, shown = frames + 1, picture.seconds
+        frame[picture.wanted] = frames - 1
         if len(batch) == bench.batch:
             made.append(bench.maker.of([p.image for p in batch]))
             batch = []
-    if len(row) < len(begins):
-        first = min(second for second in begins if second not in row)
+    if len(frame) < len(begins):
+        first = min(second for second in begins if second not in frame)
         raise _outside(clip, begins[first][0], "which cannot be read that far")
     if batch:
         made.append(bench.maker.of([p.image for p in batch]))
-    return _joined(made), row
+    return made, frame
 
 
 def _begins(clip: LabelledClip, film: Film, asked: dict[Place, Seconds]) -> dict[float, tuple[int, float]]:
@@ -225,24 +226,14 @@ def _begins(clip: LabelledClip, film: Film, asked: dict[Place, Seconds]) -> dict
     }
 
 
-def _joined(parts: Sequence[Features]) -> Features:
-    """Features of several batches as one."""
+def _gathered(made: Sequence[Features], frames: Iterable[int], batch: int) -> Features:
+    """The features of these frames, in this order, of batches of ``batch`` frames."""
     from array_api_compat import array_namespace
 
-    xp = array_namespace(parts[0].patches)
+    xp = array_namespace(made[0].patches)
+    places = [(made[number // batch], number % batch) for number in frames]
     return Features(
-        xp.concat([part.patches for part in parts], axis=0),
-        xp.concat([part.whole for part in parts], axis=0),
-        parts[0].grid,
-    )
-
-
-def _rows(features: Features, rows: Iterable[int]) -> Features:
-    """The features of these frames, in this order."""
-    from array_api_compat import array_namespace, device
-
-    xp = array_namespace(features.patches)
-    index = xp.asarray(list(rows), device=device(features.patches))
-    return Features(
-        xp.take(features.patches, index, axis=0), xp.take(features.whole, index, axis=0), features.grid
+        xp.stack([part.patches[k, ...] for part, k in places]),
+        xp.stack([part.whole[k, ...] for part, k in places]),
+        made[0].grid,
     )
