@@ -104,6 +104,7 @@ class _Plan:
     """Where everything stands, in pixels. ``left`` and ``top`` are the corner of the first cell.
 
     ``rows``, ``columns``, ``title`` and ``note`` are broken into lines; ``upright`` column names are turned.
+    ``ceiling`` is where the title ends, ``floor`` where the note begins.
     """
 
     text: int
@@ -117,6 +118,8 @@ class _Plan:
     title: str
     note: str
     heads: int
+    ceiling: int
+    floor: int
     ticks: tuple[str, str, str]
     size: tuple[int, int]
 
@@ -175,27 +178,36 @@ def _plan(words: _Words, ticks: tuple[str, str, str], text: int) -> _Plan:
     line = _extent("", text)[1]
     left = gap + (line + gap if words.row_title else 0) + max(_extent(name, text)[0] for name in rows) + gap
     bar = 2 * gap + text + gap // 2 + max(_extent(tick, text)[0] for tick in ticks)
-    width = max(left + wide * len(columns) + bar, 10 * text) + gap
-    title = _wrapped(words.title, round((width - 2 * gap) / TITLE), text)
+    loose = max(_extent(word, text)[0] for word in (*words.note.split(), words.column_title))
+    loose = max(
+        loose, *(math.ceil(TITLE * _extent(word, text)[0]) + 1 for word in (*words.title.split(), ""))
+    )
+    width = max(left + wide * len(columns) + bar, loose + gap, 10 * text) + gap
+    title = _wrapped(words.title, math.floor((width - 2 * gap) / TITLE) - 1, text)
     note = _wrapped(words.note, width - 2 * gap, text)
-    top = gap + (round(TITLE * _extent(title, text)[1]) + gap if title else 0)
-    top += (line + gap if words.column_title else 0) + heads + gap // 2
-    height = top + high * len(rows) + gap + (_extent(note, text)[1] + gap if note else 0)
-    size = (width, height)
+    ceiling = gap + (math.ceil(TITLE * _extent(title, text)[1]) + gap if title else 0)
+    top = ceiling + (line + gap if words.column_title else 0) + heads + gap // 2
+    floor = max(top + high * len(rows), ceiling + _extent(words.row_title, text)[0]) + gap
+    size = (width, floor + (_extent(note, text)[1] + gap if note else 0))
     return _Plan(
-        text, gap, (wide, high), left, top, rows, columns, upright, title, note, heads, ticks, size
+        text, gap, (wide, high), left, top, rows, columns, upright, title, note, heads, ceiling, floor,
+        ticks, size,
     )  # fmt: skip
 
 
 def _draw_titles(image: Image.Image, draw: ImageDraw.ImageDraw, plan: _Plan, words: _Words) -> None:
     gap = plan.gap
     _write(draw, (gap, gap), plan.title, round(TITLE * plan.text), "la")
-    _write(draw, (gap, plan.bottom + gap), plan.note, plan.text, "la")
-    above = (round((plan.left + plan.right) / 2), plan.top - gap // 2 - plan.heads - gap)
-    _write(draw, above, words.column_title, plan.text, "md")
+    _write(draw, (gap, plan.floor), plan.note, plan.text, "la")
+    if words.column_title:
+        wide = _extent(words.column_title, plan.text)[0]
+        left = min((plan.left + plan.right - wide) // 2, plan.size[0] - gap - wide)
+        above = plan.top - gap // 2 - plan.heads - gap
+        _write(draw, (max(gap, left), above), words.column_title, plan.text, "ld")
     if words.row_title:
         strip = _turned(words.row_title, plan.text)
-        image.paste(strip, (gap, max(0, (plan.top + plan.bottom - strip.height) // 2)))
+        middle = (plan.top + plan.bottom - strip.height) // 2
+        image.paste(strip, (gap, max(plan.ceiling, middle)))
 
 
 def _draw_names(image: Image.Image, draw: ImageDraw.ImageDraw, plan: _Plan, words: _Words) -> None:
