@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import math
 import os
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, ImageDraw, ImageFont, PngImagePlugin
+from PIL import Image, ImageDraw, PngImagePlugin
 
+from shotad.pictures.matrix_plan import TITLE, Plan, Words, drawn, extent, line_height, plan_of
 from shotad.pictures.palette import FAINT, INK, PAPER, Colour, ink_on
 from shotad.pictures.ramp import colour_of
 
@@ -25,9 +23,6 @@ UNKNOWN: Colour = (238, 238, 238)
 
 SMALLEST_TEXT = 8
 """Pixels; below this digits are no longer told apart."""
-
-TITLE = 1.15
-"""The title's letters, as a multiple of the others'."""
 
 
 def matrix_image(
@@ -54,9 +49,9 @@ def matrix_image(
     """
     values = np.asarray(values, dtype=np.float64)
     texts = tuple(tuple(line) for line in cells) if cells is not None else None
-    words = _Words(tuple(rows), tuple(columns), title, row_title, column_title, texts, note)
+    words = Words(tuple(rows), tuple(columns), title, row_title, column_title, texts, note)
     _agree(values, words, marks, low, high, text)
-    plan = _plan(words, (_figure(low), _figure((low + high) / 2), _figure(high)), text)
+    plan = plan_of(words, (_figure(low), _figure((low + high) / 2), _figure(high)), text)
     image = Image.new("RGB", plan.size, PAPER)
     draw = ImageDraw.Draw(image)
     _draw_titles(image, draw, plan, words)
@@ -83,63 +78,9 @@ def matrix_png(path: str | os.PathLike[str], values: npt.NDArray[Any], *args: An
     os.replace(draft, path)
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """Everything that is written into the picture."""
-
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    title: str
-    row_title: str
-    column_title: str
-    cells: tuple[tuple[str, ...], ...] | None
-    note: str
-
-    def inside(self, i: int, j: int) -> str:
-        return self.cells[i][j] if self.cells is not None else ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """Where everything stands, in pixels. ``left`` and ``top`` are the corner of the first cell.
-
-    ``rows``, ``columns``, ``title`` and ``note`` are broken into lines; ``upright`` column names are turned.
-    ``ceiling`` is where the title ends, ``floor`` where the note begins.
-    """
-
-    text: int
-    gap: int
-    cell: tuple[int, int]
-    left: int
-    top: int
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
-    upright: bool
-    title: str
-    note: str
-    heads: int
-    ceiling: int
-    floor: int
-    ticks: tuple[str, str, str]
-    size: tuple[int, int]
-
-    @property
-    def right(self) -> int:
-        return self.left + self.cell[0] * len(self.columns)
-
-    @property
-    def bottom(self) -> int:
-        return self.top + self.cell[1] * len(self.rows)
-
-    def box(self, place: tuple[int, int]) -> tuple[int, int, int, int]:
-        """First and last pixels of a cell: left, top, right, bottom."""
-        left, top = self.left + place[1] * self.cell[0], self.top + place[0] * self.cell[1]
-        return left, top, left + self.cell[0] - 1, top + self.cell[1] - 1
-
-
 def _agree(
     values: npt.NDArray[np.float64],
-    words: _Words,
+    words: Words,
     marks: npt.NDArray[np.bool_] | None,
     low: float,
     high: float,
@@ -160,47 +101,12 @@ def _agree(
         raise ValueError(f"text must be at least {SMALLEST_TEXT} pixels high, got {text}")
 
 
-def _plan(words: _Words, ticks: tuple[str, str, str], text: int) -> _Plan:
-    gap = max(4, text // 2)
-    rows = tuple(_wrapped(name, 14 * text, text) for name in words.rows)
-    inside = [_extent(cell, text) for line in words.cells or () for cell in line] or [(0, 0)]
-    high = max(
-        round(2.2 * text), *(h + gap for _, h in inside), *(_extent(n, text)[1] + gap // 2 for n in rows)
-    )
-    wide = max(high, *(w + gap for w, _ in inside))
-    across = tuple(_wrapped(name, max(wide - gap, 4 * text), text) for name in words.columns)
-    needed = max(_extent(name, text)[0] for name in across) + gap
-    upright = needed > max(1.5 * wide, 6 * text)
-    columns = tuple(_wrapped(name, 12 * text, text) for name in words.columns) if upright else across
-    thick = max(_extent(name, text)[1] for name in columns)
-    wide = max(wide, thick + gap // 2 if upright else needed)
-    heads = max(_extent(name, text)[0] for name in columns) if upright else thick
-    line = _extent("", text)[1]
-    left = gap + (line + gap if words.row_title else 0) + max(_extent(name, text)[0] for name in rows) + gap
-    bar = 2 * gap + text + gap // 2 + max(_extent(tick, text)[0] for tick in ticks)
-    loose = max(_extent(word, text)[0] for word in (*words.note.split(), words.column_title))
-    loose = max(
-        loose, *(math.ceil(TITLE * _extent(word, text)[0]) + 1 for word in (*words.title.split(), ""))
-    )
-    width = max(left + wide * len(columns) + bar, loose + gap, 10 * text) + gap
-    title = _wrapped(words.title, math.floor((width - 2 * gap) / TITLE) - 1, text)
-    note = _wrapped(words.note, width - 2 * gap, text)
-    ceiling = gap + (math.ceil(TITLE * _extent(title, text)[1]) + gap if title else 0)
-    top = ceiling + (line + gap if words.column_title else 0) + heads + gap // 2
-    floor = max(top + high * len(rows), ceiling + _extent(words.row_title, text)[0]) + gap
-    size = (width, floor + (_extent(note, text)[1] + gap if note else 0))
-    return _Plan(
-        text, gap, (wide, high), left, top, rows, columns, upright, title, note, heads, ceiling, floor,
-        ticks, size,
-    )  # fmt: skip
-
-
-def _draw_titles(image: Image.Image, draw: ImageDraw.ImageDraw, plan: _Plan, words: _Words) -> None:
+def _draw_titles(image: Image.Image, draw: ImageDraw.ImageDraw, plan: Plan, words: Words) -> None:
     gap = plan.gap
     _write(draw, (gap, gap), plan.title, round(TITLE * plan.text), "la")
     _write(draw, (gap, plan.floor), plan.note, plan.text, "la")
     if words.column_title:
-        wide = _extent(words.column_title, plan.text)[0]
+        wide = extent(words.column_title, plan.text)[0]
         left = min((plan.left + plan.right - wide) // 2, plan.size[0] - gap - wide)
         above = plan.top - gap // 2 - plan.heads - gap
         _write(draw, (max(gap, left), above), words.column_title, plan.text, "ld")
@@ -210,7 +116,7 @@ def _draw_titles(image: Image.Image, draw: ImageDraw.ImageDraw, plan: _Plan, wor
         image.paste(strip, (gap, max(plan.ceiling, middle)))
 
 
-def _draw_names(image: Image.Image, draw: ImageDraw.ImageDraw, plan: _Plan, words: _Words) -> None:
+def _draw_names(image: Image.Image, draw: ImageDraw.ImageDraw, plan: Plan, words: Words) -> None:
     for i, name in enumerate(plan.rows):
         middle = plan.top + (i + 0.5) * plan.cell[1]
         _write(draw, (plan.left - plan.gap, middle), name, plan.text, "rm")
@@ -224,7 +130,7 @@ def _draw_names(image: Image.Image, draw: ImageDraw.ImageDraw, plan: _Plan, word
 
 
 def _draw_cell(
-    draw: ImageDraw.ImageDraw, plan: _Plan, place: tuple[int, int], share: float, words: str
+    draw: ImageDraw.ImageDraw, plan: Plan, place: tuple[int, int], share: float, words: str
 ) -> None:
     left, top, right, bottom = box = plan.box(place)
     ground = UNKNOWN if math.isnan(share) else colour_of(share)
@@ -239,7 +145,7 @@ def _draw_cell(
         )
 
 
-def _draw_mark(draw: ImageDraw.ImageDraw, plan: _Plan, place: tuple[int, int]) -> None:
+def _draw_mark(draw: ImageDraw.ImageDraw, plan: Plan, place: tuple[int, int]) -> None:
     """A dark frame with a light one inside: seen on every colour, and where marked cells meet."""
     left, top, right, bottom = plan.box(place)
     thick = max(2, plan.text // 7)
@@ -250,7 +156,7 @@ def _draw_mark(draw: ImageDraw.ImageDraw, plan: _Plan, place: tuple[int, int]) -
     )
 
 
-def _draw_scale(draw: ImageDraw.ImageDraw, plan: _Plan) -> None:
+def _draw_scale(draw: ImageDraw.ImageDraw, plan: Plan) -> None:
     """The colours as a bar beside the matrix, the high end above."""
     left, right = plan.right + 2 * plan.gap, plan.right + 2 * plan.gap + plan.text
     last = plan.bottom - plan.top - 1
@@ -271,46 +177,21 @@ def _write(
     """Lines of text: ``at`` is their left, middle or right (l, m, r) and top, middle or foot (a, m, d)."""
     if not words:
         return
-    font, line = _font(text), _line(text)
+    line = line_height(text)
     lines = words.split("\n")
     top = at[1] - line * len(lines) * {"a": 0.0, "m": 0.5, "d": 1.0}[anchor[1]]
     for number, part in enumerate(lines):
-        draw.text((at[0], top + (number + 0.5) * line), part, ink, font, anchor[0] + "m")
+        letters = drawn(part, text)
+        place = (at[0], top + (number + 0.5) * line)
+        draw.text(place, letters.text, ink, letters.font, anchor[0] + "m")
 
 
 def _turned(words: str, text: int) -> Image.Image:
     """Lines that read upwards, black on white."""
-    width, height = _extent(words, text)
+    width, height = extent(words, text)
     strip = Image.new("RGB", (width, height), PAPER)
     _write(ImageDraw.Draw(strip), (0, 0), words, text, "la")
     return strip.transpose(Image.Transpose.ROTATE_90)
-
-
-def _wrapped(words: str, width: int, text: int) -> str:
-    """The words in as many lines as the width asks for, broken at spaces and after hyphens."""
-    lines = [""]
-    for part in re.findall(r"[^\s-]+-?|-|\s+", words):
-        if lines[-1] and _extent((lines[-1] + part).rstrip(), text)[0] > width:
-            lines.append("")
-        lines[-1] += part if lines[-1] else part.lstrip()
-    return "\n".join(line.rstrip() for line in lines)
-
-
-@lru_cache(maxsize=16)
-def _font(size: int) -> Any:
-    return ImageFont.load_default(size)
-
-
-@lru_cache(maxsize=4096)
-def _extent(words: str, text: int) -> tuple[int, int]:
-    """Width and height in pixels of the words in their lines."""
-    lines = words.split("\n")
-    return max(math.ceil(_font(text).getlength(line)) for line in lines), _line(text) * len(lines)
-
-
-def _line(text: int) -> int:
-    """Pixels from one line to the next."""
-    return round(1.3 * text)
 
 
 def _figure(value: float) -> str:
