@@ -1,0 +1,102 @@
+"""``shotad models`` and ``shotad doctor`` know the models that threads are found by."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+pytest.importorskip("transformers")
+
+import huggingface_hub
+
+from shotad.cli.doctor import command as doctor
+from shotad.cli.models import command as models
+from shotad.errors import WeightsError
+from shotad.grammar.hub import MODELS
+from tests.grammar.dino_models import put_in_cache, saved
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache of the hub, and no network."""
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    return tmp_path / "hub"
+
+
+def run(command: object, *words: str) -> Result:
+    return CliRunner().invoke(command, list(words))  # type: ignore[arg-type]
+
+
+def listed() -> dict[str, dict[str, object]]:
+    return {row["name"]: row for row in json.loads(run(models, "list", "--json").stdout)}
+
+
+def threads_line() -> str:
+    checks = json.loads(run(doctor, "--json").stdout)
+    return next(check["finding"] for check in checks if check["topic"] == "Threads")
+
+
+def test_list_names_the_hub_models_and_what_is_here(cache: Path, tmp_path: Path) -> None:
+    before = listed()
+    assert set(MODELS) < set(before)
+    assert {before[name]["state"] for name in MODELS} == {"missing"}
+    assert {before[name]["licence"] for name in MODELS} == {"Apache-2.0"}
+    put_in_cache(cache, "facebook/dinov2-base", saved(tmp_path / "model"))
+    after = listed()
+    assert [name for name in MODELS if after[name]["state"] == "present"] == ["dinov2-base"]
+    assert str(after["dinov2-base"]["path"]).startswith(str(cache))
+    line = next(row for row in run(models, "list").stdout.splitlines() if row.startswith("dinov2-base "))
+    assert "present" in line
+    assert "346.3 MB" in line
+
+
+def test_pull_offline_says_why_and_what_to_do(cache: Path) -> None:
+    done = run(models, "pull", "dinov2-base", "--plain")
+    assert done.exit_code == 1
+    assert "facebook/dinov2-base could not be fetched from the hub" in done.stderr
+    assert "threads.features=grid" in done.stderr
+    assert "0 of 1 here." in done.stdout
+
+
+def test_pull_of_what_is_here_asks_nobody(cache: Path, tmp_path: Path) -> None:
+    folder = put_in_cache(cache, "facebook/dinov2-small", saved(tmp_path / "model"))
+    done = run(models, "pull", "dinov2-small", "--plain")
+    assert done.exit_code == 0
+    assert f"dinov2-small: {folder}" in done.stderr
+    assert "1 of 1 here." in done.stdout
+
+
+def test_pull_of_a_name_that_is_none(cache: Path) -> None:
+    done = run(models, "pull", "dinov2-bas")
+    assert isinstance(done.exception, WeightsError)
+    assert "Did you mean dinov2-base?" in done.exception.hint
+    assert "silero-vad" in done.exception.hint
+
+
+def test_doctor_says_what_auto_takes_and_why(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert threads_line() == "grid (no DINOv2 weights are at hand: shotad models pull dinov2-base)"
+    put_in_cache(cache, "facebook/dinov2-base", saved(tmp_path / "model"))
+    assert threads_line().startswith("dinov2-base (at hand, on ")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert threads_line().startswith("grid (torch is not installed")
+
+
+def test_doctor_loads_torch_only_for_weights_that_are_here(tmp_path: Path) -> None:
+    code = (
+        "import sys; from shotad.grammar.features import auto_choice; from shotad.config import Config;"
+        "print(auto_choice(Config().threads, Config().compute).name, 'torch' in sys.modules)"
+    )
+    root = Path(__file__).resolve().parents[2]
+    environment = {"HF_HUB_CACHE": str(tmp_path), "PYTHONPATH": str(root), "PATH": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
+    )
+    assert done.stdout.split() == ["grid", "False"]
