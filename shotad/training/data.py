@@ -175,15 +175,15 @@ def _clip_frame(item: ScaleItem, path: Path, share: float) -> Image:
 
     try:
         with open_film(path) as film:
-            for picture in film.pictures([share * _picture_length(film.info)]):
+            for picture in film.pictures([share * picture_length(film.info)]):
                 return picture.image
     except FilmError as error:
         raise _unreadable(item, path, error.what) from None
     raise _unreadable(item, path, "It has no frames.")
 
 
-def _picture_length(info: FilmInfo) -> float:
-    """Seconds of picture: sound is often longer, and then half the duration is not the middle."""
+def picture_length(info: FilmInfo) -> float:
+    """Seconds of picture in a clip: sound is often longer, and then half the duration is not the middle."""
     if info.frame_count_hint and info.frame_rate:
         return min(info.duration, float(info.frame_count_hint / info.frame_rate))
     return info.duration

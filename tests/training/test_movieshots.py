@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import runpy
 import shutil
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,8 @@ from shotad.errors import DatasetError
 from shotad.training.data import SPLITS, ClipFile, Stills, open_picture, read_items
 from shotad.training.movieshots import load
 from shotad.types import ShotScale
-from tests.scale_pictures import LABELS, make_movieshots
+from tests.media import draw, read_number
+from tests.scale_pictures import LABELS, make_movieshots, write_shot
 
 LABEL = ("ECS", "CS", "MS", "FS", "LS")
 Tree = dict[str, Any]
@@ -273,3 +276,27 @@ class TestRefusals:
     def test_an_empty_split(self, dataset: Path) -> None:
         with pytest.raises(DatasetError, match="The val split of .* is empty"):
             read_items(self.change(dataset, {**split_tree(), "val": {}}))
+
+
+def test_the_tool_takes_frames_out_of_clips(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The middle picture is the clip's middle frame, and what cannot be read is named."""
+    tool = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "movieshots_frames.py"))
+    make_movieshots(tmp_path / "clips", films=10, shots=1, size=(64, 48))
+    (tmp_path / "clips/trailer/tt0000005/shot_0000.mp4").write_bytes(b"broken")
+    write_shot(tmp_path / "clips/trailer/tt0000000", 0, [draw(k, 192, 108) for k in range(9)], "clips")
+    command = [str(tmp_path / "clips"), str(tmp_path / "frames"), "--jobs", "1"]
+    assert tool["main"](command) == 0
+    said = capsys.readouterr().out
+    assert "9 shots written, 1 could not be read." in said
+    assert "tt0000005/0000" in said
+    data = read_items(tmp_path / "frames", missing=0.1)
+    assert len(data.items) == 9
+    sources = [item.source for item in data.items]
+    assert all(isinstance(source, Stills) and len(source.paths) == 3 for source in sources)
+    numbered = data.items[0]
+    assert numbered.key == "trailer/tt0000000/0000"
+    assert read_number(open_picture(numbered)) == 4
+    assert {read_number(open_picture(numbered, random.Random(k))) for k in range(20)} == {2, 4, 6}
+    times = {path: path.stat().st_mtime_ns for path in (tmp_path / "frames").rglob("*.jpg")}
+    assert tool["main"](command) == 0
+    assert times == {path: path.stat().st_mtime_ns for path in (tmp_path / "frames").rglob("*.jpg")}
