@@ -111,8 +111,8 @@ class TestDrawing:
         matrix_image(values, ["a"], ["b", "c"])
 
 
-@pytest.mark.parametrize("text", [8, 12, 16, 29])
-@pytest.mark.parametrize("names", [SCALES, LONG, tuple("0123456789ABCD"), ("x",)])
+@pytest.mark.parametrize("text", [8, 16, 29])
+@pytest.mark.parametrize("names", [SCALES, LONG, tuple("0123456789"), ("x",)])
 @pytest.mark.parametrize("words", ["", "100\n99.9%", "a long text in a cell"])
 def test_nothing_touches_the_edge(text: int, names: tuple[str, ...], words: str) -> None:
     """All that is drawn keeps a white margin on every side, at every size."""
