@@ -15,7 +15,8 @@ import numpy.typing as npt
 from array_api_compat import array_namespace, device, is_torch_array
 
 from shotad.grammar.base import Array
-from shotad.grammar.threads_match import Matching, Scores, numpy_scores, windows
+from shotad.grammar.threads_match import Matching, Scores, numpy_scores
+from shotad.grammar.threads_window import tiles
 
 SELF_BLOCK = 8
 """Frames whose full products, 192 x 192 each, are held at once."""
@@ -83,9 +84,10 @@ def _chosen(patches: Array, rows: npt.NDArray[np.intp]) -> Array:
 def _inside(matching: Matching) -> npt.NDArray[np.float32]:
     """1 where q lies in the window of p, else 0: ``float32[N, N]``."""
     mask = np.zeros((matching.patches, matching.patches), np.float32)
-    for patch, runs in windows(matching):
-        for run in runs:
-            mask[patch, run] = 1
+    columns = matching.grid[1]
+    for tile in tiles(matching.grid, matching.radius):
+        for row in range(tile.rows.start, tile.rows.stop):
+            mask[tile.patches, row * columns + tile.columns.start : row * columns + tile.columns.stop] = 1
     return mask
 
 

@@ -1,29 +1,23 @@
-"""How well two frames match patch by patch: Shot-by-Shot, section 3.1, equations 3 and 4.
-
-Scores of all pairs of two lists of frames, from their patches alone. Only the window of each patch is
-multiplied, about a ninth of the full product at 12 x 16 and radius 2: with the patches laid out
-``[patch, frame, D]``, one patch of all earlier frames meets one row of its window in all later frames in a
-single matrix product. What lies outside the window has logit 0 and is counted, not computed.
-"""
+"""How well frames match, for all pairs of two lists: Shot-by-Shot, section 3.1, equations 3 and 4."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from array_api_compat import array_namespace, device, is_torch_array
+from array_api_compat import is_torch_array
 
 from shotad.grammar.base import Array
+from shotad.grammar.threads_window import WindowProduct
 
 Scores = npt.NDArray[np.float32]
 """``float32[n, m]``: row a, column b is the score of the earlier frame a with the later frame b."""
 
-CPU_SIZES = (32, 16)
-"""Frames of each side that are multiplied at once, at most: two times 40 MB of float32 at 192 x 1536; and
+CPU_SIZES = (48, 16)
+"""Frames of each side that are multiplied at once, at most: two times 57 MB of float32 at 192 x 1536; and
 shots below which a triangle of pairs is not cut further."""
 GPU_SIZES = (512, 64)
 """The same on a GPU, where a product must be large enough to hide its launch."""
@@ -94,11 +88,14 @@ def _filled(
     earlier: Array, later: Array, matching: Matching, rectangles: Iterable[tuple[slice, slice]]
 ) -> Scores:
     scores = np.full((len(earlier), len(later)), np.nan, np.float32)
-    last = None
+    product = WindowProduct(matching.grid, matching.radius, matching.temperature, earlier)
+    last, ours = None, None
     for a, b in rectangles:
         if a != last:
-            ours, last = _by_patch(earlier[a]), a
-        scores[a, b] = _rectangle_scores(ours, _by_patch(later[b]), matching)
+            last, ours = a, None
+            ours = product.laid(earlier[a, ...])
+        theirs = product.laid(later[b, ...])
+        scores[a, b] = numpy_scores(product.scores(ours, theirs, matching.both_ways))
     return scores
 
 
@@ -144,97 +141,6 @@ def _triangle(start: int, stop: int, least: int) -> Iterator[tuple[slice, slice]
         yield from _triangle(middle, stop, least)
     elif stop - start > 1:
         yield slice(start, stop), slice(start, stop)
-
-
-def _by_patch(patches: Array) -> Array:
-    """``[n, N, D]`` to a new ``[N, n, D]``, in the precision that is multiplied in."""
-    xp = array_namespace(patches)
-    if is_torch_array(patches):
-        patches = patches.detach()
-    # Half precision has fast products in torch alone.
-    if not (is_torch_array(patches) and patches.dtype.itemsize == 2):
-        patches = xp.astype(patches, xp.float32, copy=False)
-    laid = xp.permute_dims(patches, (1, 0, 2))
-    # A reshape of moved axes has to copy: this makes the frames of each patch lie together.
-    return xp.reshape(xp.reshape(laid, (-1,)), laid.shape)
-
-
-def windows(matching: Matching) -> Iterator[tuple[int, list[slice]]]:
-    """Each patch and the runs of patches, one for each row, that its window consists of.
-
-    A grid of 2 x 3 with radius 1: patch 0 → ``[0:2, 3:5]``, patch 1 → ``[0:3, 3:6]``.
-    """
-    (rows, columns), reach = matching.grid, matching.radius
-    for patch in range(rows * columns):
-        row, column = divmod(patch, columns)
-        left, right = max(column - reach, 0), min(column + reach + 1, columns)
-        yield (
-            patch,
-            [
-                slice(r * columns + left, r * columns + right)
-                for r in range(max(row - reach, 0), min(row + reach + 1, rows))
-            ],
-        )
-
-
-def _rectangle_scores(ours: Array, theirs: Array, matching: Matching) -> Scores:
-    """``[N, n, D]`` and ``[N, m, D]`` to scores ``[n, m]``."""
-    xp = array_namespace(ours)
-    count, n, depth = ours.shape
-    m = theirs.shape[1]
-    forward = xp.zeros((m, n), dtype=xp.float32, device=device(ours))
-    backward = _Running(xp, matching, (m, n), device(ours)) if matching.both_ways else None
-    for patch, runs in windows(matching):
-        mine = ours[patch, ...].T
-        logits = []
-        for run in runs:
-            flat = xp.reshape(theirs[run, ...], (-1, depth))
-            product = xp.astype(xp.matmul(flat, mine), xp.float32, copy=False) / matching.temperature
-            logits.append(xp.reshape(product, (-1, m, n)))
-            if backward is not None:
-                backward.add(run, logits[-1])
-        forward += _sharpness(xp, xp.concat(logits, axis=0), count)
-    if backward is not None:
-        forward = (forward + backward.total()) / 2
-    return numpy_scores(forward / count).T
-
-
-def _sharpness(xp: Any, logits: Array, count: int) -> Array:
-    """The greatest softmax of ``logits`` ``[k, …]`` and ``count - k`` logits of 0, over the first axis.
-
-    The greatest softmax is 1 over the sum of all exponentials relative to the greatest logit.
-    """
-    masked = count - logits.shape[0]
-    top = xp.max(logits, axis=0)
-    if masked:
-        top = xp.clip(top, 0.0, None)
-    return 1 / (xp.sum(xp.exp(logits - top), axis=0) + masked * xp.exp(-top))
-
-
-class _Running:
-    """The same for the other direction, whose logits come in bit by bit: a running softmax.
-
-    For each patch of the later frame the greatest logit so far and the sum of exponentials relative to it.
-    """
-
-    def __init__(self, xp: Any, matching: Matching, pairs: tuple[int, int], where: Any) -> None:
-        self.xp = xp
-        count = matching.patches
-        shape = (count, *pairs)
-        sizes = [sum(run.stop - run.start for run in runs) for _, runs in windows(matching)]
-        masked = xp.asarray([float(count - size) for size in sizes], dtype=xp.float32, device=where)
-        masked = xp.reshape(masked, (count, 1, 1))
-        self.sums = xp.zeros(shape, dtype=xp.float32, device=where) + masked
-        self.tops = xp.where(self.sums > 0, 0.0, -math.inf) + xp.zeros_like(self.sums)
-
-    def add(self, run: slice, logits: Array) -> None:
-        xp, old = self.xp, self.tops[run, ...]
-        top = xp.maximum(old, logits)
-        self.sums[run, ...] = self.sums[run, ...] * xp.exp(old - top) + xp.exp(logits - top)
-        self.tops[run, ...] = top
-
-    def total(self) -> Array:
-        return self.xp.sum(1 / self.sums, axis=0)
 
 
 def numpy_scores(values: Array) -> Scores:
