@@ -1,8 +1,8 @@
 """MovieShots (Rao et al. 2020, arXiv:2008.03548) as MovieNet publishes it.
 
-What is known of the layout comes from the project's page (movienet.github.io/projects/eccv20shot.html) and
-from public programs that read it. Five JSON files of labels, of which those with ``split`` in their name hold
-the published 7:1:2 split:
+Its home is movienet.github.io/projects/eccv20shot.html; the layout and the counts below are put together from
+public programs that read it, and were not checked against the data itself. Five JSON files of labels, of
+which those with ``split`` in their name hold the published split:
 
 ==========================  ==============================================================  ==============
 file                        nesting above ``{"scale": {"label": "CS", "value": 1}, …}``     shots
@@ -15,8 +15,8 @@ file                        nesting above ``{"scale": {"label": "CS", "value": 1
 ``v3_split.json``           split, ``trailer`` or ``movie``, film, shot                     the same
 ==========================  ==============================================================  ==============
 
-33,653 and 13,204 make the 46,857 shots of the paper. The nesting of ``v3_split.json`` follows from that of
-``v3_full.json`` and its six parts; nobody's program that reads it is public.
+33,653 and 13,204 fit the "46K shots" of the paper. The nesting of ``v3_split.json`` is concluded from that of
+``v3_full.json`` and from its six parts.
 
 A film is an IMDb id (``tt0078841``), a shot a number of four digits. Trailers come as one clip per shot,
 ``trailer/tt0078841/shot_0012.mp4``; MovieNet's films as three key frames per shot,
