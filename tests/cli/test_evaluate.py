@@ -1,0 +1,191 @@
+"""``shotad evaluate threads`` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from shotad.cli.main import main
+from tests.media import FilmSpec, make_film
+
+SAMPLE = Path(__file__).parents[1] / "sample"
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command left behind: exit code, standard output, standard error."""
+
+    code: int
+    out: str
+    err: str
+
+
+Threads = Callable[..., Said]
+
+
+@pytest.fixture
+def threads(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Threads:
+    def call(*words: object, features: str | None = "grid") -> Said:
+        given = ["--features", features] if features else []
+        monkeypatch.setattr(sys, "argv", ["shotad", "evaluate", "threads", *map(str, words), *given])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        heard = capsys.readouterr()
+        return Said(int(stop.value.code or 0), heard.out, heard.err)
+
+    return call
+
+
+LABELS = {"clip": "film.mp4", "shots": [[0, 0.4], [0.4, 0.8], [0.8, 1.2], [1.2, 1.6]], "clusters": [[0, 2]]}
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    """A folder with a small film and labels of its threads."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    shutil.copy(make_film(FilmSpec(frames=40, cuts=(10, 20, 30))).path, folder / "film.mp4")
+    (folder / "film.json").write_text(json.dumps(LABELS), encoding="utf-8")
+    return folder
+
+
+def test_the_sample_film_end_to_end(threads: Threads, tmp_path: Path) -> None:
+    truths = json.loads((SAMPLE / "sample.truths.json").read_text(encoding="utf-8"))
+    shots = [shot["seconds"] for shot in truths["shots"]]
+    record = {"clip": truths["film"], "shots": shots, "clusters": truths["threads"]}
+    labels = tmp_path / "data"
+    labels.mkdir()
+    (labels / "sample.json").write_text(json.dumps(record), encoding="utf-8")
+    said = threads(labels, "--films", SAMPLE)
+    assert said.code == 0, said.err
+    assert "Clips: 1. Shots: 10. Pairs of shots: 45, from one camera set-up: 2." in said.out
+    assert "paper: DINOv2-g14" in said.out
+    assert "0.902" in said.out
+    assert "Scoring clips" in said.err
+    record = json.loads((labels.parent / "data.shotad" / "threads.json").read_text(encoding="utf-8"))
+    assert record["n"] == {"clips": 1, "scored": 1, "failed": 0}
+    (overall,) = record["overall"]
+    assert overall["counts"]["together"] == 2
+    # The same photograph twice, and the rocket's pad twice: found without weights too.
+    assert overall["pooled"]["ap"] > 0.9
+    assert overall["counts"]["right"] >= 1
+
+
+def test_json_is_what_the_file_holds(threads: Threads, labels: Path) -> None:
+    said = threads(labels, "--json", "--out", labels / "results")
+    assert said.err == ""
+    kept = json.loads((labels / "results" / "threads.json").read_text(encoding="utf-8"))
+    assert json.loads(said.out) == kept
+    again = threads(labels, "--json", "--out", labels / "results")
+    assert again == said, "results that lie below DIR are not taken for labels"
+
+
+def test_quiet_is_quiet(threads: Threads, labels: Path) -> None:
+    assert threads(labels, "--quiet") == Said(0, "", "")
+
+
+def test_the_table_repeats_table_1(threads: Threads, labels: Path) -> None:
+    said = threads(labels, "--table")
+    assert said.code == 0, said.err
+    ours = said.out[: said.out.index("For comparison")]
+    for row in ("side    patches", "mid     patches", "all     patches", "side    whole"):
+        assert ours.count(row) == 2, "pooled and mean of clips"
+    record = json.loads((labels.parent / "data.shotad" / "threads.json").read_text(encoding="utf-8"))
+    assert [(row["frames"], row["match"]) for row in record["overall"]] == [
+        ("side", "patches"),
+        ("mid", "patches"),
+        ("all", "patches"),
+        ("side", "whole"),
+    ]
+    assert len(record["clips"]) == 4
+    lines = (labels.parent / "data.shotad" / "threads.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 4
+
+
+def test_options_choose_frames_match_and_threshold(threads: Threads, labels: Path) -> None:
+    words = ("--frames", "mid", "--match", "whole", "--threshold", "0.995", "--json")
+    (overall,) = json.loads(threads(labels, *words).out)["overall"]
+    assert (overall["frames"], overall["match"], overall["threshold"]) == ("mid", "whole", 0.995)
+    words = ("--set", "threads.frames=all", "--set", "threads.both_ways=true", "--json")
+    record = json.loads(threads(labels, *words).out)
+    assert record["overall"][0]["frames"] == "all"
+    assert record["settings"]["both_ways"] is True
+
+
+def test_a_failed_clip_is_told_and_the_exit_code_is_1(threads: Threads, labels: Path) -> None:
+    (labels / "broken.mp4").write_bytes(b"This is not a film.\n" * 50)
+    broken = {"clip": "broken.mp4", "shots": [[0, 1], [1, 2]], "clusters": [[0, 1]]}
+    (labels / "broken.json").write_text(json.dumps(broken), encoding="utf-8")
+    said = threads(labels)
+    assert said.code == 1
+    assert "1 of 2 clips failed; in all figures they count as nothing found" in said.out
+    assert "broken.json: broken.mp4" in said.out
+    assert "broken.json: broken.mp4" in said.err
+    assert "Traceback" not in said.err
+    value = json.loads(threads(labels, "--json").out)
+    assert value["n"] == {"clips": 2, "scored": 1, "failed": 1}
+    assert value["overall"][0]["counts"]["together"] == 2
+
+
+def test_films_may_lie_elsewhere(threads: Threads, labels: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    shutil.move(labels / "film.mp4", elsewhere)
+    assert threads(labels, "--quiet", "--films", elsewhere).code == 0
+    assert threads(labels, "--quiet").code == 1
+
+
+def test_other_json_is_named(threads: Threads, labels: Path) -> None:
+    (labels / "other.json").write_text("{}", encoding="utf-8")
+    assert "No labels, left alone: other.json" in threads(labels).err
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "needle"),
+    [
+        (("--table", "--frames", "mid"), 2, "--table"),
+        (("--threshold", "2"), 2, "threads.threshold"),
+        (("--set", "threads.frame=mid"), 2, "Did you mean threads.frames?"),
+        (("--frames", "both"), 2, "both"),
+        (("--features", "none"), 2, "none"),
+        (("--plain", "--quiet"), 2, "exclude"),
+    ],
+)
+def test_mistakes_are_explained(
+    threads: Threads, labels: Path, words: tuple[str, ...], code: int, needle: str
+) -> None:
+    said = threads(labels, *words, features=None if "--features" in words else "grid")
+    assert said.code == code
+    assert needle in said.err
+    assert "Traceback" not in said.err
+    assert not (labels.parent / "data.shotad").exists()
+
+
+def test_wrong_labels_are_refused_before_anything_is_done(threads: Threads, labels: Path) -> None:
+    wrong = {**LABELS, "clusters": [[1, 3], [3, 40]]}
+    (labels / "wrong.json").write_text(json.dumps(wrong), encoding="utf-8")
+    said = threads(labels)
+    assert said.code == 1
+    assert said.err.startswith("Error: wrong.json: shot 3 stands in clusters 0 and 1")
+    assert not (labels.parent / "data.shotad").exists()
+
+
+def test_a_folder_that_is_not_there(threads: Threads, tmp_path: Path) -> None:
+    said = threads(tmp_path / "none")
+    assert said.code == 1
+    assert "none is not a folder" in said.err
+
+
+def test_help_of_the_group_names_its_kinds(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["shotad", "evaluate", "-h"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "threads  Threads of shots" in capsys.readouterr().out
