@@ -6,6 +6,7 @@ that memory holds one page of the film strip and the clips under way, whatever t
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from PIL import Image
 
 from shotad.config import Config, OverlaySettings
 from shotad.film.reader import Picture
-from shotad.pictures.files import SheetFiles, replace_file
+from shotad.pictures.files import SheetFiles, page_name, replace_file
 from shotad.pictures.filmstrip import Filmstrip
 from shotad.pictures.gather import read_subject
 from shotad.pictures.linecard import FramePictures, line_card
@@ -25,7 +26,7 @@ from shotad.pictures.overlay import fit, paint, vlm_size
 from shotad.pictures.page import Embeds, drawing, overview, photo
 from shotad.pictures.scores import ScoreTable, score_picture, score_table
 from shotad.pictures.subject import Line, Look, Piece, SheetShot, Subject, shown_seconds
-from shotad.pictures.timeline import timeline, timeline_rows
+from shotad.pictures.timeline import ROWS_PER_PAGE, timeline, timeline_rows
 from shotad.progress import NoProgress, Progress, reported
 from shotad.script.timecode import timecode
 from shotad.types import Clip
@@ -37,10 +38,10 @@ Pictures = Callable[[Sequence[float]], Iterator[Picture]]
 PAGE = "overview.html"
 FOLDER = "sheet"
 
-STRIP_PIXELS = 20_000
-"""Of a shot's frame in the page's film strip: 189 x 106 for 16:9."""
-FRAME_PIXELS = 26_000
-"""Of a frame of a line: 215 x 121 for 16:9."""
+PAGE_PIXELS = 20_000
+"""Of a frame on the page: 189 x 106 for 16:9."""
+CARD_PIXELS = 26_000
+"""Of a frame on a line's card: 215 x 121 for 16:9."""
 
 
 def write_sheet(
@@ -72,7 +73,9 @@ def write_sheet(
 
 def _draw_timeline(subject: Subject, files: SheetFiles, embeds: Embeds) -> None:
     rows = timeline_rows(subject)
-    files.save("timeline", timeline(subject, rows))
+    pages = math.ceil(len(rows) / ROWS_PER_PAGE)
+    for number, page in enumerate(timeline(subject, rows), 1):
+        files.save(page_name("timeline", number, pages), page)
     embeds.rows += [(row.interval, drawing(row.picture)) for row in rows]
 
 
@@ -113,11 +116,11 @@ class _Strip:
         if self._drawn is None:
             self._drawn = Filmstrip(self._subject, picture.size if picture else (16, 9))
         if picture is not None:
-            self._embeds.strip[shot.index] = photo(thumbnail(picture, STRIP_PIXELS))
+            self._embeds.strip[shot.index] = photo(thumbnail(picture, PAGE_PIXELS))
         page = self._drawn.add(shot, picture)
         if page is not None:
             self._page += 1
-            self._files.save("filmstrip" + (f"-{self._page:02d}" if self._drawn.pages > 1 else ""), page)
+            self._files.save(page_name("filmstrip", self._page, self._drawn.pages), page, photos=True)
 
 
 @dataclass(slots=True)
@@ -160,7 +163,7 @@ class _Cards:
         for opened in self._wanted_by.pop(picture.wanted, ()):
             for piece in opened.wanted.pop(picture.wanted):
                 seen = _as_seen(picture, piece, opened.look, self._config)
-                opened.pictures[piece.number, picture.wanted] = thumbnail(seen, FRAME_PIXELS)
+                opened.pictures[piece.number, picture.wanted] = thumbnail(seen, CARD_PIXELS)
             if not opened.wanted:
                 self._close(opened)
 
@@ -171,12 +174,15 @@ class _Cards:
 
     def _close(self, opened: _Open) -> None:
         del self._open[opened.line.id]
-        size = next((p.size for p in opened.pictures.values()), thumbnail_size((960, 540), FRAME_PIXELS))
-        self._embeds.frames[opened.line.id] = {at: photo(p) for at, p in opened.pictures.items()}
+        size = next((p.size for p in opened.pictures.values()), thumbnail_size((960, 540), CARD_PIXELS))
+        self._embeds.frames[opened.line.id] = {
+            at: photo(thumbnail(picture, PAGE_PIXELS)) for at, picture in opened.pictures.items()
+        }
         self._save(opened.line, opened.pictures, size)
 
     def _save(self, line: Line, pictures: FramePictures, size: tuple[int, int]) -> None:
-        self._files.save(f"line-{line.id}", line_card(line, self.seconds[line.id], pictures, size))
+        card = line_card(line, self.seconds[line.id], pictures, size)
+        self._files.save(f"line-{line.id}", card, photos=True)
 
 
 def _as_seen(picture: Picture, piece: Piece, look: Look, config: Config) -> Image.Image:

@@ -42,7 +42,8 @@ def command(console: Console, **options: Any) -> None:
             from shotad.understand import understand
 
             bench = Bench.of(film, folder, config, given, console)
-            understand(prepare(bench), bench)
+            for warning in understand(prepare(bench), bench).warnings:
+                console.note(f"Note: {warning}")
             frames = bench.frames
         files = write_sheet(folder.path, frames.pictures, config, console)
         if not described:

@@ -7,7 +7,6 @@ an editor asks: which shots come from one camera set-up, how close they are, whe
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PIL import Image, ImageDraw
@@ -120,6 +119,7 @@ _HEAD = 104
 _LEGEND: tuple[marks.Sample, ...] = (
     (marks.Kind.THREAD, "thread: shots with the same letter share a camera set-up"),
     (marks.Kind.SPEECH, "speech"),
+    (marks.Kind.LYRICS, "sung words"),
     (marks.Kind.SLOT, "slot for AD"),
 )
 
@@ -152,21 +152,18 @@ def _lanes(
     draw: ImageDraw.ImageDraw, at: tuple[int, int], width: int, shot: Interval, subject: Subject
 ) -> None:
     """Speech and slots within the shot's time, on two lanes as wide as its cell."""
-    left, top = at
-    spoken = [part for u in subject.speech if (part := u.interval.clip(shot))]
-    slots = [part for slot in subject.slots if (part := slot.interval.clip(shot))]
-    lanes: tuple[tuple[Sequence[Interval], marks.Kind], ...] = (
-        (spoken, marks.Kind.SPEECH),
-        (slots, marks.Kind.SLOT),
-    )
-    for lane, (parts, kind) in enumerate(lanes):
-        y = top + lane * (_LANE + 3)
-        draw.rectangle((left, y, left + width - 1, y + _LANE), outline=RULE)
-        for part in parts:
-            start, end = ((t - shot.start) / shot.duration * (width - 1) for t in (part.start, part.end))
-            marks.span(
-                draw, (left + round(start), y, left + max(round(end), round(start) + 2), y + _LANE), kind
-            )
+    spoken = [(u.interval, marks.spoken(u)) for u in subject.speech]
+    slots = [(slot.interval, marks.Kind.SLOT) for slot in subject.slots]
+    for lane, spans in enumerate((spoken, slots)):
+        left, top = at[0], at[1] + lane * (_LANE + 3)
+        draw.rectangle((left, top, left + width - 1, top + _LANE), outline=RULE)
+        for interval, kind in spans:
+            if part := interval.clip(shot):
+                start, end = (
+                    left + round((t - shot.start) / shot.duration * (width - 1))
+                    for t in (part.start, part.end)
+                )
+                marks.span(draw, (start, top, max(end, start + 2), top + _LANE), kind)
 
 
 def _times(interval: Interval) -> str:

@@ -14,11 +14,12 @@ from typing import Any
 from shotad.errors import WorkFolderError
 from shotad.facts import Facts
 from shotad.pictures.inwords import in_words
+from shotad.pictures.palette import letter_number
 from shotad.pictures.subject import Line, Look, Overlay, Piece, SheetShot, Subject
 from shotad.records import shots_of, slots_of, utterances_of
 from shotad.script.rules import Limits, gaps, silences
 from shotad.script.track import Track, load_track
-from shotad.types import Interval, Role, ShotScale, Slot
+from shotad.types import Interval, Role, Shot, ShotScale, Slot
 from shotad.workfolder import WorkFolder
 
 Row = Mapping[str, Any]
@@ -29,10 +30,26 @@ OVERLAYS: tuple[Overlay, ...] = ("number", "box", "none")
 
 
 @dataclass(frozen=True, slots=True)
-class _Grammar:
-    """``grammar.json`` as it is read."""
+class _Known:
+    """What ``grammar.json`` tells of one shot."""
 
-    shots: Mapping[int, Row]
+    middle: float
+    scale: ShotScale | None
+    thread: str | None
+
+    @staticmethod
+    def of(row: Row) -> _Known:
+        scale, thread = row.get("scale"), row.get("thread")
+        if thread is not None:
+            letter_number(thread)
+        return _Known(float(row["middle"]), ShotScale(scale) if scale is not None else None, thread)
+
+
+@dataclass(frozen=True, slots=True)
+class _Grammar:
+    """``grammar.json`` as it is read; shots by their index in the film."""
+
+    shots: Mapping[int, _Known]
     scores: Mapping[tuple[str, int, int], float]
     threshold: float | None
     features: str | None
@@ -130,7 +147,7 @@ def _grammar(records: WorkFolder, missing: list[str]) -> _Grammar | None:
         return None
     try:
         return _Grammar(
-            {int(row["index"]): row for row in reversed(record["shots"])},
+            {int(row["index"]): _Known.of(row) for row in reversed(record["shots"])},
             {
                 (str(slot[0]) if slot else "", min(a, b), max(a, b)): float(score)
                 for a, b, score, *slot in record.get("pairs", ())
@@ -145,19 +162,16 @@ def _grammar(records: WorkFolder, missing: list[str]) -> _Grammar | None:
 
 
 def _shots(found: Row, grammar: _Grammar | None) -> list[SheetShot]:
-    known = grammar.shots if grammar else {}
-    shots = []
-    for shot in shots_of(found["shots"]):
-        row = known.get(shot.index, {})
-        scale = row.get("scale")
-        middle = float(row.get("middle", -1))
-        middle = middle if shot.interval.contains(middle) else shot.interval.middle
-        shots.append(
-            SheetShot(
-                shot.index, shot.interval, middle, ShotScale(scale) if scale else None, row.get("thread")
-            )
-        )
-    return shots
+    return [
+        _shot(shot, grammar.shots.get(shot.index) if grammar else None) for shot in shots_of(found["shots"])
+    ]
+
+
+def _shot(shot: Shot, known: _Known | None) -> SheetShot:
+    if known is None:
+        return SheetShot(shot.index, shot.interval, shot.interval.middle)
+    middle = known.middle if shot.interval.contains(known.middle) else shot.interval.middle
+    return SheetShot(shot.index, shot.interval, middle, known.scale, known.thread)
 
 
 def _with_words(shots: Sequence[SheetShot], looks: Mapping[str, Look]) -> tuple[SheetShot, ...]:
@@ -188,7 +202,8 @@ def _looks(folder: Path, grammar: _Grammar | None, missing: list[str]) -> dict[s
     if not (folder / "stage1.jsonl").exists():
         missing.append("stage1.jsonl is missing, so what the engine saw is left out.")
     if broken:
-        missing.append(f"{broken} records in stage1.jsonl are damaged and left out.")
+        few = "1 record in stage1.jsonl is" if broken == 1 else f"{broken} records in stage1.jsonl are"
+        missing.append(f"{few} damaged and left out.")
     return looks
 
 
@@ -246,11 +261,11 @@ def _named(
     """Painted numbers with the letters of their thread: the film's, else one of the clip's own order."""
     shots = {row["number"]: row["shot"] for row in record["shots"]}
     known = grammar.shots if grammar else {}
-    letters = {known.get(shots[number], {}).get("thread") for number in thread}
+    letters = {known[shot].thread if shot in known else None for shot in (shots[n] for n in thread)}
     (name,) = letters if len(letters) == 1 else (None,)
     own = chr(ord("A") + list(threads).index(thread) % 26)
     for number in thread:
-        yield number, str(name or own)
+        yield number, name or own
 
 
 def _facts(record: Row) -> Facts | None:

@@ -14,7 +14,6 @@ from shotad.pictures.palette import (
     FAINT,
     INK,
     PAPER,
-    RULE,
     SKY_BLUE,
     WASH,
     YELLOW,
@@ -22,7 +21,7 @@ from shotad.pictures.palette import (
     ink_on,
     thread_colour,
 )
-from shotad.types import Role
+from shotad.types import Role, SpeechKind, Utterance
 
 Box = tuple[int, int, int, int]
 """Left, top, right, bottom in pixels, all inside."""
@@ -41,6 +40,11 @@ class Kind(StrEnum):
 
 Sample = tuple[Kind, str]
 """A sign and the words for it in a legend."""
+
+
+def spoken(utterance: Utterance) -> Kind:
+    """The sign for a stretch of speech."""
+    return Kind.LYRICS if utterance.kind is SpeechKind.LYRICS else Kind.SPEECH
 
 
 def span(draw: ImageDraw.ImageDraw, box: Box, kind: Kind) -> None:
@@ -126,11 +130,6 @@ def legend(draw: ImageDraw.ImageDraw, at: tuple[int, int], samples: Sequence[Sam
             span(draw, (x, y + 2, x + 34, y + 17), kind)
             x += 42
         x += round(write(draw, (x, y + 1), words, 16)) + 28
-
-
-def rule(draw: ImageDraw.ImageDraw, box: Box) -> None:
-    """A faint line or box."""
-    draw.rectangle(box, outline=RULE)
 
 
 def thumbnail(image: Image.Image, pixels: int) -> Image.Image:

@@ -19,7 +19,7 @@ from shotad.script.timecode import timecode
 from shotad.types import Interval
 
 _TEMPLATES = Path(__file__).parent / "overview"
-_QUALITY = 70
+_QUALITY = 64
 _CHUNK = 1 << 16
 
 
@@ -62,16 +62,15 @@ class _Event:
 def photo(picture: Image.Image) -> Embedded:
     """A frame of film for the page, as WebP."""
     out = io.BytesIO()
-    picture.save(out, "WEBP", quality=_QUALITY, method=4)
-    return _embedded(out.getvalue(), "webp", picture.size)
+    picture.save(out, "WEBP", quality=_QUALITY, method=2)
+    return _embedded(out.getvalue(), picture.size)
 
 
 def drawing(picture: Image.Image) -> Embedded:
-    """A drawn picture for the page: PNG of at most 256 colours, at half its size where screens are dense."""
+    """A drawn picture for the page: WebP without loss."""
     out = io.BytesIO()
-    few = picture.quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-    few.save(out, "PNG", optimize=True)
-    return _embedded(out.getvalue(), "png", picture.size)
+    picture.save(out, "WEBP", lossless=True, quality=60, method=4)
+    return _embedded(out.getvalue(), picture.size)
 
 
 def overview(
@@ -164,7 +163,7 @@ def _threads(subject: Subject) -> str:
 
 
 def _by(maker: str | None) -> str:
-    return f"; by {maker}" if maker else ""
+    return f"; told by {maker}" if maker else ""
 
 
 def _speech(subject: Subject, spoken: float) -> str:
@@ -204,8 +203,8 @@ def _events(subject: Subject) -> list[_Event]:
     return sorted(found, key=lambda event: (event.interval, event.what))
 
 
-def _embedded(data: bytes, kind: str, size: tuple[int, int]) -> Embedded:
-    return Embedded(f"data:image/{kind};base64,{base64.b64encode(data).decode('ascii')}", *size)
+def _embedded(webp: bytes, size: tuple[int, int]) -> Embedded:
+    return Embedded(f"data:image/webp;base64,{base64.b64encode(webp).decode('ascii')}", *size)
 
 
 def _environment() -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from PIL import Image, ImageDraw
@@ -13,19 +13,24 @@ from shotad.pictures.letters import lettering, write, write_lines
 from shotad.pictures.palette import FAINT, INK, PAPER, RULE, WASH, ink_on, thread_colour
 from shotad.pictures.subject import Line, SheetShot, Subject
 from shotad.script.timecode import timecode
-from shotad.types import Interval, SpeechKind
+from shotad.types import Interval
 
 WIDTH = 1480
 _NAMES = 84
 """Pixels at the left for the names of the lanes."""
 _EDGE = 16
+_ROOM = WIDTH - _NAMES - 2 * _EDGE
+"""Pixels for the time of a row."""
 _AXIS, _SHOTS, _SPEECH, _SLOTS, _LINES = 24, 30, 20, 20, 62
 _GAP = 6
 ROW_HEIGHT = _AXIS + _SHOTS + _SPEECH + _SLOTS + _LINES + 5 * _GAP + 8
 
 _LENGTHS = (15, 30, 60, 120, 300, 600)
 """Seconds that a row may have."""
-_MOST_ROWS = 24
+_FEW_ROWS, _MANY_ROWS = 6, 72
+_NARROWEST_SHOT = 40
+"""Pixels that the mean shot gets, so that its number and letter can be read."""
+ROWS_PER_PAGE = 12
 _TICKS = (1, 5, 10, 30, 60)
 _NARROWEST_TEXT = 48
 
@@ -38,28 +43,40 @@ class Row:
     picture: Image.Image
 
 
-def row_times(end: float) -> list[Interval]:
-    """The rows of a film of ``end`` seconds: at most 24 of equal length, of 600 s each for over 4 hours.
+def row_times(end: float, shots: int) -> list[Interval]:
+    """The rows of a film of ``end`` seconds and ``shots`` shots, all of one length.
 
-    >>> row_times(70.0)[-1]
+    As long as six rows ask for, but shorter where shots are short, and never so short that there are more
+    than 72 rows (of 600 s at most).
+
+    >>> row_times(70.0, 17)[-1]
     Interval(start=60.0, end=75.0)
     """
-    wanted = next((n for n in _LENGTHS if end / n <= _MOST_ROWS / 4), None)
-    length = wanted or next((n for n in _LENGTHS if end / n <= _MOST_ROWS), _LENGTHS[-1])
+    for_few = next((n for n in _LENGTHS if end / n <= _FEW_ROWS), _LENGTHS[-1])
+    for_shots = max((n for n in _LENGTHS if end / shots * _ROOM / n >= _NARROWEST_SHOT), default=_LENGTHS[0])
+    for_many = next((n for n in _LENGTHS if end / n <= _MANY_ROWS), _LENGTHS[-1])
+    length = max(min(for_few, for_shots), for_many)
     return [Interval(float(k * length), float((k + 1) * length)) for k in range(math.ceil(end / length))]
 
 
 def timeline_rows(subject: Subject) -> list[Row]:
     """The rows as pictures of one width, without a head."""
-    return [Row(time, _row(time, subject)) for time in row_times(subject.end)]
+    return [Row(time, _row(time, subject)) for time in row_times(subject.end, len(subject.shots))]
 
 
-def timeline(subject: Subject, rows: Sequence[Row]) -> Image.Image:
-    """All rows in one picture, with a head and what the signs mean."""
+def timeline(subject: Subject, rows: Sequence[Row]) -> Iterator[Image.Image]:
+    """All rows, twelve to a page, each page with a head and what the signs mean."""
+    pages = [rows[k : k + ROWS_PER_PAGE] for k in range(0, len(rows), ROWS_PER_PAGE)]
+    for number, part in enumerate(pages, 1):
+        of = f", page {number} of {len(pages)}" if len(pages) > 1 else ""
+        yield _page(f"{subject.name}: time line{of}", part)
+
+
+def _page(title: str, rows: Sequence[Row]) -> Image.Image:
     head = 104
     page = Image.new("RGB", (WIDTH, head + len(rows) * (ROW_HEIGHT + 12) + _EDGE), PAPER)
     draw = ImageDraw.Draw(page)
-    write_lines(draw, (_EDGE, 18), f"{subject.name}: time line", 26, WIDTH - 2 * _EDGE, most=1)
+    write_lines(draw, (_EDGE, 18), title, 26, WIDTH - 2 * _EDGE, most=1)
     marks.legend(draw, (_EDGE, 60), LEGEND)
     for number, row in enumerate(rows):
         page.paste(row.picture, (0, head + number * (ROW_HEIGHT + 12)))
@@ -83,8 +100,7 @@ class _Scale:
     time: Interval
 
     def x(self, second: float) -> int:
-        room = WIDTH - _NAMES - 2 * _EDGE
-        return _NAMES + _EDGE + round((second - self.time.start) / self.time.duration * room)
+        return _NAMES + _EDGE + round((second - self.time.start) / self.time.duration * _ROOM)
 
     def width(self, start: float, end: float) -> int:
         return self.x(end) - self.x(start)
@@ -110,9 +126,8 @@ def _row(time: Interval, subject: Subject) -> Image.Image:
     top += _SHOTS + _GAP
     _name(draw, "speech", top, _SPEECH)
     for spoken in subject.speech:
-        kind = marks.Kind.LYRICS if spoken.kind is SpeechKind.LYRICS else marks.Kind.SPEECH
         if box := scale.box(spoken.interval, top, _SPEECH):
-            marks.span(draw, box, kind)
+            marks.span(draw, box, marks.spoken(spoken))
     top += _SPEECH + _GAP
     _name(draw, "slots", top, _SLOTS)
     for slot in subject.slots:
@@ -135,7 +150,7 @@ def _axis(draw: ImageDraw.ImageDraw, scale: _Scale, end: float) -> None:
         if second > end:
             break
         x = scale.x(second)
-        draw.line((x, _AXIS - 5, x, ROW_HEIGHT - 8), fill=RULE)
+        draw.line((x, _AXIS - 5, x, _AXIS + _SHOTS + _SPEECH + _SLOTS + 4 * _GAP + 12), fill=RULE)
         words = lettering(timecode(second)[:-4].removeprefix("00:"), 15)
         place = min(max(x - words.width(words.text) / 2, 2), WIDTH - words.width(words.text) - 2)
         draw.text((place, 0), words.text, fill=INK, font=words.font)
@@ -156,9 +171,10 @@ def _shot(draw: ImageDraw.ImageDraw, scale: _Scale, shot: SheetShot, top: int) -
         return
     colour = thread_colour(shot.thread) if shot.thread else PAPER
     draw.rectangle(box, fill=colour, outline=INK)
-    room = box[2] - box[0] - 4
+    room = box[2] - box[0] - 2
     label = f"{shot.index} {shot.thread}" if shot.thread else str(shot.index)
-    for words, size in ((label, 16), (label, 12), (shot.thread or str(shot.index), 12)):
+    short = shot.thread or str(shot.index)
+    for words, size in ((label, 16), (label, 12), (short, 12), (short, 9)):
         drawn = lettering(words, size)
         if drawn.width(words) <= room:
             middle = ((box[0] + box[2]) / 2, top + _SHOTS / 2)
@@ -170,9 +186,7 @@ def _with_room(lines: Sequence[Line], time: Interval) -> list[tuple[Line, float]
     """The lines that touch ``time``, each with the second up to which its text may reach."""
     starts = [*(line.interval.start for line in lines), math.inf]
     return [
-        (line, after)
-        for line, after in zip(lines, starts[1:], strict=True)
-        if line.interval.overlaps(time)
+        (line, after) for line, after in zip(lines, starts[1:], strict=True) if line.interval.overlaps(time)
     ]
 
 

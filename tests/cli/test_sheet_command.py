@@ -1,0 +1,119 @@
+"""``shotad sheet``: with a film, with a work folder, and with neither beside the other."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from shotad.cli.main import main
+from tests.media import FilmSpec, make_film
+
+PLAIN = (
+    "--set", "slots.find_credits=false", "--set", "speech.source=none", "--set", "threads.features=none",
+    "--set", "scale.method=none",
+)  # fmt: skip
+
+Shotad = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def shotad(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shotad:
+    def call(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["shotad", *map(str, words)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        heard = capsys.readouterr()
+        return int(stop.value.code or 0), heard.out, heard.err
+
+    return call
+
+
+@pytest.fixture
+def film(tmp_path: Path) -> Path:
+    path = tmp_path / "movie.mp4"
+    shutil.copy(make_film(FilmSpec(frames=150, cuts=(60,))).path, path)
+    return path
+
+
+@pytest.fixture
+def described(shotad: Shotad, film: Path) -> Path:
+    assert shotad("describe", film, "--engine", "fake", *PLAIN, "--quiet") == (0, "", "")
+    return film.with_suffix(".shotad")
+
+
+def test_a_film_that_was_never_described_is_drawn_without_lines(shotad: Shotad, film: Path) -> None:
+    code, out, err = shotad("sheet", film, *PLAIN)
+    assert code == 0, err
+    folder = film.with_suffix(".shotad")
+    assert out == f"{folder / 'overview.html'}\n2 pictures in {folder / 'sheet'}\n"
+    assert "There are no lines yet" in (folder / "overview.html").read_text()
+    assert not (folder / "track.json").exists()
+    assert not list(folder.glob("frames.*"))
+
+
+def test_film_and_folder_give_the_same_sheet(shotad: Shotad, film: Path, described: Path) -> None:
+    code, out, err = shotad("sheet", film, "--json")
+    assert code == 0, err
+    files = json.loads(out)
+    first = {path: Path(path).read_bytes() for path in (files["page"], *files["pictures"])}
+    assert any("line-s" in path for path in first)
+    assert shotad("sheet", described, "--quiet") == (0, "", "")
+    assert {path: Path(path).read_bytes() for path in first} == first
+
+
+def test_drawing_leaves_the_records_alone(shotad: Shotad, described: Path) -> None:
+    records = {p: p.read_bytes() for p in described.glob("*.json*")}
+    assert shotad("sheet", described, "--set", "shots.adaptive_threshold=9", "--quiet")[0] == 0
+    assert {p: p.read_bytes() for p in described.glob("*.json*")} == records
+
+
+def test_a_folder_without_its_film_says_how_to_name_it(
+    shotad: Shotad, film: Path, described: Path, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    moved = film.rename(elsewhere / "film.mp4")
+    code, out, err = shotad("sheet", described)
+    assert (code, out) == (1, "")
+    assert "movie.mp4" in err
+    assert "--film FILM" in err
+    assert shotad("sheet", described, "--film", moved, "--quiet") == (0, "", "")
+
+
+def test_a_film_that_was_renamed_with_its_folder_is_found(
+    shotad: Shotad, film: Path, described: Path
+) -> None:
+    film.rename(film.with_name("other.mp4"))
+    assert shotad("sheet", described.rename(described.with_name("other.shotad")), "--quiet") == (0, "", "")
+
+
+def test_another_film_is_refused(shotad: Shotad, described: Path) -> None:
+    other = make_film(FilmSpec(frames=30)).path
+    code, _, err = shotad("sheet", described, "--film", other)
+    assert code == 1
+    assert "belongs to another film: movie.mp4" in err
+
+
+@pytest.mark.parametrize("more", [("--film", "x.mp4"), ("--film", "x.mp4", "--out", "y")])
+def test_film_is_for_work_folders(shotad: Shotad, film: Path, more: tuple[str, ...]) -> None:
+    code, _, err = shotad("sheet", film, *more)
+    assert code == 2
+    assert "--film has no meaning" in err
+
+
+def test_out_is_for_films(shotad: Shotad, described: Path, tmp_path: Path) -> None:
+    code, _, err = shotad("sheet", described, "--out", tmp_path / "x")
+    assert code == 2
+    assert "--out has no meaning" in err
+
+
+def test_a_folder_that_is_not_there_is_an_error(shotad: Shotad, tmp_path: Path) -> None:
+    code, _, err = shotad("sheet", tmp_path / "none.shotad")
+    assert code == 1
+    assert err.startswith("Error: ")
+    assert not (tmp_path / "none.shotad").exists()

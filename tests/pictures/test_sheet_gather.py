@@ -1,0 +1,204 @@
+"""Records to what a sheet shows: all of it, or said to be missing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shotad.errors import ScriptError, WorkFolderError
+from shotad.facts import Facts, LightFact, PeopleFact, TextFact, ThingFact
+from shotad.pictures.gather import read_subject
+from shotad.pictures.inwords import in_words
+from shotad.pictures.subject import Look, Piece, shown_seconds
+from shotad.types import Interval, Role, ShotScale
+from tests.sheetfolder import Made, make_folder
+
+FACTS = Facts(
+    current=(1,),
+    people=(
+        PeopleFact(1, 0, 1, 1, "left", 0.5, True, None, False, False, 0.9, framing="upper body"),
+        PeopleFact(0, 0, 1, 3, "centre", 0.5, True, None, False, False, 0.9),
+    ),
+    things=(ThingFact(1, "umbrella", 1, "right", 0.9),),
+    texts=(TextFact(1, "READY", "sign", 0, 1, 0.95),),
+    light=(LightFact(1, "dark", "fade-in", 0.9), LightFact(2, "middling", None, 0.9)),
+)
+
+
+def change(folder: Path, name: str, **values: Any) -> None:
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
+
+
+def test_everything_in_the_records_arrives(tmp_path: Path) -> None:
+    subject = read_subject(make_folder(tmp_path, Made(shots=6)))
+    assert (subject.name, subject.end, len(subject.shots)) == ("film.mp4", 24.0, 6)
+    assert [shot.thread for shot in subject.shots] == ["A", "B", "A", "B", "A", "B"]
+    assert [shot.scale for shot in subject.shots][:2] == [ShotScale.EXTREME_CLOSE_UP, ShotScale.CLOSE_UP]
+    assert [s.index for s in subject.threads["B"]] == [1, 3, 5]
+    assert subject.scales == dict.fromkeys((*ShotScale, None), 1)
+    assert (subject.score(2, 0), subject.score(0, 1), subject.score(0, 5)) == (0.512, 0.125, None)
+    assert (subject.threshold, subject.features, subject.scale_method) == (0.3, "grid/1", "by-face/1")
+    assert len(subject.speech) == 6
+    assert subject.speech_source == "subtitles film.srt"
+    assert [line.id for line in subject.lines] == ["s00000200", "s00008200", "s00016200"]
+    assert subject.missing == ()
+
+
+def test_what_an_engine_saw_arrives(tmp_path: Path) -> None:
+    look = read_subject(make_folder(tmp_path, Made(shots=6))).lines[1].look
+    assert look is not None
+    assert [(p.number, p.shot, p.role, p.thread) for p in look.pieces] == [
+        (0, 1, Role.PAST, "B"), (1, 2, Role.CURRENT, "A"), (2, 3, Role.FUTURE, "B"), (3, 4, Role.FUTURE, "A"),
+    ]  # fmt: skip
+    assert look.current == (1,)
+    assert (look.overlay, look.size, look.engine) == ("number", (252, 140), "fake")
+    assert look.pieces[1].seconds == (8.5, 9.5, 10.5, 11.5)
+
+
+def test_threads_of_a_clip_have_letters_without_the_grammar_of_the_film(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path, Made(shots=6))
+    (folder / "grammar.json").unlink()
+    subject = read_subject(folder)
+    look = subject.lines[1].look
+    assert look is not None
+    assert {p.number: p.thread for p in look.pieces} == {0: "A", 1: "B", 2: "A", 3: "B"}
+    assert "grammar.json is missing" in subject.missing[0]
+    assert subject.threads == {}
+
+
+def test_scores_of_one_clip_alone_stay_with_it(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path, Made(shots=4))
+    change(folder, "grammar", pairs=[[0, 1, 0.5, "s00000200"], [1, 0, 0.25, "s00008200"], [2, 1, 0.75]])
+    subject = read_subject(folder)
+    assert subject.score(0, 1, "s00000200") == 0.5
+    assert subject.score(0, 1, "s00008200") == 0.25
+    assert subject.score(0, 1) is None
+    assert subject.score(1, 2, "s00008200") == 0.75
+
+
+def test_a_middle_outside_its_shot_is_not_believed(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path, Made(shots=2, threads=0))
+    rows = json.loads((folder / "grammar.json").read_text())["shots"]
+    change(folder, "grammar", shots=[{**row, "middle": 5.0} for row in rows])
+    assert [shot.middle for shot in read_subject(folder).shots] == [2.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "said"),
+    [
+        ("grammar", {"shots": [{"index": 0, "middle": 1, "thread": "["}]}, "grammar.json is damaged"),
+        ("grammar", {"shots": [{"index": 0, "middle": 1, "scale": "huge"}]}, "grammar.json is damaged"),
+        ("grammar", {"pairs": [[0, 1]]}, "grammar.json is damaged"),
+        ("speech", {"speech": [{"start": 3, "end": 1, "text": "", "kind": "speech"}]}, "speech.json is damaged"),
+        ("slots", {"slots": [{"id": "s1"}]}, "slots.json is damaged"),
+    ],
+)  # fmt: skip
+def test_a_damaged_record_is_left_out_and_said(
+    tmp_path: Path, name: str, values: dict[str, Any], said: str
+) -> None:
+    folder = make_folder(tmp_path, Made())
+    change(folder, name, **values)
+    subject = read_subject(folder)
+    assert [sentence for sentence in subject.missing if sentence.startswith(said)]
+    assert len(subject.shots) == 6
+
+
+@pytest.mark.parametrize("name", ["speech", "slots"])
+def test_a_missing_record_is_said(tmp_path: Path, name: str) -> None:
+    folder = make_folder(tmp_path, Made())
+    (folder / f"{name}.json").unlink()
+    subject = read_subject(folder)
+    assert [sentence for sentence in subject.missing if sentence.startswith(f"{name}.json is missing")]
+    assert getattr(subject, name) == ()
+
+
+def test_no_shots_no_sheet(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path, Made())
+    change(folder, "shots", shots=[])
+    with pytest.raises(WorkFolderError, match=r"shots\.json is damaged"):
+        read_subject(folder)
+    (folder / "shots.json").write_text("{")
+    with pytest.raises(WorkFolderError, match=r"shots\.json is missing or cannot be read.*shotad describe"):
+        read_subject(folder)
+
+
+def test_a_track_that_a_person_broke_is_an_error_with_its_line(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path, Made())
+    (folder / "track.json").write_text('{\n "schema_version": 1,,\n')
+    with pytest.raises(ScriptError, match="line 2"):
+        read_subject(folder)
+
+
+def test_half_a_record_of_stage_one_costs_only_its_line(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path, Made())
+    path = folder / "stage1.jsonl"
+    path.write_text(path.read_text()[:-40])
+    subject = read_subject(folder)
+    assert [line.look is not None for line in subject.lines] == [True, True, False]
+    assert subject.missing == ("1 record in stage1.jsonl is damaged and left out.",)
+
+
+def test_records_of_one_film_without_a_track_have_no_lines(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path, Made())
+    (folder / "track.json").unlink()
+    subject = read_subject(folder)
+    assert (subject.track, subject.lines, subject.name) == (None, (), "film.mp4")
+
+
+def test_long_silences_are_found(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path, Made(shots=2, length=100, every=1))
+    assert [str(s) for s in read_subject(folder).silences] == ["[3.500, 100.200)", "[103.500, 200.000)"]
+
+
+def test_facts_in_words() -> None:
+    assert in_words(FACTS) == {
+        1: "one person, upper body, on the left; an umbrella, on the right; text: READY; dark, fades in",
+        0: "three people",
+    }
+    assert in_words(None) == {}
+
+
+def test_words_of_a_shot_come_from_the_clip_that_is_about_it(tmp_path: Path) -> None:
+    made = Made(shots=6, notes=FACTS.to_json())
+    shots = read_subject(make_folder(tmp_path, made)).shots
+    assert shots[2].seen.startswith("one person")
+    assert shots[1].seen.startswith("one person")  # number 1 of the first clip, in which it is a future shot
+    assert shots[5].seen == ""
+
+
+def piece(number: int, role: Role, frames: int) -> Piece:
+    seconds = tuple(float(10 * number + k) for k in range(frames))
+    return Piece(number, number, role, Interval(10 * number, 10 * number + 10), seconds, frames)
+
+
+def look_of(*pieces: Piece) -> Look:
+    return Look(pieces, (), None, (), (), "", "fake", "", None, None)
+
+
+def test_few_frames_are_all_shown() -> None:
+    look = look_of(piece(0, Role.PAST, 2), piece(1, Role.CURRENT, 5))
+    assert shown_seconds(look) == {p.number: p.seconds for p in look.pieces}
+
+
+@pytest.mark.parametrize("most", [3, 5, 9, 15])
+def test_of_many_frames_the_current_shots_show_most(most: int) -> None:
+    look = look_of(piece(0, Role.PAST, 9), piece(1, Role.CURRENT, 9), piece(2, Role.FUTURE, 9))
+    shown = shown_seconds(look, most)
+    assert sum(map(len, shown.values())) == most
+    assert min(map(len, shown.values())) >= 1
+    assert len(shown[1]) >= max(len(shown[0]), len(shown[2]))
+    assert all(set(shown[p.number]) <= set(p.seconds) for p in look.pieces)
+
+
+def test_frames_are_spread_from_the_first_to_the_last() -> None:
+    assert shown_seconds(look_of(piece(0, Role.CURRENT, 9)), 3) == {0: (0.0, 4.0, 8.0)}
+    assert shown_seconds(look_of(piece(0, Role.CURRENT, 9)), 1) == {0: (4.0,)}
+
+
+def test_more_shots_than_frames_show_one_each() -> None:
+    look = look_of(*(piece(n, Role.CURRENT, 4) for n in range(20)))
+    assert [len(seconds) for seconds in shown_seconds(look, 15).values()] == [1] * 20

@@ -1,0 +1,296 @@
+"""The sheet as a whole: what is written, from what is asked of the film, and a page that all can read."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from shotad.config import Config, OverlaySettings
+from shotad.errors import WorkFolderError
+from shotad.film.reader import Picture
+from shotad.pictures import filmstrip
+from shotad.pictures.overlay import fit, paint
+from shotad.pictures.subject import Look, Piece
+from shotad.script.cue import CueStatus
+from shotad.sheet import _as_seen, write_sheet
+from shotad.types import Clip, Interval, Role
+from tests.sheetfolder import FakeFilm, Made, make_folder
+
+VOID = {"img", "meta", "br", "link", "input", "hr"}
+
+
+@dataclass
+class Element:
+    """A tag with its attributes, and the text inside."""
+
+    tag: str
+    attributes: dict[str, str | None]
+    inside: list[str]
+    text: str = ""
+
+
+@dataclass
+class Page(HTMLParser):
+    """A page taken apart; tags that are not closed or closed twice fail."""
+
+    source: str
+    elements: list[Element] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self._open: list[Element] = []
+        self.feed(self.source)
+        self.close()
+        assert not self._open, f"never closed: {[e.tag for e in self._open]}"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert len(dict(attrs)) == len(attrs), f"an attribute twice in {tag}"
+        element = Element(tag, dict(attrs), [e.tag for e in self._open])
+        self.elements.append(element)
+        if tag not in VOID:
+            self._open.append(element)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop().tag == tag
+
+    def handle_data(self, data: str) -> None:
+        for element in self._open:
+            element.text += data
+
+    def all(self, *tags: str) -> list[Element]:
+        return [element for element in self.elements if element.tag in tags]
+
+
+def sheet(folder: Path, made: Made, film: FakeFilm | None = None) -> tuple[Path, ...]:
+    return write_sheet(make_folder(folder, made), (film or FakeFilm()).pictures, Config())
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Page:
+    made = Made(shots=6, text='Anna says "no" & <leaves>.', language="de")
+    return Page(sheet(tmp_path_factory.mktemp("page"), made)[0].read_text(encoding="utf-8"))
+
+
+def test_every_picture_is_written_and_named(tmp_path: Path) -> None:
+    written = sheet(tmp_path, Made(shots=6))
+    names = [path.relative_to(tmp_path).as_posix() for path in written]
+    ids = ("s00000200", "s00008200", "s00016200")
+    assert names == [
+        "overview.html", "sheet/filmstrip.png", *(f"sheet/line-{i}.png" for i in ids),
+        *(f"sheet/matrix-{i}.png" for i in ids), "sheet/timeline.png",
+    ]  # fmt: skip
+    for path in written[1:]:
+        with Image.open(path) as picture:
+            picture.load()
+            assert min(picture.size) > 60
+    assert sorted(p for p in tmp_path.rglob("*.png")) == sorted(written[1:])
+    assert not list(tmp_path.rglob(".tmp-*"))
+
+
+def test_the_film_is_asked_once_in_order_of_time(tmp_path: Path) -> None:
+    film = FakeFilm(size=(64, 36))
+    sheet(tmp_path, Made(shots=6), film)
+    (asked,) = film.asked
+    assert asked == sorted(set(asked))
+    assert {2.0, 6.0, 10.0, 14.0, 18.0, 22.0, 8.5} <= set(asked)
+
+
+def test_the_same_records_give_the_same_bytes(tmp_path: Path) -> None:
+    one, two = (sheet(tmp_path / name, Made(shots=3, frames=2)) for name in ("one", "two"))
+    assert [path.name for path in one] == [path.name for path in two]
+    for a, b in zip(one, two, strict=True):
+        assert a.read_bytes() == b.read_bytes(), a.name
+
+
+def test_pictures_that_are_no_longer_wanted_go_and_others_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(filmstrip, "PER_PAGE", 2)
+    before = sheet(tmp_path, Made(shots=3, every=1, frames=1))
+    assert (tmp_path / "sheet" / "filmstrip-02.png") in before
+    (tmp_path / "sheet" / "mine.png").write_bytes(b"mine")
+    after = sheet(tmp_path, Made(shots=2, every=2, frames=1))
+    kept = {path.name for path in (tmp_path / "sheet").iterdir()}
+    assert kept == {path.name for path in after[1:]} | {"mine.png"}
+    assert len(after) < len(before)
+
+
+def test_frames_that_cannot_be_read_are_shown_as_lost(tmp_path: Path) -> None:
+    page = Page(sheet(tmp_path, Made(shots=3), FakeFilm(lost=(2.0, 6.0, 10.0, 0.5)))[0].read_text())
+    assert page.source.count("no picture") == 3 + 1  # three shots on the strip, and a frame of the first clip
+    assert len(page.all("img")) > 8
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        Made(shots=1),
+        Made(shots=3, grammar=False, overlay=None),
+        Made(shots=3, status=CueStatus.SILENT, overlay="box"),
+        Made(shots=3, text="Собака бежит по мокрой дороге. 一只狗", language="ru"),
+        Made(shots=40, length=0.04, every=20, threads=30),
+    ],
+)
+def test_films_of_all_kinds(tmp_path: Path, made: Made) -> None:
+    written = sheet(tmp_path, made, FakeFilm(size=(90, 160)))
+    page = Page(written[0].read_text(encoding="utf-8"))
+    assert len(page.all("h3")) == len({p.name for p in written if p.name.startswith("line-")})
+    assert len([e for e in page.all("li") if "ol" in e.inside[-1:]]) >= made.shots
+
+
+def test_what_is_missing_is_said_on_the_page(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path, Made(shots=3))
+    (folder / "grammar.json").write_text("no json")
+    (folder / "speech.json").unlink()
+    page = Page(write_sheet(folder, FakeFilm().pictures, Config())[0].read_text())
+    said = " ".join(e.text for e in page.all("p") if e.attributes.get("class") == "note")
+    assert "grammar.json" in said
+    assert "speech.json" in said
+
+
+def test_a_film_that_was_never_described(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path, Made(shots=3))
+    for name in ("track.json", "stage1.jsonl"):
+        (folder / name).unlink()
+    written = write_sheet(folder, FakeFilm().pictures, Config())
+    assert [path.name for path in written] == ["overview.html", "filmstrip.png", "timeline.png"]
+    page = Page(written[0].read_text())
+    assert "There are no lines yet" in page.source
+    assert "not described yet" in page.source
+    assert "stage1" not in page.source
+
+
+def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path, Made(shots=1))
+    (folder / "sheet").write_text("in the way")
+    with pytest.raises(WorkFolderError, match="cannot be written"):
+        write_sheet(folder, FakeFilm().pictures, Config())
+
+
+@pytest.mark.parametrize("label", ["number", "box", "none"])
+@pytest.mark.parametrize("role", [Role.CURRENT, Role.PAST])
+def test_frames_are_painted_as_in_the_run(label: str, role: Role) -> None:
+    image = np.random.default_rng(3).integers(0, 256, (180, 320, 3), np.uint8)
+    piece = Piece(4, 9, role, Interval(0, 2), (1.0,), 1)
+    look = Look((piece,), (), None, (), (), "", "fake", "", label, (252, 140))  # type: ignore[arg-type]
+    seen = np.asarray(_as_seen(Picture(1.0, 1.0, image), piece, look, Config()))
+    clip = Clip(fit(image[None], (252, 140)), np.array([1.0]), np.array([4], np.int64))
+    current = (4,) if role is Role.CURRENT else ()
+    assert (seen == paint(clip, OverlaySettings(label=label), current=current).images[0]).all()  # type: ignore[arg-type]
+
+
+def test_raw_frames_stay_raw() -> None:
+    image = np.random.default_rng(3).integers(0, 256, (18, 32, 3), np.uint8)
+    piece = Piece(0, 0, Role.CURRENT, Interval(0, 2), (1.0,), 1)
+    look = Look((piece,), (), None, (), (), "", "fake", "", None, (252, 140))
+    assert (np.asarray(_as_seen(Picture(1.0, 1.0, image), piece, look, Config())) == image).all()
+
+
+def test_the_page_needs_nothing_but_itself(page: Page) -> None:
+    assert page.source.startswith("<!DOCTYPE html>")
+    assert not page.all("script", "link", "iframe")
+    for element in page.elements:
+        assert not any(name.startswith("on") for name in element.attributes)
+    for img in page.all("img"):
+        assert str(img.attributes["src"]).startswith("data:image/webp;base64,")
+    assert "http" not in re.sub(r"data:image[^\"]+", "", page.source)
+
+
+def test_headings_come_in_order(page: Page) -> None:
+    levels = [int(e.tag[1]) for e in page.all("h1", "h2", "h3", "h4", "h5", "h6")]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    assert all(e.text.strip() for e in page.all("h1", "h2", "h3", "h4"))
+    assert Counter(levels)[2] == 5
+
+
+def test_a_line_is_headed_by_its_time_and_text(page: Page) -> None:
+    assert page.all("h3")[0].text == '00:00:00.200 Anna says "no" & <leaves>.'
+    (spoken,) = {e.attributes.get("lang") for e in page.all("span") if e.inside[-1:] == ["h3"]} - {None}
+    assert spoken == "de"
+
+
+def test_landmarks_skip_link_and_language(page: Page) -> None:
+    assert page.all("html")[0].attributes["lang"] == "en"
+    for tag in ("header", "nav", "main", "footer"):
+        assert len(page.all(tag)) == 1
+    first = page.all("a")[0]
+    assert first.attributes["href"] == f"#{page.all('main')[0].attributes['id']}"
+    assert page.all("title")[0].text == "film.mp4: overview"
+
+
+def test_ids_are_single_and_every_reference_is_met(page: Page) -> None:
+    ids = Counter(e.attributes["id"] for e in page.elements if "id" in e.attributes)
+    assert max(ids.values()) == 1
+    links = [str(e.attributes["href"]) for e in page.all("a")]
+    labels = [
+        str(e.attributes["aria-labelledby"]) for e in page.elements if "aria-labelledby" in e.attributes
+    ]
+    assert {link.removeprefix("#") for link in links} | set(labels) <= set(ids)
+
+
+def test_pictures_have_words_and_sizes(page: Page) -> None:
+    images = page.all("img")
+    assert len(images) > 20
+    for img in images:
+        assert img.attributes["alt"] is not None
+        assert int(str(img.attributes["width"])) > 0
+        assert int(str(img.attributes["height"])) > 0
+    for figure in [k for k, e in enumerate(page.elements) if e.tag == "figure"]:
+        inside = [e for e in page.elements[figure : figure + 40] if e.tag == "img"]
+        assert inside[0].attributes["alt"]
+    row = next(img for img in images if "of speech" in str(img.attributes["alt"]))
+    assert (
+        row.attributes["alt"] == "00:00.0 to 00:15.0: shots 0 to 3, 3.5 s of speech, 2 slots, 2 spoken lines."
+    )
+
+
+def test_tables_have_captions_and_scopes(page: Page) -> None:
+    tables = page.all("table")
+    assert len(tables) == 4 + 3
+    assert len(page.all("caption")) == len(tables)
+    assert all(e.attributes.get("scope") in ("row", "col") for e in page.all("th"))
+
+
+def test_what_scrolls_can_be_reached_by_keyboard(page: Page) -> None:
+    for element in page.elements:
+        if "scroll" in str(element.attributes.get("class", "")).split():
+            assert element.attributes["tabindex"] == "0"
+            assert element.attributes["aria-label"]
+
+
+def test_text_of_engines_and_people_is_escaped(page: Page) -> None:
+    assert "It <b>runs" not in page.source
+    assert "It &lt;b&gt;runs&lt;/b&gt; &amp; jumps." in page.source
+    assert not page.all("leaves", "b")
+
+
+def test_what_a_describer_asks_is_there(page: Page) -> None:
+    text = page.all("main")[0].text
+    for words in (
+        "extreme close-up 1, close-up 1, medium 1, full 1, long 1, unknown 1",
+        "effective scale 1.50, factors face, object",
+        "thread B: Shot 0 and Shot 2; thread A: Shot 1 and Shot 3",
+        "nobody yet",
+        "Shot 1 goes back to Shot 0.",
+        "in frames of 252 x 140 pixels that carry the number of their shot",
+        "Shot 0: 0.500, 1.500, 2.500, 3.500 s",
+        "0.51 +",
+    ):
+        assert words in re.sub(r"\s+", " ", text), words
+
+
+def test_a_line_costs_the_page_a_bearable_number_of_bytes(tmp_path: Path) -> None:
+    few, more = (
+        len(sheet(tmp_path / str(shots), Made(shots=shots, frames=30))[0].read_bytes()) for shots in (2, 4)
+    )
+    assert 10_000 < more - few < 80_000
