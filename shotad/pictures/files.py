@@ -12,11 +12,15 @@ import numpy as np
 from PIL import Image
 
 from shotad.errors import WorkFolderError
+from shotad.pictures.marks import thumbnail_size
 from shotad.pictures.overlay import RED
 from shotad.pictures.palette import BLACK, FAINT, INK, PAPER, RULE, THREAD_COLOURS, WASH
 
 EXACT = (PAPER, INK, FAINT, RULE, WASH, BLACK, RED, *THREAD_COLOURS)
 """Colours that have a meaning, or are seen in large areas."""
+
+_SAMPLE = 50_000
+"""Pixels that the other colours are chosen by."""
 
 _OURS = ("filmstrip*.png", "timeline*.png", "line-*.png", "matrix-*.png", ".tmp-*")
 """Names in a sheet's folder that are this program's, and that it may delete."""
@@ -56,9 +60,7 @@ def page_name(name: str, number: int, pages: int) -> str:
 
 def few_colours(picture: Image.Image) -> Image.Image:
     """``picture`` in 256 colours: those of the lettering and the signs exactly, the frames dithered."""
-    sample = picture.resize(
-        (max(1, picture.width // 4), max(1, picture.height // 4)), Image.Resampling.NEAREST
-    )
+    sample = picture.resize(thumbnail_size(picture.size, _SAMPLE), Image.Resampling.NEAREST)
     common = sample.quantize(256 - len(EXACT), Image.Quantize.MEDIANCUT).getpalette() or []
     colours = [*common, *[0] * (3 * (256 - len(EXACT)) - len(common)), *(part for c in EXACT for part in c)]
     palette = Image.new("P", (1, 1))
