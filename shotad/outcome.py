@@ -17,7 +17,8 @@ from shotad.types import Interval
 class Outcome:
     """A finished track, the files it was written to, and what went on.
 
-    ``silences`` are stretches of the part described in which nobody speaks and no line is spoken.
+    ``silences`` are stretches of the part described in which nobody speaks and no line is spoken;
+    ``sheet`` is the overview page and its pictures, if they were drawn.
     """
 
     track: Track
@@ -26,6 +27,7 @@ class Outcome:
     silences: tuple[Interval, ...]
     failed_slots: tuple[tuple[str, str], ...] = ()
     warnings: tuple[str, ...] = ()
+    sheet: tuple[Path, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:

@@ -2,40 +2,34 @@
 
 prepare      film → shots, speech → slots
 understand   slots → context, frames, grammar
-write        clips → Stage I → Stage II → track → scripts
+write        clips → Stage I → Stage II → track → scripts, overview
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from typing import Any
 
 from shotad.config import Config
 from shotad.describe import stage1, stage2
 from shotad.describe.lines import Around, cue_of
 from shotad.describe.prompts import check_prompts
-from shotad.describe.slotplan import SlotPlan, shown_shots
+from shotad.describe.slotplan import SlotPlan
 from shotad.engines import make_engine, stage_engines
 from shotad.engines.base import Engine
 from shotad.film.clips import ClipPlan, clips
 from shotad.film.reader import Film
 from shotad.outcome import Outcome
-from shotad.plan.context import context_shots
-from shotad.plan.sampling import plan_frames
 from shotad.prepare import Bench, Given, Prepared, prepare
 from shotad.progress import NoProgress, Progress, reported
 from shotad.records import description_of
 from shotad.script.cue import Cue, Maker
+from shotad.sheet import write_sheet
 from shotad.tracking import write_track
-from shotad.types import ContextShot, FramePlan, Grammar, Interval, Slot, Utterance
+from shotad.understand import understand
 from shotad.weights import weights_file
 from shotad.workfolder import WorkFolder, key_of
-
-FALLBACK_RATE = Fraction(24)
-"""Frames a second where a container tells none; the reader still delivers the frame of each moment."""
 
 Record = Mapping[str, Any]
 
@@ -63,8 +57,12 @@ def describe(
     engines: Engines | None = None,
     progress: Progress | None = None,
     discard_edits: bool = False,
+    sheet: bool = True,
 ) -> Outcome:
-    """Write the AD track of ``film`` into ``folder``; what is already done there is not done again."""
+    """Write the AD track of ``film`` into ``folder``; what is already done there is not done again.
+
+    ``sheet``: whether the overview is drawn too.
+    """
     given = given or Given()
     engines = engines or Engines.of(config)
     check_prompts()
@@ -72,28 +70,12 @@ def describe(
     for name in (*engines.looks.abilities.weights, *engines.writes.abilities.weights):
         weights_file(name, bench.progress)
     prepared = prepare(bench)
-    plans = understand(prepared, bench, engines.looks)
-    cues = write(plans, prepared, bench, engines)
-    return write_track(cues, prepared, bench, makers_of(engines), discard_edits=discard_edits)
-
-
-def understand(prepared: Prepared, bench: Bench, engine: Engine) -> list[SlotPlan]:
-    """What is to be shown to ``engine`` for each slot of the part that is to be described."""
-    stamps = bench.frames.stamps(prepared.end)
-    density, settings = engine.abilities.frames_per_second, bench.config.frames
-    plans = []
-    for slot in wanted(prepared.slots, bench.given):
-        inside = max(settings.inside, math.ceil(slot.interval.duration * density))
-        context = context_shots(slot.interval, prepared.shots, bench.config.context)
-        frames = plan_frames(
-            slot.interval,
-            context,
-            settings.model_copy(update={"inside": inside}),
-            prepared.info.frame_rate or FALLBACK_RATE,
-            stamps=stamps,
-        )
-        plans.append(_plan(slot, context, frames, prepared.speech))
-    return plans
+    understood = understand(prepared, bench, engines.looks.abilities.frames_per_second)
+    cues = write(understood.plans, prepared, bench, engines)
+    outcome = write_track(cues, prepared, bench, makers_of(engines), discard_edits=discard_edits)
+    drawn = write_sheet(folder.path, bench.frames.pictures, config, bench.progress) if sheet else ()
+    bench.frames.release()
+    return replace(outcome, sheet=drawn, warnings=(*outcome.warnings, *understood.warnings))
 
 
 def write(plans: Sequence[SlotPlan], prepared: Prepared, bench: Bench, engines: Engines) -> list[Cue]:
@@ -102,27 +84,10 @@ def write(plans: Sequence[SlotPlan], prepared: Prepared, bench: Bench, engines: 
     return _write(plans, seen, prepared, bench, engines.writes)
 
 
-def wanted(slots: Sequence[Slot], given: Given) -> list[Slot]:
-    """The slots that begin between ``given.start`` and ``given.end``; they are those of a full run."""
-    end = float("inf") if given.end is None else given.end
-    return [slot for slot in slots if given.start <= slot.interval.start < end]
-
-
 def makers_of(engines: Engines) -> tuple[Maker, ...]:
     """Both engines as the track names them."""
     pairs = (("Stage I", engines.looks.identity), ("Stage II", engines.writes.identity))
     return tuple(Maker(stage, who.engine, who.model, who.revision) for stage, who in pairs)
-
-
-def _plan(
-    slot: Slot,
-    context: Sequence[ContextShot],
-    frames: tuple[FramePlan, ...],
-    speech: Sequence[Utterance],
-) -> SlotPlan:
-    clip = Interval(min(c.clipped.start for c in context), max(c.clipped.end for c in context))
-    spoken = tuple(part for u in speech if (part := u.interval.clip(clip)))
-    return SlotPlan(slot, shown_shots(context, frames), frames, Grammar(), spoken)
 
 
 def _look(plans: Sequence[SlotPlan], bench: Bench, engine: Engine) -> list[Record]:
@@ -140,7 +105,6 @@ def _look(plans: Sequence[SlotPlan], bench: Bench, engine: Engine) -> list[Recor
     for question in missing.values():
         log.add(question.key, stage1.unread(question, engine))
     log.keep(question.key for question in asked)
-    bench.frames.release()
     return [log.record(question.key) for question in asked]
 
 

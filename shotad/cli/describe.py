@@ -25,6 +25,7 @@ from shotad.script.timecode import timecode
 @click.option("--detail", type=DETAIL, help="How much of the free time is used.")
 @click.option("--language", metavar="CODE", help="Language of the description.")
 @click.option("--force", is_flag=True, help="Do everything again; a person's edits stay.")
+@click.option("--no-sheet", is_flag=True, help="Draw no overview of the film.")
 @click.option("--discard-edits", is_flag=True, help="Throw away what people changed in the track.")
 @console_options
 def command(console: Console, **options: Any) -> None:
@@ -41,7 +42,13 @@ def command(console: Console, **options: Any) -> None:
         for line in _opening(config, folder.path):
             console.note(line)
         outcome = describe(
-            film, folder, config, given, progress=console, discard_edits=options["discard_edits"]
+            film,
+            folder,
+            config,
+            given,
+            progress=console,
+            discard_edits=options["discard_edits"],
+            sheet=not options["no_sheet"],
         )
         folder.note(f"described {film.info.name}: {outcome.counts}")
     console.result(summary(outcome), report(outcome))
@@ -91,7 +98,8 @@ def summary(outcome: Outcome) -> str:
     for silence in outcome.silences:
         lines.append(f"No speech and no AD for {duration(silence.duration)}: from {timecode(silence.start)}.")
     lines += [f"Note: {warning}" for warning in outcome.warnings]
-    return "\n".join([*lines, "Files:", *(f"  {path}" for path in outcome.files)])
+    lines += ["Files:", *(f"  {path}" for path in outcome.files)]
+    return "\n".join([*lines, f"Overview: {outcome.sheet[0]}"] if outcome.sheet else lines)
 
 
 LISTED = 10
@@ -115,6 +123,7 @@ def report(outcome: Outcome) -> dict[str, Any]:
         "failed_slots": [{"id": name, "reason": reason} for name, reason in outcome.failed_slots],
         "warnings": list(outcome.warnings),
         "files": [str(path) for path in outcome.files],
+        "sheet": [str(path) for path in outcome.sheet],
         "lines": [
             {
                 "id": cue.id,

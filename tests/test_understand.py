@@ -1,0 +1,289 @@
+"""The second act on film: whose frames are compared, what the prompts say of it, what is kept and redone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import shotad.understand
+from shotad.config import load_config
+from shotad.engines.fake import FakeEngine
+from shotad.errors import WeightsError
+from shotad.film.reader import open_film
+from shotad.grammar.base import Features, ScaleGuess
+from shotad.outcome import Outcome
+from shotad.pipeline import Engines, describe
+from shotad.prepare import Given
+from shotad.types import Image
+from shotad.workfolder import WorkFolder
+from tests.media import FilmSpec, make_film, read_number
+
+CUTS = (50, 100, 150, 200, 250, 300, 350, 400, 450)
+SPEC = FilmSpec(frames=500, cuts=CUTS)
+"""Ten shots of two seconds."""
+SET_UPS = (0, 1, 0, 1, 2, 0, 1, 3, 4, 3)
+"""The camera of each shot: what `Maker` sees in its frames."""
+SCALES = (0, 1, 1, 2, 2, 3, 3, 4, 4, 2)
+SETTINGS = (
+    "engine=fake", "speech.source=none", "slots.find_credits=false", "scale.method=none",
+    "frames.min_pixels=12544", "frames.max_pixels=25088",
+)  # fmt: skip
+
+
+def shot_of(image: Image) -> int:
+    return int(np.searchsorted(CUTS, read_number(image), "right"))
+
+
+@dataclass
+class Maker:
+    """Features that are alike where the camera is."""
+
+    identity: str = "maker/1"
+    threshold: float = 0.3
+    frames: list[int] = field(default_factory=list)
+
+    def of(self, images: Sequence[Image]) -> Features:
+        self.frames += [read_number(image) for image in images]
+        made = [np.random.default_rng(SET_UPS[shot_of(image)]).normal(size=(48, 64)) for image in images]
+        patches = np.stack([m / np.linalg.norm(m, axis=1, keepdims=True) for m in made]).astype(np.float32)
+        return Features(patches, patches[:, 0], (6, 8))
+
+
+@dataclass
+class Scales:
+    """Tells each shot's scale, two to one against the next closer one."""
+
+    identity: str = "scales/1"
+    frames: list[int] = field(default_factory=list)
+
+    def of(self, images: Sequence[Image]) -> list[ScaleGuess | None]:
+        self.frames += [read_number(image) for image in images]
+        found: list[ScaleGuess | None] = []
+        for image in images:
+            sure = [0.0] * 5
+            sure[SCALES[shot_of(image)]] += 0.75
+            sure[max(SCALES[shot_of(image)] - 1, 0)] += 0.25
+            found.append(ScaleGuess(tuple(sure)))  # type: ignore[arg-type]
+        return found
+
+
+Run = Callable[..., tuple[Outcome, list[dict[str, Any]]]]
+
+
+@pytest.fixture
+def readers(monkeypatch: pytest.MonkeyPatch) -> tuple[Maker, Scales]:
+    maker, scales = Maker(), Scales()
+    monkeypatch.setattr(shotad.understand, "make_feature_maker", lambda *_: maker)
+    monkeypatch.setattr(shotad.understand, "make_scale_reader", lambda *_: scales)
+    return maker, scales
+
+
+def run(
+    out: Path, *assignments: str, slots: str | None = None, end: float | None = None, force: bool = False
+) -> tuple[Outcome, list[dict[str, Any]]]:
+    """One run into ``out``; the outcome and Stage I's records. The shots are given, and are true."""
+    shots, given_slots = out.parent / "shots.csv", out.parent / "slots.csv"
+    edges = (0, *CUTS, 500)
+    rows = (f"{first / 25},{after / 25}" for first, after in pairwise(edges))
+    shots.write_text("\n".join(["start,end", *rows]) + "\n")
+    if slots is not None:
+        given_slots.write_text(slots)
+    given = Given(shots=shots, slots=None if slots is None else given_slots, end=end)
+    config = load_config(None, (*SETTINGS, *assignments))
+    with open_film(make_film(SPEC).path) as film, WorkFolder(out, force=force) as folder:
+        outcome = describe(film, folder, config, given, engines=Engines(FakeEngine(), FakeEngine()))
+    return outcome, [json.loads(line) for line in (out / "stage1.jsonl").read_text().splitlines()]
+
+
+def grammar(out: Path) -> dict[str, Any]:
+    return dict(json.loads((out / "grammar.json").read_text()))
+
+
+def threads_by_eye(record: dict[str, Any]) -> list[list[int]]:
+    """The threads of a clip as its shots' cameras tell, by painted number."""
+    groups: dict[int, list[int]] = {}
+    for shot in record["shots"]:
+        groups.setdefault(SET_UPS[shot["shot"]], []).append(shot["number"])
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def test_prompts_and_records_follow_threads_and_scales(tmp_path: Path, readers: tuple[Maker, Scales]) -> None:
+    _, records = run(tmp_path / "w")
+    assert len(records) >= 2
+    assert any(record["threads"] for record in records)
+    for record in records:
+        assert record["threads"] == threads_by_eye(record)
+        prompt = record["prompt"][-1]["text"]
+        named = ["[" + ", ".join(f"Shot {n}" for n in thread) + "]" for thread in record["threads"]]
+        assert all(name in prompt for name in named)
+        assert ("camera" in prompt) == bool(named)
+        numbers = {shot["number"]: SCALES[shot["shot"]] for shot in record["shots"]}
+        assert {int(n): name for n, name in record["scales"].items()} == {
+            n: NAMES[scale] for n, scale in numbers.items()
+        }
+        current = [numbers[s["number"]] for s in record["shots"] if s["role"] == "current"]
+        assert record["effective_scale"] == pytest.approx(np.mean(current))
+        assert record["factors"] == factors(float(np.mean(current)))
+        assert record["overlay"] == "number"
+
+
+NAMES = ("extreme close-up", "close-up", "medium", "full", "long")
+
+
+def factors(scale: float) -> list[str]:
+    """The paper's rule, written out."""
+    if scale <= 1.5:
+        return ["face"]
+    if 2 <= scale <= 3:
+        return ["object"]
+    return ["environment"] if scale >= 3.5 else []
+
+
+def test_the_first_the_middle_and_the_last_frame_of_whole_shots_are_read_once(
+    tmp_path: Path, readers: tuple[Maker, Scales]
+) -> None:
+    maker, scales = readers
+    run(tmp_path / "w")
+    read = [row["index"] for row in grammar(tmp_path / "w")["shots"]]
+    # Frames stand 40 ms apart, the grid's moments 125 ms: up to three frames lie between.
+    edges = (0, *CUTS, 500)
+    assert len(maker.frames) == 2 * len(read)
+    assert len(scales.frames) == len(read)
+    for k, shot in enumerate(read):
+        assert edges[shot] <= maker.frames[2 * k] <= edges[shot] + 3
+        assert edges[shot + 1] - 4 <= maker.frames[2 * k + 1] < edges[shot + 1]
+        assert abs(scales.frames[k] - (edges[shot] + edges[shot + 1]) / 2) <= 3
+
+
+def test_given_slots_are_read_to_the_frame(tmp_path: Path, readers: tuple[Maker, Scales]) -> None:
+    run(tmp_path / "w", slots="start,end\n8.5,9.5\n")
+    assert readers[0].frames == [100, 149, 150, 199, 200, 249, 250, 299, 300, 349]
+    assert readers[1].frames == [125, 175, 225, 275, 325]
+
+
+def test_the_published_code_looks_at_the_part_that_is_shown(
+    tmp_path: Path, readers: tuple[Maker, Scales]
+) -> None:
+    slots = "start,end\n8.1,8.2\n8.3,8.4\n"
+    _, records = run(tmp_path / "w", "threads.span=clipped", "context.internal_range=1", slots=slots)
+    record = grammar(tmp_path / "w")
+    assert [row["slot"] for row in record["shots"] if row["index"] == 4] == ["s00008100", "s00008300"]
+    for row, end in zip([r for r in record["shots"] if r["index"] == 4], (9.2, 9.4), strict=True):
+        assert row["first"] == pytest.approx(8.0)
+        assert row["last"] == pytest.approx(8.0 + (end - 8.0) * 31 / 32)
+        assert row["middle"] == pytest.approx(8.0 + (end - 8.0) * 15 / 32)
+    assert [r["threads"] for r in records] == [threads_by_eye(r) for r in records]
+    run(tmp_path / "v", "threads.span=clipped", "context.internal_range=1", slots=slots)
+    frames = len(readers[0].frames)
+    run(tmp_path / "v", "threads.span=clipped", "context.internal_range=1", slots=slots)
+    assert len(readers[0].frames) == frames
+
+
+def test_expected_values_are_what_the_effective_scale_is_the_mean_of(
+    tmp_path: Path, readers: tuple[Maker, Scales]
+) -> None:
+    _, records = run(tmp_path / "w", "scale.value=expected")
+    for record in records:
+        current = [SCALES[s["shot"]] for s in record["shots"] if s["role"] == "current"]
+        wanted = np.mean([scale - 0.25 if scale else 0 for scale in current])
+        assert record["effective_scale"] == pytest.approx(wanted)
+        assert set(record["expected"]) == set(record["scales"])
+
+
+def test_a_second_run_reads_nothing_and_changes_nothing(
+    tmp_path: Path, readers: tuple[Maker, Scales]
+) -> None:
+    run(tmp_path / "w")
+    before, seen = (tmp_path / "w" / "grammar.json").read_bytes(), len(readers[0].frames)
+    run(tmp_path / "w")
+    assert len(readers[0].frames) == seen
+    assert (tmp_path / "w" / "grammar.json").read_bytes() == before
+    run(tmp_path / "w", force=True)
+    assert len(readers[0].frames) == 2 * seen
+    assert (tmp_path / "w" / "grammar.json").read_bytes() == before
+
+
+def test_a_new_threshold_needs_no_new_look_but_changes_the_threads(
+    tmp_path: Path, readers: tuple[Maker, Scales]
+) -> None:
+    run(tmp_path / "w")
+    seen = len(readers[0].frames)
+    _, records = run(tmp_path / "w", "threads.threshold=1")
+    assert len(readers[0].frames) == seen
+    assert all(record["threads"] == [] for record in records)
+    assert grammar(tmp_path / "w")["threshold"] == 1
+    run(tmp_path / "w", "threads.temperature=0.2")
+    assert len(readers[0].frames) > seen
+
+
+def test_a_run_that_was_stopped_goes_on_at_its_clip(
+    tmp_path: Path, readers: tuple[Maker, Scales], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shotad.understand, "SAVE_EVERY", 1)
+    run(tmp_path / "whole")
+    maker, whole = readers[0], len(readers[0].frames)
+
+    def stop(images: Sequence[Image]) -> Features:
+        if len(maker.frames) >= whole + 12:
+            raise KeyboardInterrupt
+        return Maker.of(maker, images)
+
+    monkeypatch.setattr(maker, "of", stop, raising=False)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "w", "compute.batch=4")
+    assert 0 < len(grammar(tmp_path / "w")["shots"]) < 10
+    monkeypatch.undo()
+    monkeypatch.setattr(shotad.understand, "make_feature_maker", lambda *_: maker)
+    monkeypatch.setattr(shotad.understand, "make_scale_reader", lambda *_: readers[1])
+    stopped = len(maker.frames)
+    run(tmp_path / "w", "compute.batch=4")
+    assert 0 < len(maker.frames) - stopped < whole
+    assert grammar(tmp_path / "w") == grammar(tmp_path / "whole")
+
+
+def test_a_part_first_and_then_the_whole_is_the_whole(tmp_path: Path, readers: tuple[Maker, Scales]) -> None:
+    run(tmp_path / "whole")
+    run(tmp_path / "w", end=6.0)
+    part = {row["index"] for row in grammar(tmp_path / "w")["shots"]}
+    run(tmp_path / "w")
+    assert part < {row["index"] for row in grammar(tmp_path / "w")["shots"]}
+    assert grammar(tmp_path / "w") == grammar(tmp_path / "whole")
+
+
+def test_letters_name_the_threads_of_the_film(tmp_path: Path, readers: tuple[Maker, Scales]) -> None:
+    run(tmp_path / "w")
+    letters = {row["index"]: row["thread"] for row in grammar(tmp_path / "w")["shots"]}
+    for i, a in letters.items():
+        for j, b in letters.items():
+            if a is not None and a == b:
+                assert SET_UPS[i] == SET_UPS[j]
+    assert letters[0] == letters[2] == "A"
+    assert letters[1] == letters[3] == "B"
+
+
+def test_scales_that_cannot_be_had_are_left_out_with_a_word(
+    tmp_path: Path, readers: tuple[Maker, Scales], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none_to_be_had(*_: object) -> None:
+        raise WeightsError("The weights x could not be fetched.", "Check the network.")
+
+    monkeypatch.setattr(shotad.understand, "make_scale_reader", none_to_be_had)
+    outcome, records = run(tmp_path / "w", "scale.method=auto")
+    assert any("Shot scales were not read" in warning for warning in outcome.warnings)
+    assert all(r["scales"] == {} and r["effective_scale"] == 2 for r in records)
+    with pytest.raises(WeightsError):
+        run(tmp_path / "v", "scale.method=by-face")
+
+
+def test_without_threads_none_are_spoken_of(tmp_path: Path) -> None:
+    _, records = run(tmp_path / "w", "threads.features=none")
+    record = grammar(tmp_path / "w")
+    assert (record["features"], record["scale_method"], record["pairs"]) == (None, None, [])
+    assert all(r["threads"] == [] and r["factors"] == ["object"] for r in records)
