@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ else:
     torch = need_torch("A checkpoint of shot scale")
 
 FORMAT = "shotad shot scale"
+"""The one key of the metadata; of several, safetensors would write the order by chance."""
 SCHEMA = 1
 
 Record = dict[str, Any]
@@ -40,18 +42,22 @@ def save_net(path: Path, net: ScaleNet, record: Mapping[str, Any]) -> None:
     ``record`` is how the net was trained; it must be JSON, and without places of this machine.
     """
     save = need("safetensors.torch", "A checkpoint of shot scale").save_file
-    about = {
-        "format": FORMAT,
-        "schema": str(SCHEMA),
-        "design": json.dumps(asdict(net.design)),
-        "training": json.dumps(dict(record), ensure_ascii=False),
-    }
+    about = {"schema": SCHEMA, "design": asdict(net.design), "training": dict(record)}
     weights = {name: value.contiguous() for name, value in released_weights(net).items()}
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    with replacing(path) as part:
+        save(weights, part, metadata={FORMAT: json.dumps(about, ensure_ascii=False)})
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A file to write in place of ``path``: it takes that name only once it is written and on the disk."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
     os.close(handle)
     part = Path(name)
     try:
-        save(weights, part, metadata=about)
+        yield part
+        with part.open("rb+") as stream:
+            os.fsync(stream.fileno())
         part.chmod(0o644)
         part.replace(path)
     finally:
@@ -70,7 +76,7 @@ def load_net(path: Path) -> tuple[ScaleNet, Record]:
         net = ScaleNet(design)
     _check_weights(path, weights, released_weights(net))
     load_released(net, weights)
-    return net.train(False), json.loads(about["training"])
+    return net.train(False), dict(about["training"])
 
 
 def released_weights(net: ScaleNet) -> Weights:
@@ -88,30 +94,38 @@ def load_released(net: ScaleNet, weights: Weights) -> None:
     net.head.load_state_dict({k: weights[f"head.{k}"].clone() for k in ("weight", "bias")}, assign=True)
 
 
-def _read(path: Path) -> tuple[dict[str, str], Weights]:
+def _read(path: Path) -> tuple[Mapping[str, Any], Weights]:
     safetensors = need("safetensors", "A checkpoint of shot scale")
     if not path.is_file():
         raise WeightsError(f"There is no file {path}.", _REMEDY)
     try:
         with safetensors.safe_open(path, "pt") as file:
-            about = file.metadata() or {}
-            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  no mapping
+            text = (file.metadata() or {}).get(FORMAT)
+            if text is None:
+                raise WeightsError(f"{path} is not a checkpoint of shot scale.", _REMEDY)
+            return _tree(path, text), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (safetensors.SafetensorError, OSError) as error:
         raise WeightsError(f"{path} cannot be read as safetensors: {error}.", _REMEDY) from None
-    return about, weights
 
 
-def _design(path: Path, about: Mapping[str, str]) -> ScaleDesign:
-    if about.get("format") != FORMAT:
-        raise WeightsError(f"{path} is not a checkpoint of shot scale.", _REMEDY)
-    if about.get("schema") != str(SCHEMA):
+def _tree(path: Path, text: str) -> Mapping[str, Any]:
+    try:
+        tree = json.loads(text)
+        schema = tree["schema"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise WeightsError(f"{path} describes itself wrongly: {error!r}.", _REMEDY) from None
+    if schema != SCHEMA:
         raise WeightsError(
-            f"{path} is of schema {about.get('schema')}; this version of shotad reads {SCHEMA}.",
+            f"{path} is of schema {schema}; this version of shotad reads {SCHEMA}.",
             "Update shotad, or train the checkpoint again.",
         )
+    return dict(tree)
+
+
+def _design(path: Path, about: Mapping[str, Any]) -> ScaleDesign:
     try:
-        tree = json.loads(about["design"])
-        json.loads(about["training"])
+        dict(about["training"])
+        tree = dict(about["design"])
         shape = BackboneShape(**_exactly(tree.pop("backbone"), BackboneShape))
         return ScaleDesign(
             **{**_exactly(tree, ScaleDesign, "backbone"), "classes": tuple(tree["classes"])},
@@ -122,7 +136,7 @@ def _design(path: Path, about: Mapping[str, str]) -> ScaleDesign:
 
 
 def _exactly(tree: Mapping[str, Any], kind: type, *apart: str) -> dict[str, Any]:
-    """The mapping, if it has a value of the right type for each field of the dataclass and no other."""
+    """The mapping, if it has a value for each field of the dataclass and no other."""
     wanted = {field.name for field in fields(kind)} - set(apart)
     if set(tree) != wanted:
         raise ValueError(f"{kind.__name__} has {', '.join(sorted(tree))}, wanted {', '.join(sorted(wanted))}")

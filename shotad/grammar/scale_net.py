@@ -47,8 +47,9 @@ class BackboneShape:
 
     def __post_init__(self) -> None:
         for name in ("hidden", "blocks", "heads", "mlp_ratio", "patch", "side"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} of a backbone must be 1 or more, got {getattr(self, name)}")
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < 1:
+                raise ValueError(f"{name} of a backbone must be 1 or more, got {value!r}")
         if self.hidden % self.heads:
             raise ValueError(f"hidden {self.hidden} must be a multiple of heads {self.heads}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from shotad.config import ComputeSettings
 from shotad.errors import WeightsError
 from shotad.grammar.dino_names import from_released, released_name, to_released
 from shotad.grammar.pixels import normalised, prepared
-from shotad.grammar.scale_checkpoint import load_net, released_weights, save_net
+from shotad.grammar.scale_checkpoint import FORMAT, load_net, released_weights, save_net
 from shotad.grammar.scale_net import BackboneShape, ScaleClassifier, ScaleDesign, ScaleNet
 from shotad.types import Image
 
@@ -197,27 +198,23 @@ def test_the_gated_mlp_of_the_giant_model_is_joined_and_parted(tmp_path: Path) -
     assert load_net(tmp_path / "x.safetensors")[0].design.backbone.gated
 
 
-Change = Callable[[dict[str, str], dict[str, torch.Tensor]], object]
+Change = Callable[[dict[str, Any], dict[str, torch.Tensor]], object]
 
 CHANGES: dict[str, tuple[Change, str]] = {
-    "another kind": (lambda about, _: about.update(format="pt"), "is not a checkpoint of shot scale"),
-    "no words": (lambda about, _: about.clear(), "is not a checkpoint of shot scale"),
-    "later schema": (lambda about, _: about.update(schema="2"), "is of schema 2.*Update shotad"),
+    "later schema": (lambda about, _: about.update(schema=2), "is of schema 2.*Update shotad"),
+    "no schema": (lambda about, _: about.pop("schema"), "describes itself wrongly"),
     "broken design": (lambda about, _: about.update(design="{"), "describes itself wrongly"),
     "no training": (lambda about, _: about.pop("training"), "describes itself wrongly"),
-    "other classes": (
-        lambda about, _: about.update(design=about["design"].replace('"long"', '"wide"')),
-        "classes must be",
-    ),
+    "other classes": (lambda about, _: about["design"]["classes"].reverse(), "classes must be"),
     "unknown field": (
-        lambda about, _: about.update(design=about["design"].replace('"patch"', '"patsch"')),
-        "BackboneShape has .*patsch",
+        lambda about, _: about["design"]["backbone"].update(registers=4),
+        "BackboneShape has .*registers",
     ),
+    "missing field": (lambda about, _: about["design"].pop("tuned_blocks"), "ScaleDesign has"),
+    "impossible shape": (lambda about, _: about["design"]["backbone"].update(heads=5), "multiple of heads 5"),
+    "text for a number": (lambda about, _: about["design"]["backbone"].update(hidden="32"), "wrongly"),
     "weight missing": (lambda _, weights: weights.pop("backbone.norm.bias"), "lacks backbone.norm.bias"),
-    "weight too many": (
-        lambda _, weights: weights.update(extra=torch.zeros(1)),
-        "holds unexpected extra",
-    ),
+    "weight too many": (lambda _, weights: weights.update(extra=torch.zeros(1)), "holds unexpected extra"),
     "wrong shape": (
         lambda _, weights: weights.update({"head.bias": torch.zeros(4)}),
         r"head.bias has the shape \(4,\), wanted \(5,\)",
@@ -237,16 +234,26 @@ CHANGES: dict[str, tuple[Change, str]] = {
 def test_a_changed_checkpoint_is_refused_by_name(net: ScaleNet, tmp_path: Path, name: str) -> None:
     path = tmp_path / "scale.safetensors"
     save_net(path, net, {})
-    with safe_open(path, "pt") as file:
-        about = dict(file.metadata())
-    weights = load_file(path)
+    about, weights = described(path), load_file(path)
     change, message = CHANGES[name]
     change(about, weights)
-    save_file(weights, path, metadata=about)
+    save_file(weights, path, metadata={FORMAT: json.dumps(about)})
     with pytest.raises(WeightsError, match=message) as refusal:
         load_net(path)
     assert str(path) in refusal.value.what
     assert refusal.value.hint
+
+
+def described(path: Path) -> dict[str, Any]:
+    with safe_open(path, "pt") as file:
+        found: dict[str, Any] = json.loads(file.metadata()[FORMAT])
+    return found
+
+
+def test_the_same_net_gives_the_same_bytes(net: ScaleNet, tmp_path: Path) -> None:
+    for name in "abcd":
+        save_net(tmp_path / name, net, {"epochs": 3})
+    assert len({(tmp_path / name).read_bytes() for name in "abcd"}) == 1
 
 
 def test_what_is_no_checkpoint_is_refused(net: ScaleNet, tmp_path: Path) -> None:
@@ -256,6 +263,10 @@ def test_what_is_no_checkpoint_is_refused(net: ScaleNet, tmp_path: Path) -> None
     path.write_text("hello, this is no checkpoint at all")
     with pytest.raises(WeightsError, match="cannot be read as safetensors"):
         load_net(path)
+    for metadata in (None, {"format": "pt"}):
+        save_file({"head.bias": torch.zeros(5)}, path, metadata=metadata)
+        with pytest.raises(WeightsError, match="is not a checkpoint of shot scale"):
+            load_net(path)
     save_net(path, net, {})
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(WeightsError, match="cannot be read as safetensors"):
@@ -296,7 +307,6 @@ def test_designs_check_themselves(wrong: Callable[[], object], message: str) -> 
 
 def test_the_design_is_readable_without_any_program(net: ScaleNet, tmp_path: Path) -> None:
     save_net(tmp_path / "x.safetensors", net, {})
-    with safe_open(tmp_path / "x.safetensors", "pt") as file:
-        design = json.loads(file.metadata()["design"])
+    design = described(tmp_path / "x.safetensors")["design"]
     assert design["classes"] == ["extreme close-up", "close-up", "medium", "full", "long"]
     assert (design["long_side"], design["short_side"], design["tuned_blocks"]) == (112, 84, 2)

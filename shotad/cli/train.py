@@ -1,0 +1,79 @@
+"""``shotad train scale``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from shotad.cli.console import Console
+from shotad.cli.options import console_options
+
+if TYPE_CHECKING:
+    from shotad.training.scale import Outcome
+
+
+@click.group(name="train")
+def command() -> None:
+    """Train the classifier of shot scale."""
+
+
+@command.command()
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="MovieShots as MovieNet publishes it, or one folder of pictures for each scale.",
+)
+@click.option("--config", metavar="NAME|FILE", default="train-scale", help="Settings by name or YAML file.")
+@click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="One setting; repeatable.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("scale-training"),
+    show_default=True,
+    help="Folder for checkpoints, logs and the report.",
+)
+@click.option("--backbone", metavar="NAME|FOLDER", help="The DINOv2 to begin from, such as dinov2-base.")
+@click.option("--resume", is_flag=True, help="Go on where a training in the folder was stopped.")
+@console_options
+def scale(
+    console: Console,
+    data: Path,
+    config: str,
+    assignments: tuple[str, ...],
+    out: Path,
+    backbone: str | None,
+    resume: bool,
+) -> None:
+    """Train on shots that are labelled with their scale.
+
+    The best checkpoint, OUT/best.safetensors, is used by shotad describe --set scale.checkpoint=FILE.
+    Several GPUs: accelerate launch -m shotad.cli.main train scale …
+    """
+    from shotad.grammar.compute import need
+
+    for module in ("torch", "transformers", "accelerate"):
+        need(module, "shotad train", "train")
+    from shotad.settings import load_settings
+    from shotad.training.scale import train_scale
+    from shotad.training.settings import ScaleTraining
+
+    settings = load_settings(ScaleTraining, [config], assignments, net__backbone=backbone)
+    outcome = train_scale(data, out, settings, resume=resume, progress=console)
+    if int(os.environ.get("RANK", "0")) == 0:
+        console.result(_told(outcome), {"checkpoint": str(outcome.checkpoint), **outcome.record})
+
+
+def _told(outcome: Outcome) -> str:
+    from shotad.training.scores import beside_published, by_class
+
+    return "\n\n".join(
+        [
+            by_class(outcome.test),
+            beside_published(outcome.test),
+            f"Best epoch: {outcome.epoch}. Use it: --set scale.checkpoint={outcome.checkpoint}",
+        ]
+    )

@@ -1,0 +1,525 @@
+"""Training shot scale: the loop by its parts, and small trainings that are stopped and go on."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import os
+import signal
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from safetensors.torch import load_file
+from transformers import Dinov2Config, Dinov2Model
+
+from shotad.config import ComputeSettings
+from shotad.errors import ConfigError, DatasetError, ShotadError, UsageError, WorkFolderError
+from shotad.grammar.scale_checkpoint import load_net
+from shotad.grammar.scale_net import BackboneShape, ScaleClassifier, ScaleDesign, ScaleNet
+from shotad.progress import NoProgress, Task
+from shotad.settings import load_settings
+from shotad.training.data import open_picture, read_items
+from shotad.training.feed import Feed, Pick
+from shotad.training.optim import class_weights, make_optimizer, parameter_groups, rate_factor, set_rates
+from shotad.training.order import epoch_order, in_batches, share_of
+from shotad.training.scale import Outcome, train_scale
+from shotad.training.scores import Scores, beside_published
+from shotad.training.settings import OptimSettings, ScaleTraining
+from shotad.training.state import Standing
+from shotad.types import ShotScale
+from tests.scale_pictures import LABELS, make_scale_pictures, scale_picture
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread() -> Any:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny DINOv2 with random weights, as save_pretrained writes it."""
+    return make_backbone(tmp_path_factory.mktemp("backbone"), hidden=16, blocks=2, heads=2)
+
+
+def make_backbone(folder: Path, *, hidden: int, blocks: int, heads: int) -> Path:
+    torch.manual_seed(0)
+    model = Dinov2Model(
+        Dinov2Config(
+            hidden_size=hidden,
+            num_hidden_layers=blocks,
+            num_attention_heads=heads,
+            image_size=112,
+            mlp_ratio=2,
+        )
+    )
+    with torch.no_grad():
+        # As strong as what the patches bring, or a frozen random embedding tells no place from another.
+        model.embeddings.position_embeddings.normal_(std=0.3)
+    model.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ten pictures of each scale, 35 of all in train; some stand upright."""
+    folder = make_scale_pictures(tmp_path_factory.mktemp("pictures"), 10, size=(56, 42))
+    for scale, label in LABELS.items():
+        Image.fromarray(scale_picture(scale, "upright", (42, 56))).save(folder / label / "0003.png")
+    return folder
+
+
+SMALL = (
+    "net.tuned_blocks=1",
+    "net.long_side=56",
+    "net.short_side=42",
+    "data.workers=0",
+    "epochs=3",
+    "batch=8",
+    "log_every=1",
+    "tensorboard=false",
+    "optim.lr=1e-3",
+    "compute.device=cpu",
+    "compute.precision=float32",
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """Trains with small settings in folders below ``root``."""
+
+    backbone: Path
+    pictures: Path
+    root: Path
+
+    def settings(self, *more: str) -> ScaleTraining:
+        return load_settings(ScaleTraining, [], [f"net.backbone={self.backbone}", *SMALL, *more])
+
+    def __call__(self, name: str, *more: str, resume: bool = False, progress: Any = None) -> Outcome:
+        return train_scale(
+            self.pictures, self.root / name, self.settings(*more), resume=resume, progress=progress
+        )
+
+    def losses(self, name: str) -> list[tuple[str, str, str]]:
+        """Step, loss of train and macro-F1 on val, of each row of the log."""
+        with (self.root / name / "metrics.csv").open(encoding="utf-8", newline="") as file:
+            return [(r["step"], r["train/loss"], r.get("val/macro_f1", "")) for r in csv.DictReader(file)]
+
+    def weights(self, name: str) -> dict[str, torch.Tensor]:
+        return load_file(self.root / name / "last.safetensors")
+
+
+@pytest.fixture(scope="module")
+def run(backbone: Path, pictures: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    made = Run(backbone, pictures, tmp_path_factory.mktemp("runs"))
+    made("whole")
+    return made
+
+
+@dataclass
+class Presence:
+    """A front end that does something at the n-th step, and keeps what it is told."""
+
+    step: int
+    act: Callable[[], None]
+    notes: list[str] = field(default_factory=list)
+    steps: int = 0
+
+    def task(self, name: str, total: float | None, unit: str) -> Task:
+        if name == "Training":
+            return _Counting(self)
+        return NoProgress().task(name, total, unit)
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+@dataclass
+class _Counting:
+    presence: Presence
+
+    def advance(self, amount: float = 1) -> None:
+        self.presence.steps += 1
+        if self.presence.steps == self.presence.step:
+            self.presence.act()
+
+    def done(self) -> None: ...
+
+
+def interrupt() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def crash() -> None:
+    raise MemoryError("the machine lost power, say")
+
+
+# The parts
+
+
+def test_the_order_of_an_epoch_depends_on_seed_epoch_and_key_alone() -> None:
+    keys = [f"k{n}" for n in range(50)]
+    order = epoch_order(keys, 1, 0)
+    assert sorted(order) == list(range(50))
+    assert order == epoch_order(keys, 1, 0)
+    assert order != epoch_order(keys, 1, 1) != epoch_order(keys, 2, 1)
+    turned = keys[::-1]
+    assert [turned[k] for k in epoch_order(turned, 1, 0)] == [keys[k] for k in order]
+
+
+def test_shares_are_a_batch_whatever_the_number_of_processes() -> None:
+    batch = [5, 3, 9, 1, 7]
+    for processes in (1, 2, 3, 7):
+        shares = [share_of(batch, rank, processes) for rank in range(processes)]
+        assert sorted(place for share in shares for place in share) == sorted(batch)
+        assert max(map(len, shares)) - min(map(len, shares)) <= 1
+    assert in_batches(range(5), 2) == [[0, 1], [2, 3], [4]]
+    assert in_batches([], 2) == []
+
+
+def test_the_rate_rises_evenly_and_falls_by_a_cosine() -> None:
+    course = [rate_factor(step, 12, 0.25, 0.1) for step in range(12)]
+    assert course[:3] == pytest.approx([1 / 3, 2 / 3, 1])
+    # Nine steps fall from 1 to 0.1; after a third of them cos(60°) = 1/2 leaves 3/4 of the way.
+    assert course[5] == pytest.approx(0.1 + 0.9 * 0.75)
+    assert course[-1] == pytest.approx(0.1)
+    assert all(a > b for a, b in itertools.pairwise(course[2:]))
+    assert rate_factor(0, 1, 0.0, 0.0) == pytest.approx(0)
+    assert rate_factor(0, 5, 0.0, 0.0) < 1
+
+
+def test_rates_fall_with_the_layers_and_vectors_do_not_decay() -> None:
+    net = ScaleNet(ScaleDesign(BackboneShape(32, 4, 2, side=56), 3, 56, 42))
+    settings = OptimSettings(lr=1e-3, head_factor=5, layer_decay=0.5, weight_decay=0.05)
+    groups = parameter_groups(net, settings)
+    tops = {group["name"]: group["top"] for group in groups}
+    assert [tops[name] for name in ("head", "block 3", "block 2", "block 1")] == pytest.approx(
+        [5e-3, 1e-3, 5e-4, 2.5e-4]
+    )
+    for group in groups:
+        assert all((p.ndim > 1) == (group["weight_decay"] > 0) for p in group["params"])
+    given = [id(p) for group in groups for p in group["params"]]
+    assert sorted(given) == sorted(id(p) for p in net.parameters() if p.requires_grad)
+    optimizer = make_optimizer(net, settings)
+    set_rates(optimizer, 0.5)
+    assert [g["lr"] for g in optimizer.param_groups[:4]] == pytest.approx([2.5e-3, 2.5e-3, 5e-4, 5e-4])
+
+
+def test_weights_of_classes_are_inverse_frequencies_with_mean_one() -> None:
+    counts = dict(zip(ShotScale, (10, 20, 40, 20, 10), strict=True))
+    weights = class_weights(counts, "inverse")
+    assert weights == pytest.approx((2, 1, 0.5, 1, 2))
+    assert sum(w * n for w, n in zip(weights, counts.values(), strict=True)) == pytest.approx(100)
+    assert class_weights(counts, "none") == (1, 1, 1, 1, 1)
+    with pytest.raises(ValueError, match="every class"):
+        class_weights({**counts, ShotScale.FULL: 0}, "inverse")
+
+
+def test_scores_by_hand() -> None:
+    confusion = np.zeros((5, 5), np.int64)
+    confusion[0, 0], confusion[0, 1], confusion[1, 1], confusion[2, 1] = 3, 1, 4, 2
+    scores = Scores(confusion, 0.5)
+    assert scores.accuracy == pytest.approx(7 / 10)
+    assert scores.precision == pytest.approx((1, 4 / 7, 0, 0, 0))
+    assert scores.recall == pytest.approx((3 / 4, 1, 0, 0, 0))
+    assert scores.f1 == pytest.approx((6 / 7, 8 / 11, 0, 0, 0))
+    # Full and long neither occur nor are predicted: three classes count.
+    assert scores.macro_f1 == pytest.approx((6 / 7 + 8 / 11) / 3)
+    assert scores.record()["classes"]["close-up"]["precision"] == 0.571429
+    with pytest.raises(ValueError, match="no items"):
+        Scores(np.zeros((5, 5), np.int64), 0.0)
+    with pytest.raises(ValueError, match="5 x 5"):
+        Scores(np.ones((4, 4), np.int64), 0.0)
+
+
+def test_the_table_of_the_paper_stands_beside() -> None:
+    table = beside_published(Scores(np.diag([1, 2, 3, 4, 5]).astype(np.int64), 0.0))
+    for row in ("ViViT", "0.747     0.751", "0.875         –", "0.892", "0.895     0.897", "0.897     0.899"):
+        assert row in table
+    assert table.splitlines()[-1].endswith("1.000     1.000")
+
+
+def test_training_ends_after_its_epochs_or_when_it_tires() -> None:
+    assert not Standing(epoch=2).is_over(3, None)
+    assert Standing(epoch=3).is_over(3, None)
+    assert not Standing(epoch=3, best=0.5, best_epoch=1).is_over(9, 2)
+    assert Standing(epoch=4, best=0.5, best_epoch=1).is_over(9, 2)
+    assert not Standing().is_over(9, 1)
+
+
+def test_a_picture_is_a_function_of_seed_epoch_and_key(run: Run) -> None:
+    item = read_items(run.pictures).of("train")[0]
+    seen = {}
+    for seed, epoch in ((1, 0), (1, 1), (2, 0), (1, 0)):
+        feed = Feed(run.settings(f"seed={seed}"))
+        piece = next(feed.pieces([[Pick(item, epoch)]]))
+        seen.setdefault((seed, epoch), set()).add(zlib.crc32(piece.groups[0].numpy().tobytes()))
+    assert [len(marks) for marks in seen.values()] == [1, 1, 1]
+    assert len(set.union(*seen.values())) == 3
+
+
+def test_val_sees_the_middle_frame_unchanged(run: Run) -> None:
+    data = read_items(run.pictures)
+    upright = [item for item in data.items if item.key.endswith("0003.png")]
+    broad = next(item for item in data.items if item.key.endswith("0004.png"))
+    piece = next(Feed(run.settings()).pieces([[Pick(upright[0]), Pick(broad)]]))
+    shapes = [tuple(group.shape) for group in piece.groups]
+    assert shapes == [(1, 42, 56, 3), (1, 56, 42, 3)]
+    assert np.array_equal(piece.groups[0][0].numpy(), open_picture(broad))
+    assert piece.labels.tolist() == [broad.scale.number, upright[0].scale.number]
+
+
+# Small trainings
+
+
+def test_a_training_leaves_all_that_was_promised(run: Run) -> None:
+    folder = run.root / "whole"
+    assert {p.name for p in folder.iterdir()} - {".lock"} == {
+        "best.safetensors",
+        "last.safetensors",
+        "state.pt",
+        "metrics.csv",
+        "report.json",
+        "confusion.png",
+    }
+    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    assert report["test"]["items"] == 10
+    assert sum(map(sum, report["test"]["confusion"])) == 10
+    assert report["data"]["counts"]["train"] == {scale.value: 7 for scale in ShotScale}
+    assert [row["accuracy"] for row in report["published"]] == [0.747, 0.875, 0.892, 0.895, 0.897]
+    rows = run.losses("whole")
+    assert [row[0] for row in rows] == [str(n) for n in range(1, 16)]
+    assert [row[0] for row in rows if row[2]] == ["5", "10", "15"]
+    assert all(
+        str(run.root) not in p.read_text(encoding="utf-8", errors="replace") for p in folder.glob("*.[js]*")
+    )
+
+
+def test_the_frozen_part_is_the_backbones_own(run: Run) -> None:
+    made = run.weights("whole")
+    start, _ = load_net(run.root / "whole" / "best.safetensors")
+    original = Dinov2Model.from_pretrained(run.backbone)
+    assert torch.equal(made["backbone.blocks.0.mlp.fc1.weight"], original.encoder.layer[0].mlp.fc1.weight)
+    assert torch.equal(made["backbone.norm.weight"], original.layernorm.weight)
+    assert torch.equal(made["backbone.pos_embed"], original.embeddings.position_embeddings)
+    assert not torch.equal(made["backbone.blocks.1.mlp.fc1.weight"], original.encoder.layer[1].mlp.fc1.weight)
+    assert start.design.tuned_blocks == 1
+
+
+def test_the_checkpoint_answers_as_the_report_says(run: Run) -> None:
+    file = run.root / "whole" / "best.safetensors"
+    reader = ScaleClassifier.load(file, ComputeSettings(device="cpu", precision="float32", batch=4))
+    items = read_items(run.pictures).of("test")
+    found = np.zeros((5, 5), int)
+    for item, guess in zip(items, reader.of([open_picture(item) for item in items]), strict=True):
+        assert guess is not None
+        found[item.scale.number, guess.scale.number] += 1
+    record = load_net(file)[1]
+    assert found.tolist() == record["test"]["confusion"]
+    assert record["settings"]["optim"]["lr"] == 1e-3
+    assert record["settings"]["net"]["backbone"].startswith("folder sha256:")
+    assert record["data"]["counts"]["test"]["medium"] == 2
+    assert "torch" in record["versions"]
+
+
+@pytest.mark.parametrize("step", [2, 5, 7, 14])
+def test_stopped_and_resumed_is_never_stopped(run: Run, step: int) -> None:
+    presence = Presence(step, interrupt)
+    name = f"stopped {step}"
+    with pytest.raises(KeyboardInterrupt):
+        run(name, progress=presence)
+    assert f"Stopped after step {step} of 15: --resume goes on." in presence.notes
+    assert len(run.losses(name)) == step - (step == 5)
+    run(name, resume=True)
+    assert run.losses(name) == run.losses("whole")
+    whole, pieced = run.weights("whole"), run.weights(name)
+    assert all(torch.equal(whole[key], pieced[key]) for key in whole)
+    reports = [(run.root / n / "report.json").read_bytes() for n in ("whole", name)]
+    assert reports[0] == reports[1]
+
+
+def test_a_killed_run_goes_on_from_its_last_state(run: Run) -> None:
+    with pytest.raises(MemoryError):
+        run("killed", "save_every=3", progress=Presence(9, crash))
+    assert len(run.losses("killed")) == 8
+    presence = Presence(0, crash)
+    run("killed", resume=True, progress=presence)
+    assert presence.steps == 15 - 6
+    assert run.losses("killed") == run.losses("whole")
+
+
+def test_a_mean_over_several_steps_is_kept_over_a_stop(run: Run) -> None:
+    run("whole by four", "log_every=4")
+    with pytest.raises(KeyboardInterrupt):
+        run("stopped by four", "log_every=4", progress=Presence(6, interrupt))
+    run("stopped by four", "log_every=4", resume=True)
+    steps = [row[0] for row in run.losses("whole by four")]
+    assert steps == ["4", "5", "8", "10", "12", "15"]
+    assert run.losses("stopped by four") == run.losses("whole by four")
+    fine = [float(row[1]) for row in run.losses("whole")]
+    assert float(run.losses("whole by four")[0][1]) == pytest.approx(sum(fine[:4]) / 4, abs=1e-6)
+
+
+def test_skipped_blocks_too_are_the_same_after_a_stop(run: Run) -> None:
+    run("drop", "net.drop_path=0.5", "epochs=1")
+    with pytest.raises(KeyboardInterrupt):
+        run("drop stopped", "net.drop_path=0.5", "epochs=1", progress=Presence(2, interrupt))
+    run("drop stopped", "net.drop_path=0.5", "epochs=1", resume=True)
+    assert run.losses("drop") == run.losses("drop stopped")
+    assert [row[1] for row in run.losses("drop")] != [row[1] for row in run.losses("whole")][:5]
+
+
+def test_losses_do_not_depend_on_how_much_fits_the_device(run: Run) -> None:
+    more = ("epochs=1", "optim.class_weights=inverse", "optim.label_smoothing=0.1")
+    run("at once", *more)
+    run("in parts", *more, "compute.batch=3")
+    once, parts = (np.array([float(row[1]) for row in run.losses(n)]) for n in ("at once", "in parts"))
+    assert np.allclose(once, parts, atol=1e-5)
+    assert len(once) == 5
+
+
+def test_the_loss_of_the_first_step_by_hand(run: Run) -> None:
+    run("first", "epochs=1", "augment.enabled=false", "optim.class_weights=none", "optim.label_smoothing=0.1")
+    train = read_items(run.pictures).of("train")
+    places = epoch_order([item.key for item in train], 42, 0)[:8]
+    piece = next(Feed(run.settings("augment.enabled=false")).pieces([[Pick(train[k], 0) for k in places]]))
+    with torch.random.fork_rng():
+        torch.manual_seed(42)
+        net = ScaleNet(load_net(run.root / "first" / "best.safetensors")[0].design)
+    net.backbone.load_state_dict(
+        {k: v for k, v in Dinov2Model.from_pretrained(run.backbone).state_dict().items() if "mask" not in k}
+    )
+    log_p = net(*piece.groups).log_softmax(-1).detach()
+    target = 0.9 * torch.nn.functional.one_hot(piece.labels, 5) + 0.1 / 5
+    assert float(run.losses("first")[0][1]) == pytest.approx(
+        float(-(target * log_p).sum(-1).mean()), abs=1e-5
+    )
+
+
+def test_it_ends_early_without_a_better_epoch(run: Run) -> None:
+    presence = Presence(0, crash)
+    outcome = run("tired", "epochs=30", "patience=1", "optim.lr=1e-12", progress=presence)
+    assert outcome.epoch == 1
+    assert "Stopped early: no better epoch than 1 in 1 epochs." in presence.notes
+    assert run.losses("tired")[-1][0] == "10"
+
+
+def test_a_finished_training_gives_its_figures_again(run: Run) -> None:
+    before = (run.root / "whole" / "best.safetensors").read_bytes()
+    assert (
+        run("whole", resume=True).epoch == json.loads((run.root / "whole/report.json").read_text())["epoch"]
+    )
+    assert (run.root / "whole" / "best.safetensors").read_bytes() == before
+
+
+def test_resuming_begins_where_there_is_nothing(run: Run) -> None:
+    run("fresh", "epochs=1", resume=True)
+    assert len(run.losses("fresh")) == 5
+
+
+def test_brain_float_trains_too(run: Run) -> None:
+    outcome = run("short", "epochs=1", "compute.precision=bfloat16")
+    assert outcome.record["computed"]["precision"] == "bfloat16"
+    plain, short = ([float(row[1]) for row in run.losses(name)][:2] for name in ("whole", "short"))
+    assert short == pytest.approx(plain, abs=0.01)
+    assert short != plain
+    assert run.weights("short")["head.weight"].dtype == torch.float32
+
+
+# What is refused
+
+
+def test_a_begun_training_is_not_written_over(run: Run) -> None:
+    with pytest.raises(UsageError, match="was begun before.*--resume"):
+        run("whole")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("optim.lr=2e-3", "settings.optim.lr was 0.001, is 0.002"),
+        ("seed=7", "settings.seed was 42, is 7"),
+        ("augment.flip=0.1", "settings.augment.flip was 0.5, is 0.1"),
+    ],
+)
+def test_other_settings_cannot_resume(run: Run, change: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        run("whole", change, resume=True)
+
+
+def test_other_data_and_backbones_cannot_resume(run: Run, tmp_path: Path) -> None:
+    other = make_scale_pictures(tmp_path / "other", 12, size=(56, 42))
+    with pytest.raises(ConfigError, match="data was"):
+        train_scale(other, run.root / "whole", run.settings(), resume=True)
+    random = make_backbone(tmp_path / "backbone", hidden=32, blocks=2, heads=2)
+    with pytest.raises(ConfigError, match=r"net.backbone was 'folder sha256:"):
+        Run(random, run.pictures, run.root)("whole", resume=True)
+
+
+def test_settings_that_change_no_result_may_change(run: Run) -> None:
+    run("whole", "log_every=5", "save_every=2", "compute.batch=3", resume=True)
+
+
+def test_a_damaged_state_is_refused(run: Run, tmp_path: Path) -> None:
+    for name, content in (("text", b"no state"), ("half", (run.root / "whole/state.pt").read_bytes()[:5000])):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "state.pt").write_bytes(content)
+        with pytest.raises(WorkFolderError, match="cannot be read as a state"):
+            train_scale(run.pictures, tmp_path / name, run.settings(), resume=True)
+    torch.save({"schema": 99}, tmp_path / "half" / "state.pt")
+    with pytest.raises(WorkFolderError, match="not a state of training of this version"):
+        train_scale(run.pictures, tmp_path / "half", run.settings(), resume=True)
+
+
+def test_a_broken_picture_is_named(run: Run, tmp_path: Path) -> None:
+    folder = make_scale_pictures(tmp_path / "broken", 10, size=(56, 42))
+    key = read_items(folder).of("train")[3].key
+    for path in folder.rglob(Path(key).name):
+        path.write_bytes(b"no picture")
+    with pytest.raises(DatasetError, match=r"cannot be read"):
+        train_scale(folder, tmp_path / "out", run.settings("epochs=1"))
+
+
+def test_a_loss_that_is_no_number_ends_the_training(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "shotad.training.loop.Loop._loss", lambda self, piece: self._parts.net.head.bias.sum() * torch.nan
+    )
+    with pytest.raises(ShotadError, match="The loss is nan at step 1.*Lower optim.lr"):
+        run("nan")
+
+
+def test_backbones_that_do_not_fit_are_refused(run: Run, tmp_path: Path) -> None:
+    for change, message in (
+        ("net.tuned_blocks=3", "tuned_blocks must be 0 to 2, got 3"),
+        ("net.long_side=60", "multiple of 14 pixels, got 60"),
+        ("net.backbone=dinov2-huge", "neither a name nor a folder"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            run("never", change)
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "vit"}))
+    (tmp_path / "model.safetensors").write_bytes((run.backbone / "model.safetensors").read_bytes())
+    with pytest.raises(ConfigError, match="is a vit, not a dinov2"):
+        run("never", f"net.backbone={tmp_path}")
+    config = json.loads((run.backbone / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, "layer_norm_eps": 1e-5}))
+    with pytest.raises(ConfigError, match="no usual DINOv2: layer_norm_eps"):
+        run("never", f"net.backbone={tmp_path}")
+
+
+def test_the_recipe_is_one_that_loads() -> None:
+    recipe = load_settings(ScaleTraining, ["train-scale"])
+    assert (recipe.net.backbone, recipe.net.tuned_blocks) == ("dinov2-base", 6)
+    assert (recipe.net.long_side, recipe.net.short_side) == (448, 336)
+    assert recipe.optim.class_weights == "inverse"
+    with pytest.raises(ConfigError, match="no setting optim.rate"):
+        load_settings(ScaleTraining, ["train-scale"], ["optim.rate=1"])
