@@ -147,9 +147,16 @@ def compare(stills: Sequence[Still], guesses: Sequence[int | None]) -> Figures:
     )
 
 
-def factor_of(scale: int | None) -> tuple[str, ...]:
+def factor_by_expected(stills: Sequence[Still], guesses: Sequence[ScaleGuess | None]) -> float:
+    """Share of stills whose factor is that of a label, with expected values for scales."""
+    pairs = [(still, guess) for still, guess in zip(stills, guesses, strict=True) if still.labels]
+    right = sum(factor_of(g and g.expected) in {factor_of(n) for n in s.labels} for s, g in pairs)
+    return right / max(len(pairs), 1)
+
+
+def factor_of(scale: float | None) -> tuple[str, ...]:
     """What Stage I asks for at a clip of one shot of this scale."""
-    return factors_for(UNKNOWN if scale is None else float(scale), PromptSettings())
+    return factors_for(UNKNOWN if scale is None else scale, PromptSettings())
 
 
 def macro_f1(confusion: npt.NDArray[np.int64]) -> float:
@@ -191,11 +198,11 @@ def _print(title: str, stills: Sequence[Still], guesses: Sequence[int | None]) -
 def move_borders(stills: Sequence[Still], images: Sequence[Image]) -> None:
     """The borders of by-face moved one by one, then chosen without one film and tried on that film."""
     reader = by_face.ByFace(ObserverSettings())
-    seen = [reader.measures(image) for image in images]
+    seen = [reader.see(image) for image in images]
     start = by_face.BORDERS
 
     def guesses(borders: tuple[float, ...], rows: Iterable[int]) -> list[int | None]:
-        return [number(by_face.guess_from(*seen[i], borders)) if seen[i] else None for i in rows]
+        return [number(seen[i].guess(borders)) for i in rows]
 
     everything = range(len(stills))
     print("\n== borders, of all stills")
@@ -231,10 +238,12 @@ def main() -> None:
     assert reader is not None
     reader.of(images[:1])
     clock = time.process_time()
-    guesses = [number(guess) for guess in reader.of(images)]
+    found = reader.of(images)
+    guesses = [number(guess) for guess in found]
     spent = (time.process_time() - clock) / len(images)
     print(f"{reader.identity}: {1000 * spent:.0f} ms of processor time a still")
     _print("all stills", stills, guesses)
+    print(f"factor of all by expected values instead of classes: {factor_by_expected(stills, found):.2f}")
     middles = [i for i, still in enumerate(stills) if still.middle]
     _print("middle: one still a shot", [stills[i] for i in middles], [guesses[i] for i in middles])
     if given.checkpoint is None:

@@ -189,7 +189,8 @@ class ScaleSettings(Settings):
     checkpoint: str | None = None
     """A file from ``shotad train scale``, or a name in the manifest of weights."""
     value: Literal["class", "expected"] = "class"
-    """What the effective scale is the mean of: the most probable classes, or expected values."""
+    """What the effective scale is the mean of: the most probable classes, or expected values. The doubt of
+    ``by-face`` draws the latter to the middle: with it the classes are better (benchmarks/scales.py)."""
 
 
 class PromptSettings(Settings):

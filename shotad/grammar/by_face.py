@@ -6,8 +6,9 @@ size is known (the way of Hoiem, Efros and Hebert 2008). Body proportions, and s
 into the picture, then give the borders of the scales, as in Cherif, Solachidis and Pitas (2007). Of several
 people the closest decides, as in the rule on faces and poses of Fu and others (2019, Rekall).
 
-Nothing was fitted: the borders are proportions. What was chosen on labelled stills is what is looked at
-(`benchmarks/scales.py`).
+The borders are proportions, not fitted. What was chosen on labelled stills is which detectors are asked, and
+that a picture in which nobody is found counts as long, with doubt (tests/labels/scales.json; figures:
+`benchmarks/scales.py`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from shotad.config import ObserverSettings
 from shotad.grammar.base import ScaleGuess
 from shotad.progress import Progress
 from shotad.sight.faces import Face, FaceFinder
-from shotad.sight.light import active_area, level_of, mean_luma
+from shotad.sight.light import active_area, level_of, luma, mean_luma
 from shotad.sight.people import Glimpse, glimpses_of
 from shotad.sight.things import EfficientDet, SsdMobileNet, cut
 from shotad.types import Box, Image, Sighting
@@ -61,10 +62,13 @@ _METRES = {
     "vase": 0.3, "chair": 0.9, "couch": 0.85,
 }  # fmt: skip
 """Usual height of things that vary by less than about two; birds and boats are not among them."""
-_UNSEEN = 0.9
-"""Chance that nobody is there from which on nothing is said."""
-_NOBODY = (0.0, 0.1, 0.2, 0.2, 0.5)
-"""How often pictures have each scale in which nobody is found, to a tenth (tests/labels/scales.json)."""
+_NOBODY = (0.0, 0.1, 0.15, 0.2, 0.55)
+"""How often pictures have each scale in which nobody is found: of 60 stills 0, 5, 9, 12 and 34."""
+_BLACK = 28.0
+"""Luma, as in `shotad.sight.light.active_area`."""
+_LIT = 0.18
+"""Share of a picture above ``_BLACK`` below which it may be a title: those have 0.1 at most,
+pictures without people 0.27 at least."""
 _RIVAL = 0.6
 """Share of the own score that an animal's in the same place may reach."""
 
@@ -83,22 +87,40 @@ class Measure:
 
 
 def guess_from(
-    people: Sequence[Measure], thing: Measure | None = None, borders: Sequence[float] = BORDERS
+    people: Sequence[Measure],
+    thing: Measure | None = None,
+    *,
+    lit: bool = True,
+    borders: Sequence[float] = BORDERS,
 ) -> ScaleGuess | None:
     """The scale by the closest person who is really there; a thing counts where nobody is.
 
-    None where it is all but certain that nothing is there to measure. A taller stature never makes the
-    expected scale longer.
+    Where there is neither, it is that of pictures without people, most often long. None for a picture that
+    is not ``lit`` and shows somebody no more likely than not. One who comes closer never makes the expected
+    scale longer.
     """
     left, total = 1.0, np.zeros(len(_NOBODY))
     ordered = sorted(people, key=lambda m: (-m.stature, -m.chance))
     for measure in (*ordered, *([thing] if thing else [])):
         total += left * measure.chance * np.array(scales_at(measure.stature, borders))
         left *= 1 - measure.chance
-    if left > _UNSEEN:
+    if not lit and left > 0.5:
         return None
     a, b, c, d, e = (total + left * np.array(_NOBODY)).tolist()
     return ScaleGuess((a, b, c, d, e))
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What was measured in one picture. ``lit``: enough of it is not black for it to show something."""
+
+    people: tuple[Measure, ...]
+    thing: Measure | None
+    lit: bool
+
+    def guess(self, borders: Sequence[float] = BORDERS) -> ScaleGuess | None:
+        """The scale, see `guess_from`."""
+        return guess_from(self.people, self.thing, lit=self.lit, borders=borders)
 
 
 def scales_at(stature: float, borders: Sequence[float] = BORDERS) -> tuple[float, ...]:
@@ -174,22 +196,19 @@ class ByFace:
         self._instead = None if self._bodies else _second_best(progress)
 
     def of(self, images: Sequence[Image]) -> list[ScaleGuess | None]:
-        """One guess for each image (RGB ``uint8[H, W, 3]``); None for black, and where nobody is seen."""
-        return [self._guess(image) for image in images]
+        """One guess for each image (RGB ``uint8[H, W, 3]``); None for black ones and titles over black."""
+        return [seen.guess() for seen in map(self.see, images)]
 
-    def _guess(self, image: Image) -> ScaleGuess | None:
-        found = self.measures(image)
-        return guess_from(*found) if found else None
-
-    def measures(self, image: Image) -> tuple[list[Measure], Measure | None] | None:
-        """The people and the surest thing in an image, black bars cut off; None for a black one."""
-        if level_of([mean_luma(image)]) == "black":
-            return None
+    def see(self, image: Image) -> Seen:
+        """What can be measured in an image, black bars cut off."""
         picture = np.ascontiguousarray(cut(image, active_area(image[None])))
+        if level_of([mean_luma(picture)]) == "black":
+            return Seen((), None, lit=False)
         whole, parts = self._look(picture)
         people = glimpses_of(whole, parts, [], self._faces.find(picture, 0.0))
         aspect = picture.shape[1] / picture.shape[0]
-        return [measure_person(person, aspect) for person in people], measure_thing(whole)
+        lit = float(np.mean(luma(picture[::2, ::2]) > _BLACK)) >= _LIT
+        return Seen(tuple(measure_person(p, aspect) for p in people), measure_thing(whole), lit)
 
     def _look(self, picture: Image) -> tuple[list[Sighting], list[Sighting]]:
         """What is seen in the whole picture, and in its tiles where nobody is plain in the whole."""
