@@ -16,7 +16,7 @@ from shotad.pictures.letters import lettering, write, write_lines
 from shotad.pictures.marks import thumbnail_size
 from shotad.pictures.palette import FAINT, INK, PAPER, RULE, WASH
 from shotad.pictures.subject import SheetShot, Subject
-from shotad.script.timecode import timecode
+from shotad.pictures.wording import short_time
 from shotad.types import Interval
 
 WIDTH = 1480
@@ -167,4 +167,4 @@ def _lanes(
 
 
 def _times(interval: Interval) -> str:
-    return f"{timecode(interval.start)[:-2]}, {interval.duration:.1f} s"
+    return f"{short_time(interval.start)}, {interval.duration:.1f} s"

@@ -36,7 +36,9 @@ SYSTEM_FONTS = (
 )
 """Tried in this order for text that the built-in font has not."""
 
-_SAME = str.maketrans({"—": "-", "–": "-", "‑": "-", "‐": "-", "−": "-", "\u00a0": " ", "\u202f": " ", "\n": " "})
+_SAME = str.maketrans(
+    {"—": "-", "–": "-", "‑": "-", "‐": "-", "−": "-", "\u00a0": " ", "\u202f": " ", "\n": " "}
+)
 _ELLIPSIS = "…"
 
 

@@ -102,8 +102,8 @@ def plural(number: int, one: str, many: str = "") -> str:
 
 
 def short_time(second: float) -> str:
-    """To a tenth, without leading hours: ``83.12 → 01:23.1``."""
-    return timecode(second)[:-2].removeprefix("00:")
+    """To the nearest tenth, without hours where there are none: ``83.16 → 01:23.2``."""
+    return timecode(round(second, 1))[:-2].removeprefix("00:")
 
 
 def span_words(interval: Interval) -> str:
