@@ -34,8 +34,8 @@ from shotad.describe.prompts import factors_for
 from shotad.film.reader import open_film
 from shotad.film.shots import detect_shots
 from shotad.grammar import by_face
-from shotad.grammar.base import ScaleGuess, ScaleReader
-from shotad.grammar.scale import make_scale_reader, merged
+from shotad.grammar.base import ScaleGuess, ScaleReader, merged
+from shotad.grammar.scale import make_scale_reader
 from shotad.types import Image, ShotScale
 
 ROOT = Path(__file__).parents[1]

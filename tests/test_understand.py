@@ -20,6 +20,7 @@ from shotad.film.reader import open_film
 from shotad.grammar.base import Features, ScaleGuess
 from shotad.outcome import Outcome
 from shotad.pipeline import Engines, describe
+from shotad.plan.moments import Moment
 from shotad.prepare import Given
 from shotad.types import Image
 from shotad.workfolder import WorkFolder
@@ -61,6 +62,7 @@ class Scales:
     """Tells each shot's scale, two to one against the next closer one."""
 
     identity: str = "scales/1"
+    moments: tuple[Moment, ...] = ("middle",)
     frames: list[int] = field(default_factory=list)
 
     def of(self, images: Sequence[Image]) -> list[ScaleGuess | None]:

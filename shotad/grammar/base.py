@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from shotad.plan.moments import Moment
 from shotad.types import Image, ShotScale
 
 Array = Any
@@ -78,11 +79,22 @@ class ScaleGuess:
         return sum(k * p for k, p in enumerate(self.probabilities))
 
 
+def merged(guesses: Sequence[ScaleGuess | None]) -> ScaleGuess | None:
+    """The mean of guesses at frames of one shot; frames that tell nothing do not count, None if none does."""
+    known = [guess.probabilities for guess in guesses if guess is not None]
+    if not known:
+        return None
+    a, b, c, d, e = (sum(column) / len(known) for column in zip(*known, strict=True))
+    return ScaleGuess((a, b, c, d, e))
+
+
 class ScaleReader(Protocol):
-    """Tells the scale of a shot by its middle frame."""
+    """Tells the scale of a shot by its middle frame, or by several."""
 
     identity: str
     """All that changes its answers: method, checkpoint, thresholds, precision."""
+    moments: tuple[Moment, ...]
+    """The frames of a shot whose guesses are to be `merged`; the paper's is the middle one alone."""
 
     def of(self, images: Sequence[Image]) -> list[ScaleGuess | None]:
         """One guess for each image (RGB ``uint8[H, W, 3]``); None where it can tell nothing."""

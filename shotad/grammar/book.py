@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from shotad.grammar.base import ScaleGuess
 from shotad.grammar.threads import threads_of
-from shotad.plan.moments import ShotMoments
+from shotad.plan.moments import Moment, ShotMoments
 from shotad.types import Grammar
 
 Json = dict[str, Any]
@@ -116,9 +116,7 @@ def look_rows(book: Book, looks: Iterable[Look], threshold: float) -> list[Json]
     return [
         {
             **_name(look),
-            "first": look.moments.first,
-            "middle": look.moments.middle,
-            "last": look.moments.last,
+            **asdict(look.moments),
             "thread": letters.get(look.shot),
             "scale": guess.scale.value if (guess := book.guesses.get(look)) else None,
             "probabilities": list(guess.probabilities) if guess else None,
@@ -128,7 +126,7 @@ def look_rows(book: Book, looks: Iterable[Look], threshold: float) -> list[Json]
 
 
 def pair_rows(book: Book, looks: Iterable[Look]) -> list[list[Any]]:
-    """Shot, later shot, score of the pairs among ``looks``; and the slot of a look that is one clip's alone."""
+    """Shot, later shot, score of the pairs among ``looks``; and the slot of looks that are one clip's."""
     known = set(looks)
     pairs = [(a, b, score) for (a, b), score in book.scores.items() if a in known and b in known]
     ordered = sorted(pairs, key=lambda pair: (pair[0].shot, pair[1].shot, pair[0].slot))
@@ -139,7 +137,7 @@ def book_of(looks: Iterable[Mapping[str, Any]], pairs: Iterable[Sequence[Any]], 
     """The book that `look_rows` and `pair_rows` wrote; ``guessed``: whether scales had been read."""
     book, by_name = Book(), {}
     for row in looks:
-        moments = ShotMoments(row["first"], row["middle"], row["last"])
+        moments = ShotMoments(**{name: row[name] for name in get_args(Moment)})
         look = Look(row["index"], moments, row.get("slot", ""))
         by_name[look.slot, look.shot] = look
         if guessed:

@@ -20,6 +20,7 @@ import numpy as np
 
 from shotad.config import ObserverSettings
 from shotad.grammar.base import ScaleGuess
+from shotad.plan.moments import Moment
 from shotad.progress import Progress
 from shotad.sight.faces import Face, FaceFinder
 from shotad.sight.light import active_area, level_of, luma, mean_luma
@@ -184,7 +185,12 @@ def by_face_weights() -> tuple[str, ...]:
 
 
 class ByFace:
-    """Reads the scale off the people in a picture. Each answer depends on that picture alone."""
+    """Reads the scale off the people in a picture. Each answer depends on that picture alone.
+
+    Three frames of a shot are better than one, for one is often blurred by motion.
+    """
+
+    moments: tuple[Moment, ...] = ("quarter", "middle", "three_quarters")
 
     def __init__(self, observer: ObserverSettings, progress: Progress | None = None) -> None:
         names = by_face_weights()

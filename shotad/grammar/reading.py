@@ -16,7 +16,7 @@ from array_api_compat import array_namespace
 from shotad.config import ThreadSettings
 from shotad.film.clips import Pictures
 from shotad.film.reader import Picture
-from shotad.grammar.base import FeatureMaker, Features, ScaleGuess, ScaleReader
+from shotad.grammar.base import FeatureMaker, Features, ScaleGuess, ScaleReader, merged
 from shotad.grammar.book import Book, Look, pairs_of
 from shotad.grammar.threads import Matching, Scores, ShotFeatures, places, shot_scores, whole_scores
 
@@ -51,13 +51,13 @@ def read_clips(
     Each clip that was read is yielded when it is done. ``pictures`` is asked once, for all moments.
     """
     wants = [want for clip in clips if (want := _want(clip, book, readers)).paired or want.guessed]
-    desk = _Desk([_Moments.of(want, settings) for want in wants], pictures, readers, batch)
+    desk = _Desk([_Moments.of(want, readers, settings) for want in wants], pictures, readers, batch)
     for number, want in enumerate(wants):
         desk.fetch(number)
         if want.paired:
             _score(want.clip, book, desk.features, settings)
         for look in want.guessed:
-            book.guesses[look] = desk.guesses.get(look.moments.middle)
+            book.guesses[look] = _guess(look, desk.guesses, readers)
         desk.forget(number)
         yield want.clip
 
@@ -85,9 +85,10 @@ class _Moments:
     scales: frozenset[float]
 
     @staticmethod
-    def of(want: _Want, settings: ThreadSettings) -> _Moments:
+    def of(want: _Want, readers: Readers, settings: ThreadSettings) -> _Moments:
         needed = [m for look in want.clip for m in _compared(look, settings)] if want.paired else []
-        return _Moments(frozenset(needed), frozenset(look.moments.middle for look in want.guessed))
+        seen = [m for look in want.guessed for m in _guessed_by(look, readers)]
+        return _Moments(frozenset(needed), frozenset(seen))
 
     @property
     def all(self) -> frozenset[float]:
@@ -97,6 +98,11 @@ class _Moments:
 def _compared(look: Look, settings: ThreadSettings) -> list[float]:
     """The moments that the choice of frames compares."""
     return [getattr(look.moments, place) for place in places(settings.frames)]
+
+
+def _guessed_by(look: Look, readers: Readers) -> list[float]:
+    """The moments that the reader of scale looks at."""
+    return [getattr(look.moments, moment) for moment in readers.scales.moments] if readers.scales else []
 
 
 @dataclass(slots=True)
@@ -139,10 +145,10 @@ class _Desk:
         if compared and features:
             made = features.of([picture.image for picture in compared])
             self.features |= {p.wanted: _row(made, k) for k, p in enumerate(compared)}
-        middles = [p for p in pictures if p.wanted in self._for_scales]
-        if middles and scales:
-            guesses = scales.of([picture.image for picture in middles])
-            self.guesses |= {p.wanted: _rounded(g) for p, g in zip(middles, guesses, strict=True)}
+        guessed = [p for p in pictures if p.wanted in self._for_scales]
+        if guessed and scales:
+            guesses = scales.of([picture.image for picture in guessed])
+            self.guesses |= {p.wanted: guess for p, guess in zip(guessed, guesses, strict=True)}
 
     def forget(self, number: int) -> None:
         """Let go of what no clip after ``number`` needs."""
@@ -156,8 +162,9 @@ def _row(features: Features, k: int) -> Features:
     return Features(features.patches[k : k + 1], features.whole[k : k + 1], features.grid)
 
 
-def _rounded(guess: ScaleGuess | None) -> ScaleGuess | None:
-    """The guess as its record reads back."""
+def _guess(look: Look, guesses: Mapping[float, ScaleGuess | None], readers: Readers) -> ScaleGuess | None:
+    """The guess of a whole shot, as its record reads back."""
+    guess = merged([guesses.get(moment) for moment in _guessed_by(look, readers)])
     if guess is None:
         return None
     a, b, c, d, e = (round(float(p), DECIMALS) for p in guess.probabilities)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
 from pathlib import Path
 
 from shotad.config import ComputeSettings, ObserverSettings, ScaleSettings
 from shotad.errors import ConfigError
-from shotad.grammar.base import ScaleGuess, ScaleReader
+from shotad.grammar.base import ScaleReader
 from shotad.progress import Progress
 from shotad.weights import manifest, weights_file
 
@@ -62,15 +61,6 @@ def scale_weights(scale: ScaleSettings) -> tuple[str, ...]:
         name = _checkpoint(scale)
         return () if isinstance(name, Path) else (name,)
     return ()
-
-
-def merged(guesses: Sequence[ScaleGuess | None]) -> ScaleGuess | None:
-    """The mean of guesses at frames of one shot; frames that tell nothing do not count, None if none does."""
-    known = [guess.probabilities for guess in guesses if guess is not None]
-    if not known:
-        return None
-    a, b, c, d, e = (sum(column) / len(known) for column in zip(*known, strict=True))
-    return ScaleGuess((a, b, c, d, e))
 
 
 def _checkpoint_file(scale: ScaleSettings, progress: Progress | None) -> Path:

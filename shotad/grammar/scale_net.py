@@ -20,6 +20,7 @@ from shotad.config import ComputeSettings
 from shotad.grammar.base import ScaleGuess
 from shotad.grammar.compute import device_of, dtype_of, need, need_torch
 from shotad.grammar.pixels import MEAN, STD, fitted, is_upright
+from shotad.plan.moments import Moment
 from shotad.types import Image, ShotScale
 
 if TYPE_CHECKING:
@@ -160,6 +161,8 @@ def _normalised(images: torch.Tensor) -> torch.Tensor:
 
 class ScaleClassifier:
     """Tells the scale of frames by a trained net (a `ScaleReader`)."""
+
+    moments: tuple[Moment, ...] = ("middle",)
 
     def __init__(self, net: ScaleNet, compute: ComputeSettings, digest: str = "") -> None:
         """``digest`` tells the net's weights from others; it is part of the identity."""

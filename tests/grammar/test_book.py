@@ -26,7 +26,7 @@ LONG = ScaleGuess((0.0, 0.0, 0.1, 0.2, 0.7))
 
 
 def look(shot: int, slot: str = "") -> Look:
-    return Look(shot, ShotMoments(shot + 0.1, shot + 0.5, shot + 0.9), slot)
+    return Look(shot, ShotMoments(shot + 0.1, shot + 0.3, shot + 0.5, shot + 0.7, shot + 0.9), slot)
 
 
 def book(*edges: tuple[int, int, float], shots: int = 6) -> Book:

@@ -14,7 +14,7 @@ from shotad.grammar.base import Features, ScaleGuess
 from shotad.grammar.book import Book, Look, pairs_of
 from shotad.grammar.reading import Readers, lacks, read_clips
 from shotad.grammar.threads import Matching, match_scores
-from shotad.plan.moments import ShotMoments
+from shotad.plan.moments import Moment, ShotMoments
 from shotad.types import Image
 
 GRID = (3, 4)
@@ -54,6 +54,7 @@ class Maker:
 @dataclass
 class Scales:
     identity: str = "test"
+    moments: tuple[Moment, ...] = ("middle",)
     seen: list[float] = field(default_factory=list)
 
     def of(self, images: Sequence[Image]) -> list[ScaleGuess | None]:
@@ -76,7 +77,7 @@ class Film:
 
 
 def look(shot: int) -> Look:
-    return Look(shot, ShotMoments(shot + 0.1, shot + 0.5, shot + 0.9))
+    return Look(shot, ShotMoments(shot + 0.1, shot + 0.3, shot + 0.5, shot + 0.7, shot + 0.9))
 
 
 CLIPS = [[look(k) for k in range(a, b)] for a, b in ((0, 4), (1, 6), (3, 7), (8, 10))]
@@ -162,3 +163,13 @@ def test_features_are_let_go_after_their_last_clip(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(module._Desk, "forget", counted)
     read(Book(), Film(), Readers(Maker(), None))
     assert held == [6, 6, 0, 0]
+
+
+def test_a_reader_of_scale_may_look_at_several_frames() -> None:
+    film, scales = Film(), Scales(moments=("quarter", "middle", "three_quarters"))
+    book = Book()
+    read(book, film, Readers(None, scales))
+    assert scales.seen == sorted(k + m for k in range(10) if k != 7 for m in (0.3, 0.5, 0.7))
+    # Of shot 8 only the frames that tell something count, and there is none.
+    assert book.guesses[look(8)] is None
+    assert book.guesses[look(6)] == ScaleGuess((0.0, 0.0, 1.0, 0.0, 0.0))

@@ -12,8 +12,8 @@ import pytest
 
 from shotad.config import ComputeSettings, ObserverSettings, ScaleSettings
 from shotad.errors import ConfigError, WeightsError
-from shotad.grammar.base import ScaleGuess
-from shotad.grammar.scale import ROLE, make_scale_reader, merged, method_of, scale_weights
+from shotad.grammar.base import ScaleGuess, merged
+from shotad.grammar.scale import ROLE, make_scale_reader, method_of, scale_weights
 
 WEIGHTS = b"a trained net"
 NAME = "scale-movieshots"

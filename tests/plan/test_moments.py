@@ -30,6 +30,8 @@ def test_the_first_the_middle_and_the_last_frame(start: float, frames: int, rate
     assert frame_at(found.first, start, rate) == 0
     assert frame_at(found.last, start, rate) == frames - 1
     assert abs(frame_at(found.middle, start, rate) - frames // 2) <= 1
+    assert abs(frame_at(found.quarter, start, rate) - frames // 4) <= 1
+    assert abs(frame_at(found.three_quarters, start, rate) - 3 * frames // 4) <= 1
     assert shot.contains(found.first)
     assert shot.contains(found.last)
 
@@ -44,20 +46,24 @@ def test_with_stamps_all_moments_are_stamps_inside_the_shot(start: float, length
         return
     assert found is not None
     assert (found.first, found.last) == (inside[0], inside[-1])
-    assert abs(found.middle - shot.middle) == min(abs(s - shot.middle) for s in inside)
+    for part, moment in ((0.25, found.quarter), (0.5, found.middle), (0.75, found.three_quarters)):
+        place = shot.start + part * shot.duration
+        assert abs(moment - place) == min(abs(s - place) for s in inside)
 
 
 def test_a_shot_that_begins_on_a_stamp_has_it_and_one_that_ends_there_has_it_not() -> None:
     stamps = np.arange(0.0, 9, 0.125)
-    assert moments_of(Interval(1.0, 2.0), Fraction(24), stamps=stamps) == ShotMoments(1.0, 1.5, 1.875)
+    assert moments_of(Interval(1.0, 2.0), Fraction(24), stamps=stamps) == ShotMoments(
+        1.0, 1.25, 1.5, 1.75, 1.875
+    )
     rounded = Interval(1.0000004, 2.0000004)
-    assert moments_of(rounded, Fraction(24), stamps=stamps) == ShotMoments(1.0, 1.5, 1.875)
+    assert moments_of(rounded, Fraction(24), stamps=stamps) == ShotMoments(1.0, 1.25, 1.5, 1.75, 1.875)
 
 
 def test_the_published_positions() -> None:
-    assert published_moments_of(Interval(10.0, 42.0)) == ShotMoments(10.0, 25.0, 41.0)
+    assert published_moments_of(Interval(10.0, 42.0)) == ShotMoments(10.0, 18.0, 25.0, 34.0, 41.0)
 
 
 def test_moments_out_of_order_are_refused() -> None:
     with pytest.raises(ValueError, match="ascend"):
-        ShotMoments(1.0, 3.0, 2.0)
+        ShotMoments(1.0, 1.5, 3.0, 2.0, 4.0)
