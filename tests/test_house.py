@@ -123,6 +123,9 @@ HEAVY = ("torch", "cv2", "spacy", "av", "onnxruntime", "scenedetect", "lxml", "t
         "import shotad",
         "import shotad.cli.main as m; m.cli.main(['--help'], standalone_mode=False)",
         "import shotad.cli.main as m; m.cli.main(['describe', '--help'], standalone_mode=False)",
+        "import shotad.cli.main as m; m.cli.main(['evaluate', 'threads', '--help'], standalone_mode=False)",
+        "import shotad.cli.main as m; m.cli.main(['train', 'scale', '--help'], standalone_mode=False)",
+        "import shotad.cli.main as m; m.cli.main(['sheet', '--help'], standalone_mode=False)",
     ],
 )
 def test_cheap_things_load_nothing_heavy(code: str) -> None:

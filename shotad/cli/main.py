@@ -5,13 +5,13 @@ Errors become text in one place, `main`.
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 
 import click
 
 from shotad import __version__
+from shotad.cli.lazy import LazyGroup
 from shotad.errors import ShotadError
 
 _COMMANDS = {
@@ -29,25 +29,11 @@ _COMMANDS = {
 }
 
 
-class _Lazy(click.Group):
-    """A group whose commands are imported when they run, so that help costs nothing."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            return None
-        module = importlib.import_module(_COMMANDS[cmd_name][0])
-        command: click.Command = module.command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, about) for name, (_, about) in sorted(_COMMANDS.items())])
-
-
-@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=LazyGroup,
+    table=_COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="shotad")
 def cli() -> None:
     """Turn a film into audio description for blind and low-vision people."""
