@@ -79,25 +79,29 @@ def _is_work_folder(path: Path) -> bool:
 
 
 def _film_of(folder: Path) -> Path:
-    """The film of a work folder, beside it, by the name in its records or by the folder's own."""
+    """The film of a work folder, beside it: by the name in its records, else by the folder's own name."""
+    named = folder.parent / _film_name(folder)
+    if named.exists():
+        return named
+    beside = sorted(path for path in folder.parent.glob("*") if path.stem == folder.stem and path.is_file())
+    films = [path for path in beside if path.suffix.lower() in _FILMS]
+    if folder.suffix == ".shotad" and len(films) == 1:
+        return films[0]
+    raise WorkFolderError(
+        f"The film of {folder} is not beside it: there is no {named}.",
+        f"Say where it is: shotad sheet {folder} --film FILM.",
+    )
+
+
+def _film_name(folder: Path) -> str:
+    """What the track calls the film, else what the shots do, else the folder's name without its ending."""
     from shotad.workfolder import WorkFolder
 
     records = WorkFolder(folder)
-    names = [(records.read_json("track.json") or {}).get("film"), records.read_json("shots.json") or {}]
-    known = [name["name"] if "name" in name else name.get("film") for name in names if isinstance(name, dict)]
-    for name in known:
-        if isinstance(name, str) and name and (folder.parent / name).exists():
-            return folder.parent / name
-    if folder.suffix == ".shotad":
-        beside = [p for p in sorted(folder.parent.glob(f"{folder.stem}.*")) if p != folder and p.is_file()]
-        films = [path for path in beside if path.suffix.lower() in _FILMS]
-        if len(films) == 1:
-            return films[0]
-    name = next((name for name in known if name), folder.stem)
-    raise WorkFolderError(
-        f"The film of {folder} is not beside it: there is no {folder.parent / str(name)}.",
-        f"Say where it is: shotad sheet {folder} --film FILM.",
-    )
+    track, shots = (records.read_json(f"{name}.json") or {} for name in ("track", "shots"))
+    film = track.get("film")
+    name = film.get("name") if isinstance(film, dict) else shots.get("film")
+    return name if isinstance(name, str) and name else folder.stem
 
 
 _FILMS = {".mp4", ".mkv", ".webm", ".mov", ".avi", ".m4v", ".mpg", ".mpeg", ".ts", ".m2ts", ".ogv", ".wmv"}

@@ -55,7 +55,7 @@ class SheetFiles:
 
 def page_name(name: str, number: int, pages: int) -> str:
     """Name of page ``number`` (from 1) of ``pages``: ``timeline`` of one, else ``timeline-01``."""
-    return name if pages == 1 else f"{name}-{number:02d}"
+    return name if pages == 1 else f"{name}-{number:0{max(2, len(str(pages)))}d}"
 
 
 def few_colours(picture: Image.Image) -> Image.Image:

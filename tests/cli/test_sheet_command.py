@@ -66,6 +66,24 @@ def test_film_and_folder_give_the_same_sheet(shotad: Shotad, film: Path, describ
     assert {path: Path(path).read_bytes() for path in first} == first
 
 
+@pytest.mark.parametrize("given", [(), ("--slots", "slots.csv")])
+def test_the_sheet_of_a_run_and_one_drawn_later_are_the_same(
+    shotad: Shotad, film: Path, given: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one is drawn from kept frames, the other decodes the film; given slots are read exactly."""
+    monkeypatch.chdir(film.parent)
+    Path("slots.csv").write_text("start,end\n0.43,1.1\n3.01,5.2\n")
+    code, _, err = shotad("describe", film, "--engine", "fake", *PLAIN, *given, "--quiet")
+    assert code == 0, err
+    folder = film.with_suffix(".shotad")
+    drawn = {path: path.read_bytes() for path in (folder / "overview.html", *folder.glob("sheet/*"))}
+    assert any(path.name.startswith("line-s") for path in drawn)
+    shutil.rmtree(folder / "sheet")
+    (folder / "overview.html").unlink()
+    assert shotad("sheet", folder, "--quiet") == (0, "", "")
+    assert {path: path.read_bytes() for path in drawn} == drawn
+
+
 def test_drawing_leaves_the_records_alone(shotad: Shotad, described: Path) -> None:
     records = {p: p.read_bytes() for p in described.glob("*.json*")}
     assert shotad("sheet", described, "--set", "shots.adaptive_threshold=9", "--quiet")[0] == 0

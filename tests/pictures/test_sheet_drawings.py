@@ -201,3 +201,10 @@ def test_thumbnails_keep_their_shape_and_never_grow() -> None:
     assert marks.thumbnail_size((108, 192), 20736) == (108, 192)
     assert marks.thumbnail_size((100, 50), 10**6) == (100, 50)
     assert marks.thumbnail_size((9000, 1), 100) == (949, 1)
+
+
+def test_names_of_pages_sort_as_the_pages_do() -> None:
+    assert files.page_name("filmstrip", 1, 1) == "filmstrip"
+    assert files.page_name("filmstrip", 3, 12) == "filmstrip-03"
+    names = [files.page_name("filmstrip", number, 120) for number in range(1, 121)]
+    assert names == sorted(names)
