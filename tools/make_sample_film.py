@@ -243,9 +243,9 @@ def takes() -> list[Take]:
     return [
         Take(4.0, title, "a title over stars"),
         Take(5.5, pad, "a rocket on its pad at dusk", "long", "pad"),
-        Take(3.5, woman_first, woman, "medium", "astronaut", people=1),
+        Take(3.5, woman_first, woman, "close-up", "astronaut", people=1),
         Take(3.5, cat, "a cat's face", "close-up"),
-        Take(3.0, woman_again, woman, "medium", "astronaut", people=1),
+        Take(3.0, woman_again, woman, "close-up", "astronaut", people=1),
         Take(3.5, cup, "a cup of coffee", "close-up"),
         Take(5.5, morning, "the astronaut walks past the rocket", "medium", people=1),
         Take(4.0, man, "a man looks through a camera on a tripod", "medium", people=1),
