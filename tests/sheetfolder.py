@@ -156,7 +156,7 @@ class FakeFilm:
     ``lost`` are seconds that it cannot give.
     """
 
-    size: tuple[int, int] = (320, 180)
+    size: tuple[int, int] = (128, 72)
     lost: Sequence[float] = ()
     asked: list[list[float]] = field(default_factory=list)
 

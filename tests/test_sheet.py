@@ -291,6 +291,7 @@ def test_what_a_describer_asks_is_there(page: Page) -> None:
 
 def test_a_line_costs_the_page_a_bearable_number_of_bytes(tmp_path: Path) -> None:
     few, more = (
-        len(sheet(tmp_path / str(shots), Made(shots=shots, frames=30))[0].read_bytes()) for shots in (2, 4)
+        len(sheet(tmp_path / str(shots), Made(shots=shots, frames=30), FakeFilm((480, 270)))[0].read_bytes())
+        for shots in (2, 4)
     )
     assert 10_000 < more - few < 80_000
