@@ -163,6 +163,7 @@ def _lanes(
                     left + round((t - shot.start) / shot.duration * (width - 1))
                     for t in (part.start, part.end)
                 )
+                start = min(start, left + width - 3)
                 marks.span(draw, (start, top, max(end, start + 2), top + _LANE), kind)
 
 
