@@ -1,0 +1,170 @@
+"""``shotad train scale`` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import Dinov2Config, Dinov2Model
+
+from shotad.cli.main import main
+from tests.scale_pictures import make_scale_pictures
+
+ROOT = Path(__file__).resolve().parents[2]
+
+SMALL = [
+    "net.tuned_blocks=1", "net.drop_path=0", "net.long_side=56", "net.short_side=42", "data.workers=0",
+    "epochs=1", "batch=8", "log_every=1", "tensorboard=false", "compute.device=cpu", "compute.precision=float32",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Pictures, and a tiny backbone."""
+    root = tmp_path_factory.mktemp("train")
+    torch.manual_seed(0)
+    shape = Dinov2Config(hidden_size=16, num_hidden_layers=2, num_attention_heads=2, image_size=56)
+    Dinov2Model(shape).save_pretrained(root / "backbone")
+    return make_scale_pictures(root / "pictures", 10, size=(56, 42)), root / "backbone"
+
+
+def words(ready: tuple[Path, Path], out: Path, *more: str) -> list[str]:
+    pictures, backbone = ready
+    settings = [word for assignment in (*SMALL, *more) for word in ("--set", assignment)]
+    return [
+        "train",
+        "scale",
+        "--data",
+        str(pictures),
+        "--backbone",
+        str(backbone),
+        "--out",
+        str(out),
+        *settings,
+    ]
+
+
+def said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str
+) -> tuple[int, str, str]:
+    monkeypatch.setattr(sys, "argv", ["shotad", *arguments])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    heard = capsys.readouterr()
+    return int(stop.value.code or 0), heard.out, heard.err
+
+
+def test_it_says_what_was_reached_beside_the_paper(
+    ready: tuple[Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, out, err = said(monkeypatch, capsys, *words(ready, tmp_path / "run"), "--plain")
+    assert code == 0, err
+    assert "35 train, 5 val, 10 test" in err
+    assert "Epoch 1 of 1: loss" in err
+    assert "ViViT" in out
+    assert "this run, on its own test split" in out
+    assert f"--set scale.checkpoint={tmp_path / 'run' / 'best.safetensors'}" in out
+
+    code, out, err = said(monkeypatch, capsys, *words(ready, tmp_path / "run"))
+    assert (code, out) == (2, "")
+    assert "was begun before. Go on with --resume" in err
+
+    code, out, err = said(monkeypatch, capsys, *words(ready, tmp_path / "run"), "--resume", "--json")
+    report = json.loads(out)
+    assert (code, err) == (0, "")
+    assert report["test"]["items"] == 10
+    assert Path(report["checkpoint"]).is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--set", "optim.rate=1"], "There is no setting optim.rate. Did you mean optim.lr?"),
+        (["--set", "epochs=0"], "epochs = 0 cannot be used"),
+        (["--config", "nothing"], "There is no config 'nothing'"),
+        (["--backbone", "nothing"], "net.backbone = 'nothing' is neither a name nor a folder"),
+        (["--set", "compute.device=gpu"], "compute.device = 'gpu' is no device"),
+    ],
+)
+def test_what_cannot_be_meant_is_told(
+    arguments: list[str],
+    message: str,
+    ready: tuple[Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, _, err = said(monkeypatch, capsys, *words(ready, tmp_path / "run"), *arguments)
+    assert code == 2
+    assert message in err
+
+
+def test_help_loads_nothing_heavy() -> None:
+    check = (
+        "import sys, shotad.cli.main as m\n"
+        "m.cli.main(['train', 'scale', '--help'], standalone_mode=False)\n"
+        "print('HEAVY', [n for n in ('torch', 'cv2', 'transformers', 'accelerate', 'av') if n in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", check], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip().endswith("HEAVY []")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)]
+)
+def test_a_program_that_is_stopped_or_killed_goes_on(
+    kind: signal.Signals, code: int, ready: tuple[Path, Path], tmp_path: Path
+) -> None:
+    more = ("epochs=4", "save_every=2", "data.workers=2")
+
+    def start(out: Path, *options: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "shotad.cli.main", *words(ready, out, *more), *options]
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+        return subprocess.Popen(
+            command,
+            stderr=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+            start_new_session=True,
+        )
+
+    whole = start(tmp_path / "whole")
+    _, err = whole.communicate(timeout=300)
+    assert whole.returncode == 0, err
+    run = start(tmp_path / "run")
+    log = tmp_path / "run" / "metrics.csv"
+    deadline = time.monotonic() + 200
+    while run.poll() is None and time.monotonic() < deadline and rows(log) < 6:
+        time.sleep(0.05)
+    # As a terminal does on Ctrl-C: the workers get it too.
+    os.killpg(run.pid, kind)
+    _, err = run.communicate(timeout=200)
+    assert run.returncode == code, err
+    if kind is not signal.SIGKILL:
+        assert "--resume goes on" in err
+        assert "Traceback" not in err
+    assert 6 <= rows(log) < 20
+    again = start(tmp_path / "run", "--resume")
+    _, err = again.communicate(timeout=300)
+    assert again.returncode == 0, err
+    assert losses(log) == losses(tmp_path / "whole" / "metrics.csv")
+
+
+def rows(log: Path) -> int:
+    return len(log.read_text(encoding="utf-8").splitlines()) - 1 if log.is_file() else 0
+
+
+def losses(log: Path) -> list[list[str]]:
+    return [line.split(",")[:2] for line in log.read_text(encoding="utf-8").splitlines()]
