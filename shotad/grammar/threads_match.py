@@ -94,8 +94,9 @@ def _filled(
         if a != last:
             last, ours = a, None
             ours = product.laid(earlier[a, ...])
-        theirs = product.laid(later[b, ...])
-        scores[a, b] = numpy_scores(product.scores(ours, theirs, matching.both_ways))
+        # Without a name for it, the last block of later frames is gone before the next is laid out.
+        block = product.scores(ours, product.laid(later[b, ...]), matching.both_ways)
+        scores[a, b] = numpy_scores(block)
     return scores
 
 

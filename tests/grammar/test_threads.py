@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from functools import cache
 from itertools import product
 from typing import Any
@@ -27,7 +28,7 @@ from shotad.grammar.threads import (
     whole_scores,
 )
 from shotad.grammar.threads_flat import flat_frames, likeness, self_scores
-from shotad.grammar.threads_match import _parts, _rectangles
+from shotad.grammar.threads_match import CPU_SIZES, _parts, _rectangles
 
 Floats = npt.NDArray[Any]
 
@@ -370,6 +371,20 @@ def test_features_of_other_shots_or_another_grid_are_refused() -> None:
         shot_scores(ours, Matching((3, 5)), reach=-1)
     with pytest.raises(ValueError, match="for a grid of 5 x 4"):
         shot_scores(ours, Matching((5, 4)))
+
+
+def test_memory_holds_two_blocks_of_frames_beside_the_matrix() -> None:
+    grid, n = (3, 3), 240
+    frames = random_patches(0, n, grid, depth=1024)
+    kinds = ShotFeatures(*(Features(frames, np.ones((n, 1), np.float32), grid) for _ in range(3)))
+    shot_scores(ShotFeatures(kinds.first, None, kinds.last), Matching(grid), reach=1)
+    tracemalloc.start()
+    shot_scores(kinds, Matching(grid))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    block = frames.nbytes / n * CPU_SIZES[0]
+    assert most < 2.5 * block + 40 * n * n
+    assert most < frames.nbytes
 
 
 # Flat and black frames
