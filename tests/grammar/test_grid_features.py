@@ -1,0 +1,144 @@
+"""Features without weights: what they tell apart, and what they see past."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shotad.film.reader import open_film
+from shotad.grammar.base import Features
+from shotad.grammar.grid_features import GridFeatures
+from shotad.grammar.threads import Matching, match_scores
+from shotad.types import Image
+
+SAMPLE = Path(__file__).parents[1] / "sample" / "sample.mp4"
+SECONDS = (10.0, 14.0, 21.0, 29.5)
+"""A woman, a cat, a cup, a man with a camera."""
+
+
+@pytest.fixture(scope="module")
+def pictures() -> list[Image]:
+    """Four different photographs."""
+    with open_film(SAMPLE) as film:
+        return [picture.image for picture in film.pictures(SECONDS)]
+
+
+def made(*images: Image) -> Features:
+    return GridFeatures().of(images)
+
+
+def score(one: Image, other: Image) -> float:
+    first, second = made(one), made(other)
+    return float(match_scores(first.patches, second.patches, Matching(first.grid))[0, 0])
+
+
+def likeness(one: Image, other: Image) -> float:
+    """Mean cosine of cells in the same place."""
+    return float((made(one).patches * made(other).patches).sum(-1).mean())
+
+
+def darker(image: Image) -> Image:
+    return (image * 0.6).astype(np.uint8)
+
+
+def noisy(image: Image, level: float) -> Image:
+    noise = np.random.default_rng(5).normal(0, level, image.shape)
+    return np.clip(image + noise, 0, 255).astype(np.uint8)
+
+
+def test_patches_and_whole_are_float32_of_length_one(pictures: list[Image]) -> None:
+    features = made(*pictures)
+    assert features.grid == (12, 16)
+    assert features.patches.shape == (4, 192, 161)
+    assert features.whole.shape == (4, 12 * 161)
+    for vectors in (features.patches, features.whole):
+        assert vectors.dtype == np.float32
+        assert np.allclose(np.linalg.norm(vectors, axis=-1), 1, atol=1e-5)
+
+
+def test_upright_film_has_sixteen_rows(pictures: list[Image]) -> None:
+    upright = np.ascontiguousarray(pictures[0].transpose(1, 0, 2))
+    features = made(upright)
+    assert features.grid == (16, 12)
+    assert features.patches.shape == (1, 192, 161)
+
+
+def test_upright_and_broad_together_are_refused(pictures: list[Image]) -> None:
+    with pytest.raises(ValueError, match="upright"):
+        made(pictures[0], pictures[0].transpose(1, 0, 2))
+    with pytest.raises(ValueError, match="at least one"):
+        made()
+
+
+def test_a_frame_has_the_same_bytes_whatever_comes_with_it(pictures: list[Image]) -> None:
+    before = [image.copy() for image in pictures]
+    together = made(*pictures)
+    for k, image in enumerate(pictures):
+        alone = made(image)
+        assert alone.patches.tobytes() == together.patches[k : k + 1].tobytes()
+        assert alone.whole.tobytes() == together.whole[k : k + 1].tobytes()
+        assert np.array_equal(image, before[k])
+
+
+def test_cells_tell_themselves_from_their_neighbours(pictures: list[Image]) -> None:
+    patches = made(*pictures).patches.reshape(4, 12, 16, -1)
+    beside = (patches[:, :, :-2] * patches[:, :, 2:]).sum(-1)
+    assert np.abs(beside).mean() < 0.3
+    assert all(score(image, image) > 0.6 for image in pictures)
+
+
+def test_different_pictures_stay_below_the_threshold(pictures: list[Image]) -> None:
+    patches = made(*pictures).patches
+    scores = match_scores(patches, patches, Matching((12, 16)))
+    apart = scores[~np.eye(4, dtype=bool)]
+    assert apart.max() < GridFeatures.threshold
+
+
+@pytest.mark.parametrize("k", range(4))
+def test_exposure_noise_and_a_small_move_do_not_matter(pictures: list[Image], k: int) -> None:
+    image = pictures[k]
+    moved = np.roll(image, (8, 12), axis=(0, 1))
+    for other in (darker(image), noisy(image, 4), moved, darker(noisy(moved, 4))):
+        assert score(image, other) > GridFeatures.threshold + 0.1
+
+
+def test_somebody_who_walks_in_front_covers_only_his_cells(pictures: list[Image]) -> None:
+    place, person = pictures[2].copy(), pictures[0]
+    place[60:360, 250:430] = person[60:360, 200:380]
+    assert GridFeatures.threshold + 0.1 < score(pictures[2], place) < 0.9 * score(pictures[2], pictures[2])
+
+
+@pytest.mark.parametrize("level", [0, 1, 16, 128, 255])
+def test_flat_frames_match_nothing_not_even_themselves(pictures: list[Image], level: int) -> None:
+    flat = np.full((360, 640, 3), level, np.uint8)
+    assert score(flat, flat) < 0.06
+    assert score(flat, pictures[0]) < 0.1
+    assert score(pictures[0], flat) < 0.1
+
+
+def test_the_grain_of_a_flat_frame_is_no_texture() -> None:
+    flat = np.full((360, 640, 3), 40, np.uint8)
+    assert likeness(noisy(flat, 0.6), flat) > 0.9
+    assert score(noisy(flat, 0.6), noisy(flat, 0.6)) < GridFeatures.threshold
+
+
+@pytest.mark.parametrize("at_the_sides", [False, True])
+def test_black_bars_are_cut_off(pictures: list[Image], at_the_sides: bool) -> None:
+    image = pictures[0] if at_the_sides else pictures[3]
+    black = ((0, 0), (70, 70), (0, 0)) if at_the_sides else ((60, 60), (0, 0), (0, 0))
+    barred = np.pad(image, black)
+    assert likeness(image, barred) > 0.8
+    assert score(image, barred) > 0.6
+
+
+def test_bars_at_the_sides_of_upright_film_do_not_turn_the_grid(pictures: list[Image]) -> None:
+    upright = np.ascontiguousarray(pictures[0][:, 150:490])
+    assert made(upright).grid == (16, 12)
+    assert made(np.pad(upright, ((0, 0), (120, 120), (0, 0)))).grid == (12, 16)
+
+
+def test_what_is_no_picture_is_refused() -> None:
+    with pytest.raises(ValueError, match="uint8"):
+        made(np.zeros((10, 20, 3), np.float32))
