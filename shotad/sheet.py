@@ -17,20 +17,21 @@ from PIL import Image
 
 from shotad.config import Config, OverlaySettings
 from shotad.film.reader import Picture
-from shotad.pictures.files import SheetFiles, page_name, replace_file
-from shotad.pictures.filmstrip import Filmstrip
-from shotad.pictures.gather import read_subject
-from shotad.pictures.linecard import FramePictures, line_card
-from shotad.pictures.marks import thumbnail, thumbnail_size
 from shotad.pictures.overlay import fit, paint, vlm_size
-from shotad.pictures.page import Embeds, drawing, overview, photo
-from shotad.pictures.scores import ScoreTable, score_picture, score_table
-from shotad.pictures.subject import Line, Look, Piece, SheetShot, Subject, shown_seconds
-from shotad.pictures.timeline import ROWS_PER_PAGE, timeline, timeline_rows
+from shotad.pictures.sheet.files import SheetFiles, page_name
+from shotad.pictures.sheet.filmstrip import Filmstrip
+from shotad.pictures.sheet.gather import read_subject
+from shotad.pictures.sheet.linecard import FramePictures, line_card
+from shotad.pictures.sheet.marks import thumbnail, thumbnail_size
+from shotad.pictures.sheet.page import Embeds, drawing, overview, photo
+from shotad.pictures.sheet.scores import ScoreTable, score_picture, score_table
+from shotad.pictures.sheet.subject import Line, Look, Piece, SheetShot, Subject, shown_seconds
+from shotad.pictures.sheet.timeline import ROWS_PER_PAGE, timeline, timeline_rows
 from shotad.progress import NoProgress, Progress, reported
 from shotad.script.timecode import timecode
 from shotad.types import Clip
 from shotad.types import Image as Pixels
+from shotad.workfolder import write_bytes
 
 Pictures = Callable[[Sequence[float]], Iterator[Picture]]
 """One picture for each of the ascending seconds (`shotad.framing.Frames.pictures`)."""
@@ -66,7 +67,7 @@ def write_sheet(
     cards.finish()
     _draw_timeline(subject, files, embeds)
     tables = _draw_scores(subject, files, embeds)
-    replace_file(folder / PAGE, overview(subject, cards.seconds, tables, embeds))
+    write_bytes(folder / PAGE, overview(subject, cards.seconds, tables, embeds))
     files.sweep()
     return (folder / PAGE, *sorted(files.written))
 

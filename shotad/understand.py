@@ -17,7 +17,7 @@ from shotad.describe.slotplan import SlotPlan, shown_shots
 from shotad.errors import WeightsError
 from shotad.grammar.book import Book, Look, book_of, grammar_of, look_rows, pair_rows
 from shotad.grammar.features import make_feature_maker
-from shotad.grammar.reading import Readers, lacks, read_clips
+from shotad.grammar.reading import Readers, lacks, read_clips, threshold_of
 from shotad.grammar.scale import make_scale_reader
 from shotad.plan.context import context_shots
 from shotad.plan.moments import ShotMoments, moments_of, published_moments_of
@@ -91,7 +91,7 @@ def _with_grammar(sketches: Sequence[_Sketch], bench: Bench, clock: Clock) -> Un
     plans = []
     for sketch, clip in zip(sketches, clips, strict=True):
         numbers = {piece.shot.index: n for n, piece in enumerate(sketch.plan.shots)}
-        grammar = grammar_of(book, clip, numbers, _threshold(readers, config), config.scale.value)
+        grammar = grammar_of(book, clip, numbers, threshold_of(readers, config.threads), config.scale.value)
         plans.append(replace(sketch.plan, grammar=grammar))
     return Understood(tuple(plans), warnings)
 
@@ -108,12 +108,6 @@ def _readers(bench: Bench) -> tuple[Readers, tuple[str, ...]]:
         warnings = (f"Shot scales were not read, so Stage I asks as for medium shots. {error}",)
     maker = make_feature_maker(config.threads, config.compute, bench.progress)
     return Readers(maker, scales), warnings
-
-
-def _threshold(readers: Readers, config: Config) -> float:
-    if config.threads.threshold is not None:
-        return config.threads.threshold
-    return readers.features.threshold if readers.features else 1.0
 
 
 def _looks(sketch: _Sketch, config: Config, clock: Clock) -> list[Look]:
@@ -138,7 +132,8 @@ def _read(clips: Sequence[Sequence[Look]], readers: Readers, bench: Bench) -> Bo
     """What is known of ``clips``, from ``grammar.json`` and from the film; all of it written down."""
     settings, batch = bench.config.threads, bench.config.compute.batch
     matching = settings.model_dump(exclude={"features", "revision", "threshold", "span"})
-    key = key_of("grammar/1", bench.film_key, bench.frames.key, matching, _names(readers))
+    flat = threshold_of(readers, settings) if settings.mend_flat else None
+    key = key_of("grammar/1", bench.film_key, bench.frames.key, matching, flat, _names(readers))
     known = bench.folder.known("grammar", key) or {"shots": [], "pairs": []}
     book = book_of(known["shots"], known["pairs"], guessed=readers.scales is not None)
     book.keep(clips)
@@ -164,7 +159,7 @@ def _names(readers: Readers) -> list[str | None]:
 def _record(clips: Sequence[Sequence[Look]], book: Book, readers: Readers, config: Config) -> dict[str, Any]:
     """The content of ``grammar.json``: what is known of the clips that have been read to the end."""
     features, scale_method = _names(readers)
-    threshold = _threshold(readers, config)
+    threshold = threshold_of(readers, config.threads)
     looks = [look for clip in clips if not lacks(clip, book, readers) for look in clip]
     return {
         "features": features,

@@ -183,12 +183,21 @@ class RecordLog:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Replace a file by a temporary one beside it and a rename, so that it is never half written."""
+    """Replace a text file whole, see `write_bytes`."""
+    write_bytes(path, [text.encode("utf-8")])
+
+
+def write_bytes(path: Path, parts: Iterable[bytes]) -> None:
+    """Replace a file by a temporary one beside it and a rename, so that it is never half written.
+
+    Its folder is made where it is missing. Raises WorkFolderError.
+    """
     with _explained(path, "cannot be written"):
+        path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=".tmp-", dir=path.parent)
         try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="") as out:
-                out.write(text)
+            with os.fdopen(handle, "wb") as out:
+                out.writelines(parts)
                 out.flush()
                 os.fsync(out.fileno())
             os.chmod(name, 0o666 & ~_umask())

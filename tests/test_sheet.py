@@ -16,9 +16,9 @@ from PIL import Image
 from shotad.config import Config, OverlaySettings
 from shotad.errors import WorkFolderError
 from shotad.film.reader import Picture
-from shotad.pictures import filmstrip
 from shotad.pictures.overlay import fit, paint
-from shotad.pictures.subject import Look, Piece
+from shotad.pictures.sheet import filmstrip
+from shotad.pictures.sheet.subject import Look, Piece
 from shotad.script.cue import CueStatus
 from shotad.sheet import _as_seen, write_sheet
 from shotad.types import Clip, Interval, Role

@@ -55,7 +55,7 @@ def read_clips(
     for number, want in enumerate(wants):
         desk.fetch(number)
         if want.paired:
-            _score(want.clip, book, desk.features, settings)
+            _score(want.clip, book, desk.features, readers, settings)
         for look in want.guessed:
             book.guesses[look] = _guess(look, desk.guesses, readers)
         desk.forget(number)
@@ -171,20 +171,33 @@ def _guess(look: Look, guesses: Mapping[float, ScaleGuess | None], readers: Read
     return ScaleGuess((a, b, c, d, e))
 
 
+def threshold_of(readers: Readers, settings: ThreadSettings) -> float:
+    """The score above which shots are joined: the one that is set, else that of the features."""
+    if settings.threshold is not None:
+        return settings.threshold
+    return readers.features.threshold if readers.features else 1.0
+
+
 def _score(
-    clip: Sequence[Look], book: Book, features: Mapping[float, Features], settings: ThreadSettings
+    clip: Sequence[Look],
+    book: Book,
+    features: Mapping[float, Features],
+    readers: Readers,
+    settings: ThreadSettings,
 ) -> None:
     """Score all pairs of the clip; a look of which no frame could be had matches nothing."""
     there = [look for look in clip if all(m in features for m in _compared(look, settings))]
     place = {look: k for k, look in enumerate(there)}
-    scores = _scores(there, features, settings)
+    scores = _scores(there, features, threshold_of(readers, settings), settings)
     for earlier, later in pairs_of(clip):
         known = earlier in place and later in place
         score = float(scores[place[earlier], place[later]]) if known else 0.0
         book.scores.setdefault((earlier, later), round(score, DECIMALS))
 
 
-def _scores(looks: Sequence[Look], features: Mapping[float, Features], settings: ThreadSettings) -> Scores:
+def _scores(
+    looks: Sequence[Look], features: Mapping[float, Features], threshold: float, settings: ThreadSettings
+) -> Scores:
     """``float32[n, n]``: how well the looks match, by patches or as wholes."""
     if not looks:
         return np.zeros((0, 0), np.float32)
@@ -197,7 +210,9 @@ def _scores(looks: Sequence[Look], features: Mapping[float, Features], settings:
     if settings.match == "whole":
         return whole_scores(kinds, settings.frames)
     grid = features[_compared(looks[0], settings)[0]].grid
-    matching = Matching(grid, settings.radius, settings.temperature, settings.both_ways, settings.mend_flat)
+    matching = Matching(
+        grid, settings.radius, settings.temperature, settings.both_ways, settings.mend_flat, flat=threshold
+    )
     return shot_scores(kinds, matching, settings.frames)
 
 

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from shotad.pictures import files, filmstrip, linecard, marks, palette, timeline
-from shotad.pictures.filmstrip import Filmstrip
-from shotad.pictures.gather import read_subject
-from shotad.pictures.scores import score_picture, score_table
-from shotad.pictures.subject import Subject, shown_seconds
+from shotad.pictures import palette
+from shotad.pictures.sheet import files, filmstrip, linecard, marks, timeline
+from shotad.pictures.sheet.filmstrip import Filmstrip
+from shotad.pictures.sheet.gather import read_subject
+from shotad.pictures.sheet.scores import score_picture, score_table
+from shotad.pictures.sheet.subject import Subject, shown_seconds
 from shotad.script.cue import CueStatus
 from shotad.types import Role
 from tests.sheetfolder import Made, make_folder

@@ -10,9 +10,9 @@ import pytest
 
 from shotad.errors import ScriptError, WorkFolderError
 from shotad.facts import Facts, LightFact, PeopleFact, TextFact, ThingFact
-from shotad.pictures.gather import read_subject
-from shotad.pictures.inwords import in_words
-from shotad.pictures.subject import Look, Piece, shown_seconds
+from shotad.pictures.sheet.gather import read_subject
+from shotad.pictures.sheet.inwords import in_words
+from shotad.pictures.sheet.subject import Look, Piece, shown_seconds
 from shotad.types import Interval, Role, ShotScale
 from tests.sheetfolder import Made, make_folder
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageDraw
 
-from shotad.pictures import marks
 from shotad.pictures.letters import lines_height, write, write_lines
 from shotad.pictures.palette import FAINT, PAPER, RULE, WASH
-from shotad.pictures.subject import Line, Piece
-from shotad.pictures.wording import clip_facts, role_words, status_words
+from shotad.pictures.sheet import marks
+from shotad.pictures.sheet.subject import Line, Piece
+from shotad.pictures.sheet.wording import clip_facts, role_words, status_words
 from shotad.script.timecode import timecode
 
 WIDTH = 1480

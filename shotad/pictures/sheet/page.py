@@ -11,10 +11,10 @@ from typing import Any
 
 from PIL import Image
 
-from shotad.pictures import wording
 from shotad.pictures.palette import css, ink_on, thread_colour
-from shotad.pictures.scores import ScoreTable
-from shotad.pictures.subject import Line, Subject
+from shotad.pictures.sheet import wording
+from shotad.pictures.sheet.scores import ScoreTable
+from shotad.pictures.sheet.subject import Line, Subject
 from shotad.script.timecode import timecode
 from shotad.types import Interval
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageDraw
 
-from shotad.pictures import marks
 from shotad.pictures.letters import lettering, write, write_lines
 from shotad.pictures.palette import FAINT, INK, PAPER, RULE, WASH, ink_on, thread_colour
-from shotad.pictures.subject import Line, SheetShot, Subject
+from shotad.pictures.sheet import marks
+from shotad.pictures.sheet.subject import Line, SheetShot, Subject
 from shotad.script.timecode import timecode
 from shotad.types import Interval
 

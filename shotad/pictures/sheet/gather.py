@@ -13,9 +13,9 @@ from typing import Any
 
 from shotad.errors import WorkFolderError
 from shotad.facts import Facts
-from shotad.pictures.inwords import in_words
 from shotad.pictures.palette import letter_number
-from shotad.pictures.subject import Line, Look, Overlay, Piece, SheetShot, Subject
+from shotad.pictures.sheet.inwords import in_words
+from shotad.pictures.sheet.subject import Line, Look, Overlay, Piece, SheetShot, Subject
 from shotad.records import shots_of, slots_of, utterances_of
 from shotad.script.rules import Limits, gaps, silences
 from shotad.script.track import Track, load_track

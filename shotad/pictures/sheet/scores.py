@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image
 
 from shotad.pictures.matrix import matrix_image
-from shotad.pictures.subject import Line, Look, Subject
+from shotad.pictures.sheet.subject import Line, Look, Subject
 
 
 @dataclass(frozen=True, slots=True)

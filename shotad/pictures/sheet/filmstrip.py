@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageDraw
 
-from shotad.pictures import marks
 from shotad.pictures.letters import lettering, write, write_lines
-from shotad.pictures.marks import thumbnail_size
 from shotad.pictures.palette import FAINT, INK, PAPER, RULE, WASH
-from shotad.pictures.subject import SheetShot, Subject
-from shotad.pictures.wording import short_time
+from shotad.pictures.sheet import marks
+from shotad.pictures.sheet.marks import thumbnail_size
+from shotad.pictures.sheet.subject import SheetShot, Subject
+from shotad.pictures.sheet.wording import short_time
 from shotad.types import Interval
 
 WIDTH = 1480

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shotad.pictures.subject import Line, Look, Piece, Subject
+from shotad.pictures.sheet.subject import Line, Look, Piece, Subject
 from shotad.script.cue import Cue, CueStatus
 from shotad.script.timecode import timecode
 from shotad.types import Interval, Role, ShotScale

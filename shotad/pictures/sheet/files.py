@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import io
-import os
-import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
-from shotad.errors import WorkFolderError
-from shotad.pictures.marks import thumbnail_size
 from shotad.pictures.overlay import RED
 from shotad.pictures.palette import BLACK, FAINT, INK, PAPER, RULE, THREAD_COLOURS, WASH
+from shotad.pictures.sheet.marks import thumbnail_size
+from shotad.workfolder import write_bytes
 
 EXACT = (PAPER, INK, FAINT, RULE, WASH, BLACK, RED, *THREAD_COLOURS)
 """Colours that have a meaning, or are seen in large areas."""
@@ -42,7 +39,7 @@ class SheetFiles:
         out = io.BytesIO()
         (few_colours(picture) if photos else picture).save(out, "PNG", compress_level=6)
         path = self._folder / f"{name}.png"
-        replace_file(path, [out.getvalue()])
+        write_bytes(path, [out.getvalue()])
         self.written.append(path)
 
     def sweep(self) -> None:
@@ -72,26 +69,3 @@ def few_colours(picture: Image.Image) -> Image.Image:
     few = Image.fromarray(indices)
     few.putpalette(colours)
     return few
-
-
-def replace_file(path: Path, parts: Iterable[bytes]) -> None:
-    """Replace a file by a temporary one beside it and a rename, so that it is never half written.
-
-    Raises WorkFolderError.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=".tmp-", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as out:
-                for part in parts:
-                    out.write(part)
-            os.chmod(name, 0o644)
-            os.replace(name, path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise WorkFolderError(
-            f"{path} cannot be written: {error.strerror}.", "Free some space there, or name another folder."
-        ) from None
