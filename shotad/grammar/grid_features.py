@@ -42,7 +42,7 @@ COLOUR = 0.2
 PALE = 3.0
 """Spread of a* and b* at which a cell is as much grey as coloured."""
 
-LINES = 240
+LINES = 160
 """Lines of the picture, at least, by which black bars are looked for."""
 
 
@@ -106,9 +106,10 @@ def _edges(lightness: Floats) -> Floats:
         cv2.Sobel(lightness, cv2.CV_32F, dx, 1 - dx, scale=1 / 8, borderType=cv2.BORDER_REFLECT_101)
         for dx in (1, 0)
     )
-    angles = np.arange(DIRECTIONS, dtype=np.float32) * np.float32(2 * np.pi / DIRECTIONS)
-    towards = across[..., None] * np.cos(angles) + down[..., None] * np.sin(angles)
-    return np.asarray(np.maximum(towards, 0), np.float32)
+    angles = np.arange(DIRECTIONS // 2) * (2 * np.pi / DIRECTIONS)
+    half = [across * np.float32(np.cos(angle)) + down * np.float32(np.sin(angle)) for angle in angles]
+    both = np.stack([*half, *(-towards for towards in half)], -1)
+    return np.asarray(np.maximum(both, 0), np.float32)
 
 
 def _halved(field: Floats) -> Floats:
