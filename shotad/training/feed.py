@@ -102,10 +102,18 @@ class Feed:
     def pieces(self, picks: Sequence[Sequence[Pick]]) -> Iterator[Piece]:
         """One piece for each list of picks, in order. Raises DatasetError for a picture that is broken."""
         self._plan.picks = picks
-        for found in self._loader:
-            if isinstance(found, ShotadError):
-                raise found
-            yield found
+        try:
+            for found in self._loader:
+                if isinstance(found, ShotadError):
+                    raise found
+                yield found
+        except RuntimeError as error:
+            if not str(error).startswith("DataLoader worker"):
+                raise
+            raise ShotadError(
+                f"A process that reads pictures ended: {error}.",
+                "It may have run out of memory: take fewer (data.workers). --resume goes on.",
+            ) from None
 
     def close(self) -> None:
         """End the worker processes."""
@@ -159,5 +167,7 @@ def _context() -> Any:
 
 
 def _begin_worker(_: int) -> None:
-    """The main process alone answers Ctrl-C: it saves its state first, and needs the workers till then."""
+    """The main process alone answers a signal that all of its group get: it saves its state first, needs the
+    workers till then, and ends them itself."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -40,6 +40,7 @@ from tests.scale_pictures import LABELS, make_scale_pictures, scale_picture
 
 @pytest.fixture(scope="module", autouse=True)
 def _one_thread() -> Any:
+    """Nets as small as these lose more by sharing than they gain."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield

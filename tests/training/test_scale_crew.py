@@ -1,0 +1,190 @@
+"""Training with worker processes and with several processes; and that a tiny net learns shot scale."""
+
+from __future__ import annotations
+
+import csv
+import multiprocessing
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from transformers import Dinov2Config, Dinov2Model
+
+from shotad.config import ComputeSettings
+from shotad.errors import ShotadError
+from shotad.grammar.scale_checkpoint import load_net
+from shotad.grammar.scale_net import ScaleClassifier
+from shotad.progress import NoProgress, Task
+from shotad.settings import load_settings
+from shotad.training.data import open_picture, read_items
+from shotad.training.scale import train_scale
+from shotad.training.settings import ScaleTraining
+from shotad.types import ShotScale
+from tests.scale_pictures import make_scale_pictures, scale_picture
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[2]
+
+SMALL = (
+    "net.tuned_blocks=1", "net.long_side=56", "net.short_side=42", "data.workers=0", "epochs=2", "log_every=1",
+    "tensorboard=false", "optim.lr=1e-3", "optim.class_weights=inverse", "compute.device=cpu",
+    "compute.precision=float32",
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    """Nets as small as these lose more by sharing than they gain."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def make_backbone(folder: Path, hidden: int, blocks: int, heads: int) -> Path:
+    torch.manual_seed(0)
+    model = Dinov2Model(
+        Dinov2Config(
+            hidden_size=hidden,
+            num_hidden_layers=blocks,
+            num_attention_heads=heads,
+            image_size=112,
+            mlp_ratio=2,
+        )
+    )
+    with torch.no_grad():
+        # What is frozen must at least let places and edges through: positions as strong as what the patches
+        # bring, and three of four filters blind to the mean colour, which drowns all else in random ones.
+        model.embeddings.position_embeddings.normal_(std=0.3)
+        filters = model.embeddings.patch_embeddings.projection.weight[hidden // 4 :]
+        filters.sub_(filters.mean(dim=(2, 3), keepdim=True)).mul_(3)
+    model.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    root = tmp_path_factory.mktemp("crew")
+    # 45 pictures to train with, 5 for val, 15 for test: 9, 3 and 1 of each scale.
+    return make_scale_pictures(root / "pictures", 13, size=(56, 42)), make_backbone(root / "net", 16, 2, 2)
+
+
+def losses(out: Path) -> np.ndarray:
+    with (out / "metrics.csv").open(encoding="utf-8", newline="") as file:
+        return np.array([float(row["train/loss"]) for row in csv.DictReader(file)])
+
+
+def test_workers_change_nothing(ready: tuple[Path, Path], tmp_path: Path) -> None:
+    pictures, backbone = ready
+    for workers in (0, 2):
+        settings = load_settings(
+            ScaleTraining, [], [*SMALL, f"net.backbone={backbone}", "batch=8", f"data.workers={workers}"]
+        )
+        train_scale(pictures, tmp_path / str(workers), settings)
+    assert (losses(tmp_path / "0") == losses(tmp_path / "2")).all()
+    zero, two = (load_file(tmp_path / name / "best.safetensors") for name in ("0", "2"))
+    assert all(torch.equal(zero[name], two[name]) for name in zero)
+
+
+def test_a_reader_that_dies_is_told_plainly(ready: tuple[Path, Path], tmp_path: Path) -> None:
+    pictures, backbone = ready
+    more = [*SMALL, f"net.backbone={backbone}", "batch=8", "data.workers=1"]
+    settings = load_settings(ScaleTraining, [], more)
+    with pytest.raises(ShotadError, match=r"reads pictures ended.*--resume goes on"):
+        train_scale(pictures, tmp_path / "run", settings, progress=_Killer())
+
+
+class _Killer:
+    """Kills the reading processes when the first epoch is told of."""
+
+    def task(self, name: str, total: float | None, unit: str) -> Task:
+        return NoProgress().task(name, total, unit)
+
+    def note(self, text: str) -> None:
+        if text.startswith("Epoch 1"):
+            for reader in multiprocessing.active_children():
+                reader.kill()
+
+
+def launched(processes: int, ready: tuple[Path, Path], out: Path, *more: str) -> None:
+    pictures, backbone = ready
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    launcher = [
+        "-m", "torch.distributed.run", "--nproc_per_node", str(processes), "--master_port", str(port), "-m",
+    ]  # fmt: skip
+    single: Sequence[str] = ["-m"]
+    settings = [word for assignment in (*SMALL, *more) for word in ("--set", assignment)]
+    command = [
+        sys.executable, *(launcher if processes > 1 else single), "shotad.cli.main", "train", "scale",
+        "--data", str(pictures), "--backbone", str(backbone), "--out", str(out), *settings,
+    ]  # fmt: skip
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=400, env=environment, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.count("this run, on its own test split") == 1
+
+
+@pytest.mark.parametrize("batch", ["9", "44"])
+def test_two_processes_train_as_one(ready: tuple[Path, Path], tmp_path: Path, batch: str) -> None:
+    """Of 45 pictures shares are uneven with 9 a step; with 44 the last step is one, and a process has none."""
+    more = (f"batch={batch}", "compute.batch=4", "net.drop_path=0")
+    launched(1, ready, tmp_path / "one", *more)
+    launched(2, ready, tmp_path / "two", *more)
+    one, two = losses(tmp_path / "one"), losses(tmp_path / "two")
+    assert len(one) == len(two) >= 2
+    assert np.allclose(one, two, atol=1e-5)
+    before, after = (load_net(tmp_path / name / "best.safetensors") for name in ("one", "two"))
+    assert after[1]["computed"]["processes"] == 2
+    assert after[1]["test"]["confusion"] == before[1]["test"]["confusion"]
+    assert after[1]["val"]["macro_f1"] == before[1]["val"]["macro_f1"]
+    for (name, a), b in zip(before[0].state_dict().items(), after[0].state_dict().values(), strict=True):
+        # AdamW's first steps are about the sign of a gradient, so that rounding is seen where it is near 0.
+        assert float((a - b).abs().mean()) < 1e-4, name
+
+
+def test_a_tiny_net_learns_shot_scale(tmp_path: Path) -> None:
+    """Random weights, generated pictures, a few minutes of one CPU: far above chance (0.2)."""
+    pictures = make_scale_pictures(tmp_path / "pictures", LEARN_PICTURES)
+    backbone = make_backbone(tmp_path / "net", 64, 3, 4)
+    settings = load_settings(ScaleTraining, [], [f"net.backbone={backbone}", *LEARN])
+    outcome = train_scale(pictures, tmp_path / "out", settings)
+    print(outcome.test.record())
+    assert outcome.test.accuracy > 0.7
+    assert outcome.test.macro_f1 > 0.7
+    # Neighbouring scales are taken for each other more often than distant ones.
+    apart = np.abs(np.subtract.outer(np.arange(5), np.arange(5)))
+    wrong = outcome.test.confusion * (apart > 0)
+    assert (wrong * (apart == 1)).sum() > wrong.sum() / 2
+
+    reader = ScaleClassifier.load(outcome.checkpoint, ComputeSettings(device="cpu", precision="float32"))
+    items = read_items(pictures).of("test")
+    guesses = reader.of([open_picture(item) for item in items])
+    hits = [
+        guess is not None and guess.scale is item.scale for guess, item in zip(guesses, items, strict=True)
+    ]
+    assert np.mean(hits) == pytest.approx(outcome.test.accuracy, abs=0.01)
+    new = [(scale, scale_picture(scale, f"never seen {k}")) for scale in ShotScale for k in range(40)]
+    found = reader.of([image for _, image in new])
+    assert np.mean([g is not None and g.scale is s for g, (s, _) in zip(found, new, strict=True)]) > 0.65
+
+
+LEARN_PICTURES = 700
+"""Of each scale."""
+
+LEARN = (
+    "net.tuned_blocks=3", "net.long_side=112", "net.short_side=84", "data.workers=0", "epochs=14", "batch=32",
+    "tensorboard=false", "optim.lr=1.5e-3", "optim.head_factor=1", "optim.warmup=0.1", "compute.device=cpu",
+    "compute.precision=float32", "augment.colour=1", "augment.hue=0.5", "augment.shift=1",
+    "augment.shift_size=0.15", "augment.greyscale=0", "augment.noise=0", "augment.jpeg=0", "augment.blur=0",
+    "augment.bars=0",
+)  # fmt: skip
