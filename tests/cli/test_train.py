@@ -15,6 +15,10 @@ import torch
 from transformers import Dinov2Config, Dinov2Model
 
 from shotad.cli.main import main
+from shotad.config import ComputeSettings
+from shotad.grammar.scale_net import ScaleClassifier
+from shotad.types import ShotScale
+from tests.media import FilmSpec, make_film
 from tests.scale_pictures import make_scale_pictures
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,6 +88,37 @@ def test_it_says_what_was_reached_beside_the_paper(
     assert (code, err) == (0, "")
     assert report["test"]["items"] == 10
     assert Path(report["checkpoint"]).is_file()
+
+
+def test_the_checkpoint_is_used_by_describe(
+    ready: tuple[Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, _, err = said(monkeypatch, capsys, *words(ready, tmp_path / "run"), "--quiet")
+    assert code == 0, err
+    checkpoint = tmp_path / "run" / "best.safetensors"
+    film = make_film(FilmSpec(frames=300, cuts=(100, 200))).path
+    wanted = (
+        f"scale.checkpoint={checkpoint}",
+        "threads.features=none",
+        "slots.find_credits=false",
+        "speech.source=none",
+    )
+    settings = [word for assignment in wanted for word in ("--set", assignment)]
+    out = tmp_path / "work"
+    code, _, err = said(
+        monkeypatch, capsys, "describe", str(film), "--engine", "fake", "--out", str(out), *settings
+    )
+    assert code == 0, err
+    grammar = json.loads((out / "grammar.json").read_text(encoding="utf-8"))
+    reader = ScaleClassifier.load(checkpoint, ComputeSettings())
+    assert grammar["scale_method"] == reader.identity
+    assert len(grammar["shots"]) >= 3
+    for shot in grammar["shots"]:
+        chances = dict(zip(ShotScale, shot["probabilities"], strict=True))
+        assert shot["scale"] == max(chances, key=chances.__getitem__).value
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ def test_a_tiny_net_learns_shot_scale(tmp_path: Path) -> None:
     assert np.mean([g is not None and g.scale is s for g, (s, _) in zip(found, new, strict=True)]) > 0.65
 
 
-LEARN_PICTURES = 700
+LEARN_PICTURES = 900
 """Of each scale."""
 
 LEARN = (
