@@ -250,7 +250,7 @@ def told(rows: list[dict[str, Any]]) -> str:
         memory = "" if row["gib"] is None else f", {row['gib']:.1f} GiB"
         lines.append(
             f"{row['precision']:8}  batch {row['batch']}: {row['images_per_second']:.1f} images/s, "
-            f"{row["teraflops"]:.3g} TFLOP/s{memory}; {shares}"
+            f"{row['teraflops']:.3g} TFLOP/s{memory}; {shares}"
         )
         lines += [f"          {name}: {rate:.1f} images/s" for name, rate in row.get("files", {}).items()]
     lines.append(f"bfloat16 / float32: {rows[1]['images_per_second'] / rows[0]['images_per_second']:.2f}")
