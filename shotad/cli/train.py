@@ -51,7 +51,7 @@ def scale(
     """Train on shots that are labelled with their scale.
 
     The best checkpoint, OUT/best.safetensors, is used by shotad describe --set scale.checkpoint=FILE.
-    Several GPUs: accelerate launch -m shotad.cli.main train scale …
+    Several GPUs: torchrun --nproc_per_node 8 -m shotad.cli.main train scale … (or accelerate launch).
     """
     from shotad.grammar.compute import need
 
