@@ -27,7 +27,7 @@ from shotad.records import description_of
 from shotad.script.cue import Cue, Maker
 from shotad.sheet import write_sheet
 from shotad.tracking import write_track
-from shotad.understand import understand
+from shotad.understand import get_ready, understand
 from shotad.weights import weights_file
 from shotad.workfolder import WorkFolder, key_of
 
@@ -69,6 +69,7 @@ def describe(
     bench = Bench.of(film, folder, config, given, progress or NoProgress())
     for name in (*engines.looks.abilities.weights, *engines.writes.abilities.weights):
         weights_file(name, bench.progress)
+    get_ready(bench)
     prepared = prepare(bench)
     understood = understand(prepared, bench, engines.looks.abilities.frames_per_second)
     cues = write(understood.plans, prepared, bench, engines)

@@ -18,13 +18,14 @@ from shotad.errors import WeightsError
 from shotad.grammar.book import Book, Look, book_of, grammar_of, look_rows, pair_rows
 from shotad.grammar.features import make_feature_maker
 from shotad.grammar.reading import Readers, lacks, read_clips, threshold_of
-from shotad.grammar.scale import make_scale_reader
+from shotad.grammar.scale import make_scale_reader, scale_weights
 from shotad.plan.context import context_shots
 from shotad.plan.moments import ShotMoments, moments_of, published_moments_of
 from shotad.plan.sampling import plan_frames
 from shotad.prepare import Bench, Given, Prepared
 from shotad.progress import reported
 from shotad.types import ContextShot, Grammar, Interval, Seconds, Slot
+from shotad.weights import weights_file
 from shotad.workfolder import key_of
 
 FALLBACK_RATE = Fraction(24)
@@ -96,6 +97,26 @@ def _with_grammar(sketches: Sequence[_Sketch], bench: Bench, clock: Clock) -> Un
     return Understood(tuple(plans), warnings)
 
 
+def get_ready(bench: Bench) -> None:
+    """Refuse settings that cannot be meant and fetch what is wanted, before any work goes into the film.
+
+    Raises ConfigError, WeightsError, and ShotadError where an extra is not installed.
+    """
+    config = bench.config
+    make_feature_maker(config.threads, config.compute, bench.progress)
+    try:
+        for name in scale_weights(config.scale):
+            weights_file(name, bench.progress)
+    except WeightsError:
+        if not _ours_to_choose(config):
+            raise
+
+
+def _ours_to_choose(config: Config) -> bool:
+    """Whether scales may be left out where they cannot be read: nobody asked for them by name."""
+    return config.scale.method == "auto" and config.scale.checkpoint is None
+
+
 def _readers(bench: Bench) -> tuple[Readers, tuple[str, ...]]:
     """Who reads threads and scales. Where the choice is ours, scales that cannot be read are left out."""
     config, scales = bench.config, None
@@ -103,7 +124,7 @@ def _readers(bench: Bench) -> tuple[Readers, tuple[str, ...]]:
     try:
         scales = make_scale_reader(config.scale, config.compute, config.observer, bench.progress)
     except WeightsError as error:
-        if config.scale.method != "auto" or config.scale.checkpoint is not None:
+        if not _ours_to_choose(config):
             raise
         warnings = (f"Shot scales were not read, so Stage I asks as for medium shots. {error}",)
     maker = make_feature_maker(config.threads, config.compute, bench.progress)

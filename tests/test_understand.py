@@ -15,7 +15,7 @@ import pytest
 import shotad.understand
 from shotad.config import load_config
 from shotad.engines.fake import FakeEngine
-from shotad.errors import WeightsError
+from shotad.errors import ConfigError, WeightsError
 from shotad.film.reader import open_film
 from shotad.grammar.base import Features, ScaleGuess
 from shotad.outcome import Outcome
@@ -282,6 +282,19 @@ def test_scales_that_cannot_be_had_are_left_out_with_a_word(
     assert all(r["scales"] == {} and r["effective_scale"] == 2 for r in records)
     with pytest.raises(WeightsError):
         run(tmp_path / "v", "scale.method=by-face")
+
+
+@pytest.mark.parametrize(
+    ("setting", "hint"),
+    [("threads.features=dinov2-bse", "dinov2-base"), ("scale.method=classifier", "shotad train scale")],
+)
+def test_a_setting_that_cannot_be_meant_is_refused_before_the_film_is_read(
+    tmp_path: Path, setting: str, hint: str
+) -> None:
+    with pytest.raises(ConfigError, match=setting.split("=")[1]) as caught:
+        run(tmp_path / "w", setting)
+    assert hint in caught.value.hint
+    assert not (tmp_path / "w" / "shots.json").exists()
 
 
 def test_without_threads_none_are_spoken_of(tmp_path: Path) -> None:

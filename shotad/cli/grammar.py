@@ -26,11 +26,12 @@ def command(console: Console, **options: Any) -> None:
     """
     from shotad.prepare import Bench, prepare
     from shotad.records import shots_of
-    from shotad.understand import understand
+    from shotad.understand import get_ready, understand
 
     config = settings(options)
     with opened(options, config) as (film, folder, given):
         bench = Bench.of(film, folder, config, given, console)
+        get_ready(bench)
         understood = understand(prepare(bench), bench)
         bench.frames.release()
         found = folder.read_json("grammar.json") or {}
