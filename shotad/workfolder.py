@@ -188,23 +188,30 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_bytes(path: Path, parts: Iterable[bytes]) -> None:
-    """Replace a file by a temporary one beside it and a rename, so that it is never half written.
+    """Replace a file whole. Its folder is made where it is missing. Raises WorkFolderError."""
+    with replacing(path) as part, part.open("wb") as out:
+        out.writelines(parts)
 
-    Its folder is made where it is missing. Raises WorkFolderError.
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A file to write in place of ``path``, which takes that name only when it is whole and on the disk.
+
+    Raises WorkFolderError where that cannot be done; what was there before is then still there.
     """
     with _explained(path, "cannot be written"):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=".tmp-", dir=path.parent)
+        os.close(handle)
+        part = Path(name)
         try:
-            with os.fdopen(handle, "wb") as out:
-                out.writelines(parts)
-                out.flush()
-                os.fsync(out.fileno())
-            os.chmod(name, 0o666 & ~_umask())
-            os.replace(name, path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+            yield part
+            with part.open("rb+") as written:
+                os.fsync(written.fileno())
+            part.chmod(0o666 & ~_umask())
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
 
 
 def readable_json(value: Json) -> str:

@@ -8,10 +8,7 @@ and the record of its training.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +17,7 @@ from shotad.errors import WeightsError
 from shotad.grammar.compute import need, need_torch
 from shotad.grammar.dino_names import Weights, from_released, to_released
 from shotad.grammar.scale_net import BackboneShape, ScaleDesign, ScaleNet
+from shotad.workfolder import replacing
 
 if TYPE_CHECKING:
     import torch
@@ -46,22 +44,6 @@ def save_net(path: Path, net: ScaleNet, record: Mapping[str, Any]) -> None:
     weights = {name: value.contiguous() for name, value in released_weights(net).items()}
     with replacing(path) as part:
         save(weights, part, metadata={FORMAT: json.dumps(about, ensure_ascii=False)})
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A file to write in place of ``path``: it takes that name only once it is written and on the disk."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
-    os.close(handle)
-    part = Path(name)
-    try:
-        yield part
-        with part.open("rb+") as stream:
-            os.fsync(stream.fileno())
-        part.chmod(0o644)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def load_net(path: Path) -> tuple[ScaleNet, Record]:

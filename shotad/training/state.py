@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from shotad.errors import ConfigError, WorkFolderError
 from shotad.grammar.compute import need_torch
-from shotad.grammar.scale_checkpoint import replacing
 from shotad.grammar.scale_net import ScaleNet
+from shotad.workfolder import replacing
 
 if TYPE_CHECKING:
     import torch
