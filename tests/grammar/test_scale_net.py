@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from shotad.config import ComputeSettings
-from shotad.errors import WeightsError
+from shotad.errors import WeightsError, WorkFolderError
 from shotad.grammar.dino_names import from_released, released_name, to_released
 from shotad.grammar.pixels import normalised, prepared
 from shotad.grammar.scale_checkpoint import FORMAT, load_net, released_weights, save_net
@@ -281,10 +282,10 @@ def test_a_failed_save_leaves_the_old_checkpoint(
 
     def fail(weights: object, file: Path, metadata: object) -> None:
         file.write_bytes(b"half")
-        raise OSError("no space left")
+        raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("safetensors.torch.save_file", fail)
-    with pytest.raises(OSError, match="no space"):
+    with pytest.raises(WorkFolderError, match="No space"):
         save_net(path, net, {"n": 2})
     assert load_net(path)[1] == {"n": 1}
     assert len(list(tmp_path.iterdir())) == 1
