@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
-from transformers import Dinov2Config, Dinov2Model
 
 from shotad.config import ComputeSettings
 from shotad.errors import ShotadError
@@ -28,6 +27,7 @@ from shotad.training.scale import train_scale
 from shotad.training.settings import ScaleTraining
 from shotad.types import ShotScale
 from tests.scale_pictures import make_scale_pictures, scale_picture
+from tests.tiny import make_backbone
 
 pytestmark = pytest.mark.slow
 
@@ -47,27 +47,6 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
-
-
-def make_backbone(folder: Path, hidden: int, blocks: int, heads: int) -> Path:
-    torch.manual_seed(0)
-    model = Dinov2Model(
-        Dinov2Config(
-            hidden_size=hidden,
-            num_hidden_layers=blocks,
-            num_attention_heads=heads,
-            image_size=112,
-            mlp_ratio=2,
-        )
-    )
-    with torch.no_grad():
-        # What is frozen must at least let places and edges through: positions as strong as what the patches
-        # bring, and three of four filters blind to the mean colour, which drowns all else in random ones.
-        model.embeddings.position_embeddings.normal_(std=0.3)
-        filters = model.embeddings.patch_embeddings.projection.weight[hidden // 4 :]
-        filters.sub_(filters.mean(dim=(2, 3), keepdim=True)).mul_(3)
-    model.save_pretrained(folder)
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ import pytest
 import torch
 from PIL import Image
 from safetensors.torch import load_file
-from transformers import Dinov2Config, Dinov2Model
+from transformers import Dinov2Model
 
 from shotad.config import ComputeSettings
 from shotad.errors import ConfigError, DatasetError, ShotadError, UsageError, WorkFolderError
@@ -36,6 +36,7 @@ from shotad.training.settings import OptimSettings, ScaleTraining
 from shotad.training.state import Standing
 from shotad.types import ShotScale
 from tests.scale_pictures import LABELS, make_scale_pictures, scale_picture
+from tests.tiny import make_backbone
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -51,24 +52,6 @@ def _one_thread() -> Any:
 def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny DINOv2 with random weights, as save_pretrained writes it."""
     return make_backbone(tmp_path_factory.mktemp("backbone"), hidden=16, blocks=2, heads=2)
-
-
-def make_backbone(folder: Path, *, hidden: int, blocks: int, heads: int) -> Path:
-    torch.manual_seed(0)
-    model = Dinov2Model(
-        Dinov2Config(
-            hidden_size=hidden,
-            num_hidden_layers=blocks,
-            num_attention_heads=heads,
-            image_size=112,
-            mlp_ratio=2,
-        )
-    )
-    with torch.no_grad():
-        # As strong as what the patches bring, or a frozen random embedding tells no place from another.
-        model.embeddings.position_embeddings.normal_(std=0.3)
-    model.save_pretrained(folder)
-    return folder
 
 
 @pytest.fixture(scope="module")
