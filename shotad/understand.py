@@ -14,7 +14,7 @@ from typing import Any
 
 from shotad.config import Config
 from shotad.describe.slotplan import SlotPlan, shown_shots
-from shotad.errors import WeightsError
+from shotad.errors import ConfigError, WeightsError
 from shotad.grammar.book import Book, Look, book_of, grammar_of, look_rows, pair_rows
 from shotad.grammar.features import make_feature_maker
 from shotad.grammar.reading import Readers, lacks, read_clips, threshold_of
@@ -103,6 +103,11 @@ def get_ready(bench: Bench) -> None:
     Raises ConfigError, WeightsError, and ShotadError where an extra is not installed.
     """
     config = bench.config
+    if config.threads.match == "whole" and config.threads.threshold is None:
+        raise ConfigError(
+            "threads.match = whole has no usual threshold, and threads.threshold is not set.",
+            "Set it; shotad evaluate threads --match whole finds the best for labels of yours.",
+        )
     make_feature_maker(config.threads, config.compute, bench.progress)
     try:
         for name in scale_weights(config.scale):

@@ -286,7 +286,11 @@ def test_scales_that_cannot_be_had_are_left_out_with_a_word(
 
 @pytest.mark.parametrize(
     ("setting", "hint"),
-    [("threads.features=dinov2-bse", "dinov2-base"), ("scale.method=classifier", "shotad train scale")],
+    [
+        ("threads.features=dinov2-bse", "dinov2-base"),
+        ("threads.match=whole", "evaluate threads"),
+        ("scale.method=classifier", "shotad train scale"),
+    ],
 )
 def test_a_setting_that_cannot_be_meant_is_refused_before_the_film_is_read(
     tmp_path: Path, setting: str, hint: str
