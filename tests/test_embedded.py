@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import signal
@@ -32,7 +33,8 @@ def start(film: Path, out: Path) -> subprocess.Popen[bytes]:
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    return {p.name: p.read_bytes() for p in folder.iterdir() if p.name not in ("log.txt", ".lock")}
+    kept = (p for p in folder.rglob("*") if p.is_file() and p.name not in ("log.txt", ".lock"))
+    return {str(p.relative_to(folder)): p.read_bytes() for p in kept}
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +56,30 @@ def track_of(out: Path) -> Track:
 def test_there_is_a_line_in_at_least_half_of_the_slots(whole: Path) -> None:
     track = track_of(whole)
     assert 2 * len(track.heard) >= len(track.cues) > 0
+
+
+def test_threads_and_scales_are_those_of_the_film(whole: Path, truths: dict[str, Any]) -> None:
+    """Measured: both threads (the walk before the rocket is joined to it too), 7 of 8 scales."""
+    rows = {row["index"]: row for row in json.loads((whole / "grammar.json").read_text())["shots"]}
+    assert len(rows) == len(truths["shots"])
+    for thread in truths["threads"]:
+        assert len({rows[shot]["thread"] for shot in thread}) == 1
+        assert rows[thread[0]]["thread"] is not None
+    assert len({rows[thread[0]]["thread"] for thread in truths["threads"]}) == 2
+    assert sum(row["thread"] is not None for row in rows.values()) <= 5
+    labelled = {k: shot["scale"] for k, shot in enumerate(truths["shots"]) if shot["scale"]}
+    assert sum(rows[k]["scale"] == scale for k, scale in labelled.items()) >= len(labelled) - 2
+    named = [json.loads(line) for line in (whole / "stage1.jsonl").read_text().splitlines()]
+    assert any(record["threads"] for record in named)
+    assert len({tuple(record["factors"]) for record in named}) >= 2
+
+
+def test_the_overview_is_drawn(whole: Path) -> None:
+    page = html.unescape((whole / "overview.html").read_text(encoding="utf-8"))
+    assert all(line.text in page for line in track_of(whole).heard)
+    lines = {path.stem for path in (whole / "sheet").glob("line-*.png")}
+    assert lines == {f"line-{cue.id}" for cue in track_of(whole).cues}
+    assert (whole / "sheet" / "timeline.png").is_file()
 
 
 def test_text_on_the_screen_is_read_with_its_spaces(whole: Path) -> None:
