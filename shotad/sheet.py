@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import numpy as np
 from PIL import Image
 
 from shotad.config import Config, OverlaySettings
+from shotad.film.clips import Pictures
 from shotad.film.reader import Picture
 from shotad.pictures.overlay import fit, paint, vlm_size
 from shotad.pictures.sheet.files import SheetFiles, page_name
@@ -32,9 +32,6 @@ from shotad.script.timecode import timecode
 from shotad.types import Clip
 from shotad.types import Image as Pixels
 from shotad.workfolder import write_bytes
-
-Pictures = Callable[[Sequence[float]], Iterator[Picture]]
-"""One picture for each of the ascending seconds (`shotad.framing.Frames.pictures`)."""
 
 PAGE = "overview.html"
 FOLDER = "sheet"

@@ -72,8 +72,8 @@ def present_track(folder: WorkFolder, film: FilmId) -> Track | None:
     track = load_track(path)
     if track.film.fingerprint != film.fingerprint:
         raise WorkFolderError(
-            f"{path} belongs to another film ({track.film.name}, fingerprint {track.film.fingerprint}).",
-            "Name another folder with --out, or move that track away.",
+            f"{path} belongs to another film: {track.film.name}, not {film.name}.",
+            "Name that film, or another folder with --out, or move that track away.",
         )
     return track
 

@@ -22,7 +22,7 @@ from shotad.grammar.scale import make_scale_reader, scale_weights
 from shotad.plan.context import context_shots
 from shotad.plan.moments import ShotMoments, moments_of, published_moments_of
 from shotad.plan.sampling import plan_frames
-from shotad.prepare import Bench, Given, Prepared
+from shotad.prepare import Bench, Given, Prepared, prepare
 from shotad.progress import reported
 from shotad.types import ContextShot, Grammar, Interval, Seconds, Slot
 from shotad.weights import weights_file
@@ -95,6 +95,12 @@ def _with_grammar(sketches: Sequence[_Sketch], bench: Bench, clock: Clock) -> Un
         grammar = grammar_of(book, clip, numbers, threshold_of(readers, config.threads), config.scale.value)
         plans.append(replace(sketch.plan, grammar=grammar))
     return Understood(tuple(plans), warnings)
+
+
+def study(bench: Bench) -> Understood:
+    """Both first acts, for those who want no lines: what the film's shots, slots and grammar are."""
+    get_ready(bench)
+    return understand(prepare(bench), bench)
 
 
 def get_ready(bench: Bench) -> None:

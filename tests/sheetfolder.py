@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from shotad.film.reader import Picture
-from shotad.grammar.book import letter
 from shotad.script.cue import Cue, CueStatus, Maker
 from shotad.script.track import FilmId, Track, to_json
+from shotad.threadnames import thread_name
 from shotad.types import Interval, slot_id
 
 SCALES = ("extreme close-up", "close-up", "medium", "full", "long", None)
@@ -38,7 +38,7 @@ class Made:
     """So many threads take turns: shot ``i`` belongs to thread ``i % threads``; 0: none."""
 
     def letters(self, shot: int) -> str | None:
-        return letter(shot % self.threads) if self.threads and self.shots > self.threads else None
+        return thread_name(shot % self.threads) if self.threads and self.shots > self.threads else None
 
 
 def make_folder(folder: Path, made: Made) -> Path:

@@ -19,6 +19,7 @@ FLOORS = {
     "config": 2,
     "resources": 2,
     "settings": 2,
+    "threadnames": 2,
     "progress": 2,
     "quiet": 2,
     "plan": 3,

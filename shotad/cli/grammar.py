@@ -24,15 +24,14 @@ def command(console: Console, **options: Any) -> None:
 
     Shots that no slot's clip shows are not read.
     """
-    from shotad.prepare import Bench, prepare
+    from shotad.prepare import Bench
     from shotad.records import shots_of
-    from shotad.understand import get_ready, understand
+    from shotad.understand import study
 
     config = settings(options)
     with opened(options, config) as (film, folder, given):
         bench = Bench.of(film, folder, config, given, console)
-        get_ready(bench)
-        understood = understand(prepare(bench), bench)
+        understood = study(bench)
         bench.frames.release()
         found = folder.read_json("grammar.json") or {}
         shots = shots_of((folder.read_json("shots.json") or {})["shots"])

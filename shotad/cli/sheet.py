@@ -12,7 +12,6 @@ from shotad.cli.options import console_options, film_options, opened, settings
 from shotad.errors import UsageError, WorkFolderError
 
 if TYPE_CHECKING:
-    from shotad.film.reader import Film
     from shotad.workfolder import WorkFolder
 
 
@@ -26,28 +25,26 @@ def command(console: Console, **options: Any) -> None:
     Give the film, or its work folder: the film is then looked for beside the folder. A film that was
     never described is drawn with its shots, speech and slots.
     """
+    from shotad.framing import Frames
+    from shotad.prepare import Bench
+    from shotad.script.track import FilmId
     from shotad.sheet import write_sheet
+    from shotad.tracking import present_track
+    from shotad.understand import study
 
     config = settings(options)
     options = {**options, **_places(options)}
     with opened(options, config) as (film, folder, given):
-        described = (folder.path / "track.json").exists()
-        if described:
-            from shotad.framing import Frames
-
-            _check(film, folder)
+        drawn = FilmId(film.info.name, film.info.fingerprint, film.info.duration)
+        if present_track(folder, drawn):
             frames = Frames(film, folder, config, exact=_was_exact(folder))
+            files = write_sheet(folder.path, frames.pictures, config, console)
         else:
-            from shotad.prepare import Bench, prepare
-            from shotad.understand import understand
-
             bench = Bench.of(film, folder, config, given, console)
-            for warning in understand(prepare(bench), bench).warnings:
+            for warning in study(bench).warnings:
                 console.note(f"Note: {warning}")
-            frames = bench.frames
-        files = write_sheet(folder.path, frames.pictures, config, console)
-        if not described:
-            frames.release()
+            files = write_sheet(folder.path, bench.frames.pictures, config, console)
+            bench.frames.release()
     page, *pictures = map(str, files)
     text = f"{page}\n{len(pictures)} pictures in {files[0].parent / 'sheet'}"
     console.result(text, {"page": page, "pictures": pictures})
@@ -105,18 +102,6 @@ def _film_name(folder: Path) -> str:
 
 
 _FILMS = {".mp4", ".mkv", ".webm", ".mov", ".avi", ".m4v", ".mpg", ".mpeg", ".ts", ".m2ts", ".ogv", ".wmv"}
-
-
-def _check(film: Film, folder: WorkFolder) -> None:
-    """Refuse to draw one film with the track of another."""
-    from shotad.script.track import load_track
-
-    track = load_track(folder.path / "track.json")
-    if track.film.fingerprint != film.info.fingerprint:
-        raise WorkFolderError(
-            f"{folder.path} belongs to another film: {track.film.name}, not {film.info.name}.",
-            "Name that film, or the work folder of this one with --out.",
-        )
 
 
 def _was_exact(folder: WorkFolder) -> bool:

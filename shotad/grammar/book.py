@@ -11,6 +11,7 @@ import numpy as np
 from shotad.grammar.base import ScaleGuess
 from shotad.grammar.threads import threads_of
 from shotad.plan.moments import Moment, ShotMoments
+from shotad.threadnames import thread_name
 from shotad.types import Grammar
 
 Json = dict[str, Any]
@@ -97,17 +98,7 @@ def thread_letters(book: Book, threshold: float) -> dict[int, str]:
         i, j = place[earlier.shot], place[later.shot]
         joined[i, j] = joined[j, i] = max(joined[i, j], np.float32(score > threshold))
     threads = [thread for thread in threads_of(joined, 0.5) if len(thread) > 1]
-    return {shots[k]: letter(n) for n, thread in enumerate(threads) for k in thread}
-
-
-def letter(number: int) -> str:
-    """Name of thread ``number``, from 0, as columns of a spreadsheet: 0 → A, 25 → Z, 26 → AA."""
-    name = ""
-    number += 1
-    while number:
-        number, rest = divmod(number - 1, 26)
-        name = chr(ord("A") + rest) + name
-    return name
+    return {shots[k]: thread_name(n) for n, thread in enumerate(threads) for k in thread}
 
 
 def look_rows(book: Book, looks: Iterable[Look], threshold: float) -> list[Json]:

@@ -1,10 +1,12 @@
-"""Colours that people with any kind of colour vision tell apart, and the letters that need no colour.
+"""Colours that people with any kind of colour vision tell apart.
 
 The eight colours are those of Masataka Okabe and Kei Ito ("Color Universal Design", 2002; revised 2008).
 Contrast is WCAG 2.2's ratio of relative luminances.
 """
 
 from __future__ import annotations
+
+from shotad.threadnames import thread_number
 
 Colour = tuple[int, int, int]
 """Red, green and blue, 0 to 255."""
@@ -29,24 +31,9 @@ THREAD_COLOURS = (ORANGE, SKY_BLUE, BLUISH_GREEN, VERMILLION, BLUE, REDDISH_PURP
 """Neighbours differ in lightness too. Thread H has the colour of A again; its letter is another."""
 
 
-def letter_number(letters: str) -> int:
-    """Place of a thread's letters in their order: ``A → 0``, ``Z → 25``, ``AA → 26``.
-
-    Raises ValueError for anything but capitals from A to Z.
-    """
-    number = 0
-    for letter in letters:
-        if not "A" <= letter <= "Z":
-            raise ValueError(f"a thread is named by capitals A to Z, got {letters!r}")
-        number = number * 26 + ord(letter) - ord("A") + 1
-    if not number:
-        raise ValueError(f"a thread is named by capitals A to Z, got {letters!r}")
-    return number - 1
-
-
 def thread_colour(letters: str) -> Colour:
     """Colour of the thread with these letters; they come round again after seven."""
-    return THREAD_COLOURS[letter_number(letters) % len(THREAD_COLOURS)]
+    return THREAD_COLOURS[thread_number(letters) % len(THREAD_COLOURS)]
 
 
 def ink_on(colour: Colour) -> Colour:

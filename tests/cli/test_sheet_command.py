@@ -148,3 +148,12 @@ def test_a_folder_that_is_not_there_is_an_error(shotad: Shotad, tmp_path: Path) 
     assert code == 1
     assert err.startswith("Error: ")
     assert not (tmp_path / "none.shotad").exists()
+
+
+def test_a_setting_that_cannot_be_meant_is_refused_before_the_film_is_read(
+    shotad: Shotad, film: Path
+) -> None:
+    code, _, err = shotad("sheet", film, "--set", "threads.features=gird")
+    assert code == 2
+    assert "grid" in err
+    assert not (film.with_suffix(".shotad") / "shots.json").exists()

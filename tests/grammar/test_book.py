@@ -12,7 +12,6 @@ from shotad.grammar.book import (
     Look,
     book_of,
     grammar_of,
-    letter,
     look_rows,
     pair_rows,
     pairs_of,
@@ -85,13 +84,6 @@ def test_a_shot_of_unknown_scale_has_none() -> None:
 def test_letters_go_by_the_first_shot_of_a_thread_over_the_whole_film() -> None:
     found = thread_letters(book((0, 4, 0.9), (1, 2, 0.9), (4, 5, 0.9)), 0.3)
     assert found == {0: "A", 4: "A", 5: "A", 1: "B", 2: "B"}
-
-
-@pytest.mark.parametrize(
-    ("number", "name"), [(0, "A"), (25, "Z"), (26, "AA"), (51, "AZ"), (52, "BA"), (702, "AAA")]
-)
-def test_letters_never_end(number: int, name: str) -> None:
-    assert letter(number) == name
 
 
 @pytest.mark.parametrize("slots", [("",), ("s00000100", "s00000900")], ids=["whole shots", "clipped shots"])

@@ -6,18 +6,8 @@ import itertools
 
 import pytest
 
-from shotad.grammar.book import letter
 from shotad.pictures import palette
-
-
-def test_letters_are_numbered_as_film_grammar_names_them() -> None:
-    assert [palette.letter_number(letter(n)) for n in range(800)] == list(range(800))
-
-
-@pytest.mark.parametrize("name", ["", "a", "1", "A1", "Ä", "["])
-def test_what_is_no_thread_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="capitals A to Z"):
-        palette.letter_number(name)
+from shotad.threadnames import thread_name
 
 
 def test_letters_on_thread_colours_pass_wcag_aa() -> None:
@@ -37,7 +27,7 @@ def test_contrast_is_that_of_wcag() -> None:
 
 
 def test_seven_threads_have_seven_colours_and_then_they_come_round() -> None:
-    colours = [palette.thread_colour(letter(n)) for n in range(15)]
+    colours = [palette.thread_colour(thread_name(n)) for n in range(15)]
     assert len(set(colours[:7])) == 7
     assert colours[7:14] == colours[:7]
     assert all(one != other for one, other in itertools.pairwise(colours))

@@ -13,12 +13,12 @@ from typing import Any
 
 from shotad.errors import WorkFolderError
 from shotad.facts import Facts
-from shotad.pictures.palette import letter_number
 from shotad.pictures.sheet.inwords import in_words
 from shotad.pictures.sheet.subject import Line, Look, Overlay, Piece, SheetShot, Subject
 from shotad.records import shots_of, slots_of, utterances_of
 from shotad.script.rules import Limits, gaps, silences
 from shotad.script.track import Track, load_track
+from shotad.threadnames import thread_name, thread_number
 from shotad.types import Interval, Role, Shot, ShotScale, Slot
 from shotad.workfolder import WorkFolder
 
@@ -41,7 +41,7 @@ class _Known:
     def of(row: Row) -> _Known:
         scale, thread = row.get("scale"), row.get("thread")
         if thread is not None:
-            letter_number(thread)
+            thread_number(thread)
         return _Known(float(row["middle"]), ShotScale(scale) if scale is not None else None, thread)
 
 
@@ -263,7 +263,7 @@ def _named(
     known = grammar.shots if grammar else {}
     letters = {known[shot].thread if shot in known else None for shot in (shots[n] for n in thread)}
     (name,) = letters if len(letters) == 1 else (None,)
-    own = chr(ord("A") + list(threads).index(thread) % 26)
+    own = thread_name(list(threads).index(thread))
     for number in thread:
         yield number, name or own
 
