@@ -25,7 +25,7 @@ from shotad.pictures.sheet.linecard import FramePictures, line_card
 from shotad.pictures.sheet.marks import thumbnail, thumbnail_size
 from shotad.pictures.sheet.page import Embeds, drawing, overview, photo
 from shotad.pictures.sheet.scores import ScoreTable, score_picture, score_table
-from shotad.pictures.sheet.subject import Line, Look, Piece, SheetShot, Subject, shown_seconds
+from shotad.pictures.sheet.subject import PAGE_FRAMES, Line, Look, Piece, SheetShot, Subject, shown_seconds
 from shotad.pictures.sheet.timeline import ROWS_PER_PAGE, timeline, timeline_rows
 from shotad.progress import NoProgress, Progress, reported
 from shotad.script.timecode import timecode
@@ -136,7 +136,11 @@ class _Cards:
 
     def __init__(self, subject: Subject, files: SheetFiles, embeds: Embeds, config: Config) -> None:
         self._files, self._embeds, self._config = files, embeds, config
-        self.seconds = {line.id: shown_seconds(line.look) if line.look else {} for line in subject.lines}
+        looks = {line.id: line.look for line in subject.lines}
+        self.seconds = {
+            name: shown_seconds(look, PAGE_FRAMES) if look else {} for name, look in looks.items()
+        }
+        self._on_card = {name: shown_seconds(look) if look else {} for name, look in looks.items()}
         self._wanted_by: dict[float, list[_Open]] = defaultdict(list)
         self._open: dict[str, _Open] = {}
         for line in subject.lines:
@@ -150,7 +154,7 @@ class _Cards:
             return
         opened = _Open(line, line.look, {})
         for piece in line.look.pieces:
-            for second in self.seconds[line.id][piece.number]:
+            for second in {*self.seconds[line.id][piece.number], *self._on_card[line.id][piece.number]}:
                 opened.wanted.setdefault(second, []).append(piece)
         for second in opened.wanted:
             self._wanted_by[second].append(opened)
@@ -173,13 +177,16 @@ class _Cards:
     def _close(self, opened: _Open) -> None:
         del self._open[opened.line.id]
         size = next((p.size for p in opened.pictures.values()), thumbnail_size((960, 540), CARD_PIXELS))
+        shown = self.seconds[opened.line.id]
         self._embeds.frames[opened.line.id] = {
-            at: photo(thumbnail(picture, PAGE_PIXELS)) for at, picture in opened.pictures.items()
+            (number, second): photo(thumbnail(picture, PAGE_PIXELS))
+            for (number, second), picture in opened.pictures.items()
+            if second in shown[number]
         }
         self._save(opened.line, opened.pictures, size)
 
     def _save(self, line: Line, pictures: FramePictures, size: tuple[int, int]) -> None:
-        card = line_card(line, self.seconds[line.id], pictures, size)
+        card = line_card(line, self._on_card[line.id], pictures, size)
         self._files.save(f"line-{line.id}", card, photos=True)
 
 

@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,8 @@ from shotad.errors import WorkFolderError
 from shotad.film.reader import Picture
 from shotad.pictures.overlay import fit, paint
 from shotad.pictures.sheet import filmstrip
-from shotad.pictures.sheet.subject import Look, Piece
+from shotad.pictures.sheet.linecard import line_card
+from shotad.pictures.sheet.subject import PAGE_FRAMES, Line, Look, Piece
 from shotad.script.cue import CueStatus
 from shotad.sheet import _as_seen, write_sheet
 from shotad.types import Clip, Interval, Role
@@ -93,6 +95,23 @@ def test_every_picture_is_written_and_named(tmp_path: Path) -> None:
             assert min(picture.size) > 60
     assert sorted(p for p in tmp_path.rglob("*.png")) == sorted(written[1:])
     assert not list(tmp_path.rglob(".tmp-*"))
+
+
+def test_a_card_shows_all_frames_that_a_model_sees_and_the_page_fewer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[int] = []
+
+    def spied(line: Line, seconds: Any, pictures: Any, size: Any) -> Image.Image:
+        assert {(number, s) for number, some in seconds.items() for s in some} <= set(pictures)
+        drawn.append(sum(len(some) for some in seconds.values()))
+        return line_card(line, seconds, pictures, size)
+
+    monkeypatch.setattr("shotad.sheet.line_card", spied)
+    made = Made(shots=6, frames=8)
+    page = Page(sheet(tmp_path, made)[0].read_text(encoding="utf-8"))
+    assert drawn == [24, 32, 24]
+    assert sum(image.inside[-3:] == ["figure", "ul", "li"] for image in page.all("img")) == 3 * PAGE_FRAMES
 
 
 def test_the_film_is_asked_once_in_order_of_time(tmp_path: Path) -> None:

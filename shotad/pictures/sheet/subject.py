@@ -14,8 +14,11 @@ from shotad.types import Interval, Role, ShotScale, Slot, Utterance
 
 Overlay = Literal["number", "box", "none"]
 
-FRAMES = 15
-"""Frames of one line that are shown; an engine may see five times as many."""
+FRAMES = 32
+"""Frames of one line that its card shows: all that a vision-language model sees (Shot-by-Shot, section
+3.1). The embedded observer may see twice as many."""
+PAGE_FRAMES = 15
+"""The same on the page, whose pictures all stand in one file."""
 
 
 @dataclass(frozen=True, slots=True)
