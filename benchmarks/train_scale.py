@@ -31,8 +31,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import torch
 
+from shotad.compute import device_of
 from shotad.config import ComputeSettings
-from shotad.grammar.compute import device_of
 from shotad.grammar.scale_net import BackboneShape, ScaleDesign, ScaleNet
 from shotad.settings import load_settings
 from shotad.training.data import read_items

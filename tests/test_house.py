@@ -33,6 +33,8 @@ FLOORS = {
     "engines": 4,
     "grammar": 4,
     "machine": 4,
+    "compute": 4,
+    "hub": 4,
     "describe": 5,
     "training": 5,
     "evaluation": 6,

@@ -11,7 +11,8 @@ import click
 from shotad.cli.console import Console
 from shotad.cli.options import console_options
 from shotad.errors import ShotadError, WeightsError
-from shotad.grammar.hub import MODELS, HubModel, cached, model_folder
+from shotad.grammar.dino_models import MODELS
+from shotad.hub import HubModel, cached
 from shotad.weights import Weights, manifest, state, weights_file
 
 
@@ -45,7 +46,7 @@ def pull(console: Console, names: tuple[str, ...]) -> None:
     for name in wanted:
         try:
             hub = MODELS.get(name)
-            path = model_folder(hub.repo, progress=console) if hub else weights_file(name, console)
+            path = hub.folder(progress=console) if hub else weights_file(name, console)
             console.note(f"{name}: {path}")
         except ShotadError as error:
             troubles.append(name)

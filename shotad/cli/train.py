@@ -53,7 +53,7 @@ def scale(
     The best checkpoint, OUT/best.safetensors, is used by shotad describe --set scale.checkpoint=FILE.
     Several GPUs: torchrun --nproc_per_node 8 -m shotad.cli.main train scale … (or accelerate launch).
     """
-    from shotad.grammar.compute import need
+    from shotad.compute import need
 
     for module in ("torch", "transformers", "accelerate"):
         need(module, "shotad train", "train")

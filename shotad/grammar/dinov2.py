@@ -14,12 +14,13 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from shotad.compute import need
 from shotad.config import ComputeSettings
 from shotad.errors import WeightsError
 from shotad.grammar.base import Features
-from shotad.grammar.compute import need
-from shotad.grammar.hub import MODELS, broken, model_folder, reason, weight_files
+from shotad.grammar.dino_models import MODELS
 from shotad.grammar.tokens import PURPOSE, THRESHOLD, Runner, patch_grid
+from shotad.hub import broken, reason, weight_files
 from shotad.progress import Progress
 from shotad.types import Image
 
@@ -60,9 +61,9 @@ class DinoV2:
 
         Raises WeightsError where it cannot be had, and what the constructor raises.
         """
-        repo = MODELS[name].repo
-        folder = model_folder(repo, revision, progress)
-        return cls(folder, f"{repo}@{folder.name}", compute)
+        model = MODELS[name]
+        folder = model.folder(revision, progress)
+        return cls(folder, f"{model.repo}@{folder.name}", compute)
 
     @classmethod
     def in_folder(cls, folder: Path, compute: ComputeSettings) -> DinoV2:

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from shotad.compute import device_of, need, need_torch
 from shotad.config import ComputeSettings, ThreadSettings
 from shotad.errors import ConfigError, ShotadError
 from shotad.grammar.base import FeatureMaker
-from shotad.grammar.compute import device_of, need, need_torch
-from shotad.grammar.hub import MODELS, HubModel, cached
+from shotad.grammar.dino_models import MODELS
+from shotad.hub import HubModel, cached
 from shotad.progress import Progress
 
 if TYPE_CHECKING:

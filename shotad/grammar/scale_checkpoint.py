@@ -13,8 +13,8 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shotad.compute import need, need_torch
 from shotad.errors import WeightsError
-from shotad.grammar.compute import need, need_torch
 from shotad.grammar.dino_names import Weights, from_released, to_released
 from shotad.grammar.scale_net import BackboneShape, ScaleDesign, ScaleNet
 from shotad.workfolder import replacing

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shotad.compute import device_of, dtype_of, need, need_torch
 from shotad.config import ComputeSettings
 from shotad.grammar.base import ScaleGuess
-from shotad.grammar.compute import device_of, dtype_of, need, need_torch
 from shotad.grammar.pixels import MEAN, STD, fitted, is_upright
 from shotad.plan.moments import Moment
 from shotad.types import Image, ShotScale

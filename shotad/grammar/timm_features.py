@@ -12,12 +12,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from shotad.compute import need, need_torch
 from shotad.config import ComputeSettings
 from shotad.errors import ConfigError, WeightsError
 from shotad.grammar.base import Features
-from shotad.grammar.compute import need, need_torch
-from shotad.grammar.hub import broken, model_folder, reason, weight_files
+from shotad.grammar.dino_models import HINT
 from shotad.grammar.tokens import PURPOSE, THRESHOLD, Runner, patch_grid
+from shotad.hub import broken, model_folder, reason, weight_files
 from shotad.progress import Progress
 from shotad.types import Image
 
@@ -43,7 +44,7 @@ class TimmFeatures:
         check_name(name, timm.list_pretrained("*dinov2*"))
         self._name = name
         self._runner = Runner.of(compute)
-        self._folder = model_folder(f"timm/{name}", revision, progress)
+        self._folder = model_folder(f"timm/{name}", revision, progress, hint=HINT)
         self.identity = f"timm:{name}@{self._folder.name}:{self._runner.precision}"
 
     def of(self, images: Sequence[Image]) -> Features:

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from shotad.compute import device_of, dtype_of, need_torch
 from shotad.config import ComputeSettings
 from shotad.errors import WeightsError
 from shotad.grammar.base import Features
-from shotad.grammar.compute import device_of, dtype_of, need_torch
 from shotad.grammar.pixels import THREAD_SIZE, all_upright, fitted, normalised
 from shotad.types import Image
 

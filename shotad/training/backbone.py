@@ -6,11 +6,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shotad.compute import need_torch
 from shotad.errors import ConfigError, WeightsError
-from shotad.grammar.compute import need_torch
+from shotad.grammar.dino_models import MODELS
 from shotad.grammar.dinov2 import folder_hash, load_model
-from shotad.grammar.hub import MODELS, is_model_folder, model_folder
 from shotad.grammar.scale_net import BackboneShape, ScaleDesign, ScaleNet
+from shotad.hub import is_model_folder
 from shotad.progress import Progress
 from shotad.training.settings import NetSettings
 
@@ -45,8 +46,7 @@ def start_net(settings: NetSettings, seed: int, progress: Progress) -> tuple[Sca
 def _folder(settings: NetSettings, progress: Progress) -> tuple[Path, str]:
     known = [name for name, model in MODELS.items() if "registers" not in name]
     if settings.backbone in known:
-        repo = MODELS[settings.backbone].repo
-        return model_folder(repo, settings.revision, progress), settings.backbone
+        return MODELS[settings.backbone].folder(settings.revision, progress), settings.backbone
     folder = Path(settings.backbone).expanduser()
     if not is_model_folder(folder):
         raise ConfigError(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+from shotad.compute import device_of, dtype_of, need, need_torch
 from shotad.config import ComputeSettings
 from shotad.errors import ConfigError
-from shotad.grammar.compute import device_of, dtype_of, need, need_torch
 
 if TYPE_CHECKING:
     import torch
@@ -70,6 +71,13 @@ class Crew:
         self._accelerator.wait_for_everyone()
 
     def leave(self) -> None:
-        """The end of what is done together."""
+        """The end of what is done together; nobody else may hold the net that was `joined` any more.
+
+        Gloo's threads end with the last hold on their group. Left to the end of the interpreter, they abort
+        the process now and then (pytorch/pytorch#179291, #190489).
+        """
         if self.size > 1:
+            self.wait()
+            self._accelerator.free_memory()
             self._accelerator.end_training()
+            gc.collect()

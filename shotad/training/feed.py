@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shotad.compute import need_torch
 from shotad.errors import ShotadError
-from shotad.grammar.compute import need_torch
 from shotad.grammar.pixels import fitted
 from shotad.training.augment import AugmentSettings, augmented
 from shotad.training.data import ScaleItem, open_picture

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 
+from shotad.compute import need_torch
 from shotad.errors import ShotadError
-from shotad.grammar.compute import need_torch
 from shotad.grammar.scale_checkpoint import save_net
 from shotad.grammar.scale_net import ScaleNet
 from shotad.progress import Progress, Task, reported

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from shotad.grammar.compute import need_torch
+from shotad.compute import need_torch
 from shotad.grammar.scale_net import ScaleNet
 from shotad.training.settings import OptimSettings
 from shotad.types import ShotScale

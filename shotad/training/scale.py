@@ -79,6 +79,7 @@ def train_scale(
             outcome = _tested(parts, speaks)
         finally:
             parts.feed.close()
+        del parts
         crew.leave()
         return outcome
 

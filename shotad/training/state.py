@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shotad.compute import need_torch
 from shotad.errors import ConfigError, WorkFolderError
-from shotad.grammar.compute import need_torch
 from shotad.grammar.scale_net import ScaleNet
 from shotad.workfolder import replacing
 

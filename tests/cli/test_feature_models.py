@@ -17,7 +17,7 @@ import huggingface_hub
 from shotad.cli.doctor import command as doctor
 from shotad.cli.models import command as models
 from shotad.errors import WeightsError
-from shotad.grammar.hub import MODELS
+from shotad.grammar.dino_models import MODELS
 from tests.grammar.dino_models import put_in_cache, saved
 
 

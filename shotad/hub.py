@@ -1,4 +1,4 @@
-"""The DINOv2 models of the Hugging Face hub: which of them are in the user's cache, how others get there.
+"""Models of the Hugging Face hub: which of them are in the user's cache, how others get there.
 
 Needs ``huggingface_hub`` (it comes with transformers) but no torch. Only safetensors are fetched and
 looked for: other checkpoints are pickles, which can run code.
@@ -8,49 +8,46 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shotad.compute import need
 from shotad.errors import WeightsError
-from shotad.grammar.compute import need
 from shotad.progress import NoProgress, Progress, Task
 
 _WEIGHTS = "model.safetensors"
 _INDEX = "model.safetensors.index.json"
-_WANTED = ["config.json", "*.safetensors", _INDEX]
+WANTED = ("config.json", "*.safetensors", _INDEX)
+"""The files of a model that has neither words nor a processor."""
+WANTED_WITH_WORDS = (*WANTED, "*.json", "*.jinja", "*.model", "merges.txt", "vocab.txt")
+"""The files of one that has: tokenizer, chat template, processor."""
+
+NETWORK = (
+    "Check the network (HF_HUB_OFFLINE forbids it, HF_ENDPOINT names a mirror), copy the hub's cache of "
+    "another machine (HF_HOME)"
+)
+"""The beginning of a hint for a model that cannot be had."""
 
 
 @dataclass(frozen=True, slots=True)
 class HubModel:
-    """A published DINOv2. ``bytes`` is what its weights take in float32."""
+    """A published model. ``bytes`` is what its weights take as they are published."""
 
     name: str
     repo: str
     bytes: int
-    role: str = "features for threads"
-    licence: str = "Apache-2.0"
-    credit: str = "Meta AI, DINOv2"
+    role: str
+    licence: str
+    credit: str
+    wanted: tuple[str, ...] = WANTED
+    hint: str = ""
+    """What to do where it cannot be had; empty: the usual."""
 
-
-def _published(part: str, size: int) -> list[HubModel]:
-    plain, registers = f"dinov2-{part}", f"dinov2-{part}-registers"
-    return [
-        HubModel(plain, f"facebook/dinov2-{part}", size),
-        HubModel(registers, f"facebook/dinov2-with-registers-{part}", size),
-    ]
-
-
-MODELS: dict[str, HubModel] = {
-    model.name: model
-    for model in (
-        *_published("small", 88_226_304),
-        *_published("base", 346_321_920),
-        *_published("large", 1_217_474_560),
-        *_published("giant", 4_545_923_072),
-    )
-}
-"""``dinov2-small`` … ``dinov2-giant-registers``, by name."""
+    def folder(self, revision: str | None = None, progress: Progress | None = None) -> Path:
+        """Its folder, see `model_folder`."""
+        return model_folder(self.repo, revision, progress, wanted=self.wanted, hint=self.hint)
 
 
 def has_hub() -> bool:
@@ -94,12 +91,26 @@ def cached(repo: str, revision: str | None = None) -> Path | None:
     return max(whole, key=lambda path: (path.stat().st_mtime_ns, path.name), default=None)
 
 
-def model_folder(repo: str, revision: str | None = None, progress: Progress | None = None) -> Path:
+def model_folder(
+    repo: str,
+    revision: str | None = None,
+    progress: Progress | None = None,
+    *,
+    wanted: Sequence[str] = WANTED,
+    hint: str = "",
+) -> Path:
     """The folder of a model, fetched from the hub if it is not in the cache.
 
-    Raises WeightsError where it is neither here nor to be had, ShotadError without the hub's library.
+    ``wanted`` are patterns of the files to fetch, ``hint`` is what to do where it cannot be had. Raises
+    WeightsError where it is neither here nor to be had, ShotadError without the hub's library.
     """
-    return cached(repo, revision) or _fetch(repo, revision, progress or NoProgress())
+    return cached(repo, revision) or _fetch(
+        repo,
+        revision,
+        progress or NoProgress(),
+        wanted,
+        hint or f"{NETWORK}, or give a folder with the model.",
+    )
 
 
 def reason(error: Exception) -> str:
@@ -114,32 +125,25 @@ def broken(purpose: str) -> tuple[type[Exception], ...]:
     return (OSError, ValueError, RuntimeError, LookupError, TypeError, damaged, strict)
 
 
-def _fetch(repo: str, revision: str | None, progress: Progress) -> Path:
+def _fetch(repo: str, revision: str | None, progress: Progress, wanted: Sequence[str], hint: str) -> Path:
     hub = need("huggingface_hub", f"Fetching {repo}")
     http_error = hub.errors.HfHubHTTPError
     version = f" in revision {revision}" if revision else ""
     task = progress.task(f"Fetching {repo}", None, "B")
     try:
         found = hub.snapshot_download(
-            repo, revision=revision, allow_patterns=_WANTED, tqdm_class=_bar_class(task)
+            repo, revision=revision, allow_patterns=list(wanted), tqdm_class=_bar_class(task)
         )
     except (http_error, *http_error.__bases__, OSError, ValueError) as error:
         raise WeightsError(
-            f"The model {repo}{version} could not be fetched from the hub: {reason(error)}.", _HINT
+            f"The model {repo}{version} could not be fetched from the hub: {reason(error)}.", hint
         ) from None
     finally:
         task.done()
     folder = Path(found)
     if not is_model_folder(folder):
-        raise WeightsError(f"The hub's {repo}{version} holds no safetensors with a config.json.", _HINT)
+        raise WeightsError(f"The hub's {repo}{version} holds no safetensors with a config.json.", hint)
     return folder
-
-
-_HINT = (
-    "Check the network (HF_HUB_OFFLINE forbids it, HF_ENDPOINT names a mirror), copy the hub's cache of "
-    "another machine (HF_HOME), give a folder that holds the model (--set threads.features=FOLDER), or "
-    "use features without weights: --set threads.features=grid."
-)
 
 
 def _bar_class(task: Task) -> Any:
