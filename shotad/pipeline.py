@@ -45,7 +45,9 @@ class Engines:
     def of(config: Config) -> Engines:
         """The engines that the settings name."""
         names = stage_engines(config)
-        return Engines(make_engine(names.stage1, config), make_engine(names.stage2, config))
+        return Engines(
+            make_engine(names.stage1, config, "stage1"), make_engine(names.stage2, config, "stage2")
+        )
 
 
 def describe(

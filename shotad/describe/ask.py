@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import Any
 
 from shotad.engines.base import Engine, Identity, Reply, Request
-from shotad.errors import EngineError, WeightsError
+from shotad.errors import EngineError, ShotadError
 from shotad.types import Message
 
 
@@ -16,19 +17,24 @@ def slot_seed(seed: int, slot_id: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{seed}/{slot_id}".encode()).digest()[:4], "big")
 
 
-def ask(engine: Engine, request: Request) -> Reply:
-    """The engine's reply; an exception other than an interruption becomes a failed one."""
+def ask_all(engine: Engine, requests: Sequence[Request]) -> list[Reply]:
+    """One reply for each request. What an engine raises becomes failed replies, but for what stops a run.
+
+    Where several were asked together and the call failed as a whole, each is asked alone, so that one bad
+    request does not take others along.
+    """
     try:
-        replies = engine.generate([request])
-    except (EngineError, WeightsError):
+        replies = engine.generate(requests)
+    except ShotadError:
         raise
-    except Exception as error:  # noqa: BLE001  whatever a model's code raises is this slot's failure
-        return Reply("", "error", error=f"{type(error).__name__}: {error}")
-    if len(replies) != 1:
-        return Reply(
-            "", "error", error=f"engine {engine.identity.engine} gave {len(replies)} replies to 1 request"
-        )
-    return replies[0]
+    except Exception as error:  # noqa: BLE001  whatever a model's code raises is these slots' failure
+        if len(requests) > 1:
+            return [reply for request in requests for reply in ask_all(engine, [request])]
+        return [Reply("", "error", error=f"{type(error).__name__}: {error}")]
+    if len(replies) != len(requests):
+        wrong = f"engine {engine.identity.engine} gave {len(replies)} replies to {len(requests)} requests"
+        return [Reply("", "error", error=wrong) for _ in requests]
+    return replies
 
 
 def check_images(engine: Engine, images: int) -> None:

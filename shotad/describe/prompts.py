@@ -181,7 +181,7 @@ def stage2_messages(
     settings: PromptSettings,
     *,
     seed: int,
-    candidates: Literal[1, 5] = 1,
+    candidates: int = 1,
     examples: Sequence[str] = (),
     expected_words: int | None = None,
 ) -> Stage2Prompt:

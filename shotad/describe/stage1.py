@@ -7,7 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from shotad.config import Config
-from shotad.describe.ask import ask, check_images, identity_record, prompt_record, request_record, slot_seed
+from shotad.describe.ask import (
+    ask_all,
+    check_images,
+    identity_record,
+    prompt_record,
+    request_record,
+    slot_seed,
+)
 from shotad.describe.parsing import parse_stage1
 from shotad.describe.prompts import Stage1Prompt, stage1_messages
 from shotad.describe.slotplan import SlotPlan
@@ -54,7 +61,7 @@ def answer(asked: Question, clip: Clip, engine: Engine, config: Config) -> dict[
     """The record of one slot: what was shown, asked and answered, or why it failed."""
     check_images(engine, len(clip))
     seen = clip if not engine.abilities.wants_overlay else _dressed(clip, asked.plan, config)
-    return _record(asked, engine, ask(engine, replace(asked.request, clip=seen)), seen)
+    return _record(asked, engine, ask_all(engine, [replace(asked.request, clip=seen)])[0], seen)
 
 
 def unread(asked: Question, engine: Engine) -> dict[str, Any]:

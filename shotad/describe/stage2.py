@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shotad.config import Config
-from shotad.describe.ask import ask, identity_record, prompt_record, request_record, slot_seed
+from shotad.describe.ask import ask_all, identity_record, prompt_record, request_record, slot_seed
 from shotad.describe.parsing import parse_stage2
 from shotad.describe.prompts import Stage2Prompt, stage2_messages
 from shotad.describe.slotplan import SlotPlan
@@ -50,7 +50,7 @@ def question(
 
 def answer(asked: Question, engine: Engine, config: Config) -> dict[str, Any]:
     """The record of one slot: what was asked and answered, or why it failed or is silent."""
-    reply = ask(engine, asked.request)
+    reply = ask_all(engine, [asked.request])[0]
     candidates, error = _candidates(reply, config.stage2.candidates)
     return {
         "slot": asked.plan.slot.id,

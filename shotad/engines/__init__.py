@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import difflib
 import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from shotad.config import Config
-from shotad.engines.base import Engine
+from shotad.engines.base import Engine, Stage
 from shotad.errors import EngineError
 
 ENGINES = {
     "fake": "shotad.engines.fake:FakeEngine",
+    "llama3": "shotad.engines.local.chat:ChatModel",
     "narrator": "shotad.engines.narrator:Narrator",
     "observer": "shotad.describe.observer:Observer",
+    "openai": "shotad.engines.openai.engine:OpenAI",
+    "qwen2-vl": "shotad.engines.local.vision:VisionModel",
 }
 """Name → ``module:Class``. A class is made with the whole `Config`."""
 
@@ -29,6 +33,9 @@ class Preset:
 PRESETS = {
     "embedded": Preset("observer", "narrator"),
     "fake": Preset("fake", "fake"),
+    "gpt-4o": Preset("openai", "openai"),
+    "openai": Preset("openai", "openai"),
+    "paper": Preset("qwen2-vl", "llama3"),
 }
 
 AUTO = "embedded"
@@ -55,9 +62,17 @@ def engine_class(name: str) -> type[Engine]:
     return found
 
 
-def make_engine(name: str, config: Config) -> Engine:
-    """A ready engine by name."""
-    return engine_class(name)(config)  # type: ignore[call-arg]  # a Protocol declares no constructor
+def make_engine(name: str, config: Config, stage: Stage) -> Engine:
+    """A ready engine by name.
+
+    A class that has a ``for_stage(config, stage)`` is made by it, for it may serve both stages with
+    different models; any other by its constructor, which gets the whole config.
+    """
+    made = engine_class(name)
+    for_stage: Callable[[Config, Stage], Engine] | None = getattr(made, "for_stage", None)
+    if for_stage is not None:
+        return for_stage(config, stage)
+    return made(config)  # type: ignore[call-arg]  # a Protocol declares no constructor
 
 
 def stage_engines(config: Config) -> Preset:

@@ -52,19 +52,25 @@ class Usage:
     tokens_in: int = 0
     tokens_out: int = 0
 
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(self.tokens_in + other.tokens_in, self.tokens_out + other.tokens_out)
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An engine's answer. ``finish``: stop, length (cut off), silent (nothing worth saying), error.
+    """An engine's answer. ``finish``: stop, length (cut off), silent (nothing worth saying), refused (the
+    model or its server will not answer), error.
 
-    ``notes`` is what the engine measured; it must be JSON.
+    ``notes`` is what the engine measured; it must be JSON. ``batch`` are the slots that were answered
+    together with this one, itself among them, where several were.
     """
 
     text: str
-    finish: Literal["stop", "length", "silent", "error"] = "stop"
+    finish: Literal["stop", "length", "silent", "refused", "error"] = "stop"
     usage: Usage = Usage()
     error: str | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)
+    batch: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +97,12 @@ class Abilities:
     uses_history: bool = False
     """True for an engine whose answer depends on the last lines; others get none, so that a changed line
     makes no other stale."""
+    batch: int = 1
+    """How many requests it likes to get in one call."""
+    in_flight: int = 1
+    """How many calls may run at once, each in a thread of its own."""
+    sends_to: str = ""
+    """The host to which frames and words go; empty where they stay on this machine."""
 
 
 @runtime_checkable
@@ -101,5 +113,22 @@ class Engine(Protocol):
     abilities: Abilities
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        """One reply for each request, in order."""
+        """One reply for each request, in order.
+
+        A request that fails is a reply with ``error``. Raises EngineError only for what makes all further
+        calls useless (a key that is refused, a quota that is spent, a server that is gone): the run stops,
+        and goes on later.
+        """
         ...
+
+
+@runtime_checkable
+class Counting(Protocol):
+    """What an engine may offer besides, for estimates."""
+
+    def image_tokens(self, width: int, height: int, frames: int) -> int:
+        """How many tokens a clip of ``frames`` images of this size takes."""
+        ...
+
+
+Stage = Literal["stage1", "stage2"]

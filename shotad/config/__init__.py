@@ -1,0 +1,108 @@
+"""The settings, typed, with every default defined once, in this package.
+
+Files in ``configs/`` hold only what differs. Precedence: default < ``--config`` < ``--set`` < flags.
+Unknown keys are refused with the nearest valid name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import Field
+
+from shotad.config.film import (
+    ContextSettings,
+    FilmSettings,
+    FrameSettings,
+    OverlaySettings,
+    ShotSettings,
+    SlotSettings,
+    SpeechSettings,
+)
+from shotad.config.sight import (
+    ComputeSettings,
+    NarratorSettings,
+    ObserverSettings,
+    ScaleSettings,
+    TextSettings,
+    ThreadSettings,
+)
+from shotad.config.words import (
+    EndpointSettings,
+    LocalSettings,
+    PromptSettings,
+    SamplingSettings,
+    Stage1Settings,
+    Stage2Settings,
+    StorySettings,
+    VerifySettings,
+)
+from shotad.settings import Settings, load_settings
+
+__all__ = [
+    "ComputeSettings",
+    "Config",
+    "ContextSettings",
+    "EndpointSettings",
+    "FilmSettings",
+    "FrameSettings",
+    "LocalSettings",
+    "NarratorSettings",
+    "ObserverSettings",
+    "OverlaySettings",
+    "PromptSettings",
+    "SamplingSettings",
+    "ScaleSettings",
+    "ShotSettings",
+    "SlotSettings",
+    "SpeechSettings",
+    "Stage1Settings",
+    "Stage2Settings",
+    "StorySettings",
+    "TextSettings",
+    "ThreadSettings",
+    "VerifySettings",
+    "load_config",
+]
+
+
+class Config(Settings):
+    """Everything that can be set, in one record."""
+
+    engine: str = "auto"
+    """A preset: names the pair of engines."""
+    language: str = "en"
+    seed: int = Field(42, ge=0)
+    film: FilmSettings = FilmSettings()
+    shots: ShotSettings = ShotSettings()
+    speech: SpeechSettings = SpeechSettings()
+    slots: SlotSettings = SlotSettings()
+    context: ContextSettings = ContextSettings()
+    frames: FrameSettings = FrameSettings()
+    overlay: OverlaySettings = OverlaySettings()
+    compute: ComputeSettings = ComputeSettings()
+    threads: ThreadSettings = ThreadSettings()
+    scale: ScaleSettings = ScaleSettings()
+    prompt: PromptSettings = PromptSettings()
+    stage1: Stage1Settings = Stage1Settings()
+    stage2: Stage2Settings = Stage2Settings()
+    local: LocalSettings = LocalSettings()
+    openai: EndpointSettings = EndpointSettings()
+    story: StorySettings = StorySettings()
+    verify: VerifySettings = VerifySettings()
+    text: TextSettings = TextSettings()
+    observer: ObserverSettings = ObserverSettings()
+    narrator: NarratorSettings = NarratorSettings()
+
+
+def load_config(name_or_file: str | None = None, assignments: Iterable[str] = (), **flags: Any) -> Config:
+    """Settings from a named or given YAML file, ``KEY=VALUE`` assignments, and flags by dotted key.
+
+    >>> load_config(None, ["slots.minimum=3"]).slots.minimum
+    3.0
+
+    Raises ConfigError for unknown names, unknown keys and values out of range.
+    """
+    files = ["default"] if name_or_file is None else ["default", name_or_file]
+    return load_settings(Config, files, assignments, **flags)

@@ -1,0 +1,103 @@
+"""Settings of what is measured in pictures without a language model: film grammar, text, people."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from shotad.settings import Settings
+
+
+class ComputeSettings(Settings):
+    """Where torch models run. Models that need no torch run on the CPU whatever stands here."""
+
+    device: str = "auto"
+    """``auto`` (a GPU if there is one), ``cpu``, ``cuda``, ``cuda:1``, ``mps``."""
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    """``auto``: bfloat16 where the machine gains by it."""
+    batch: int = Field(8, ge=1)
+    """Frames at once."""
+
+
+class ThreadSettings(Settings):
+    """Which shots share a camera set-up (Shot-by-Shot, section 3.1, equations 3 to 5)."""
+
+    features: str = "auto"
+    """``auto`` (DINOv2 if its weights are at hand, else ``grid``), ``grid``, ``none`` (no threads),
+    ``dinov2-small`` … ``dinov2-giant-registers``, ``timm:NAME``, or a folder with a DINOv2 model."""
+    revision: str | None = None
+    """Of the model on its hub; None: the newest that is at hand."""
+    frames: Literal["side", "mid", "all"] = "side"
+    """``side``: the last frame of the earlier shot with the first of the later; ``mid``: the middle ones;
+    ``all``: the best of all pairs of first, middle and last."""
+    match: Literal["patches", "whole"] = "patches"
+    """``whole``: cosine of the CLS tokens, the paper's baseline."""
+    span: Literal["shot", "clipped"] = "shot"
+    """Frames are those of the whole shot, or of the part shown, as in the published code."""
+    both_ways: bool = False
+    """True: mean of both directions, as in the published code."""
+    radius: int = Field(2, ge=0)
+    """Patches by which a match may be displaced, in both directions: 2 is a window of 5 x 5."""
+    temperature: float = Field(0.1, gt=0)
+    threshold: float | None = Field(None, ge=-1, le=1)
+    """Score above which two shots are joined; None: that of the features (0.3 for DINOv2)."""
+    mend_flat: bool = False
+    """True lets flat and black frames match what looks the same; by the formula they match nothing."""
+
+
+class ScaleSettings(Settings):
+    """How close the camera is (Shot-by-Shot, section 3.1)."""
+
+    method: Literal["auto", "classifier", "by-face", "none"] = "auto"
+    """``auto``: the classifier where a checkpoint is set, else ``by-face``."""
+    checkpoint: str | None = None
+    """A file from ``shotad train scale``, or a name in the manifest of weights."""
+    value: Literal["class", "expected"] = "class"
+    """What the effective scale is the mean of: the most probable classes, or expected values. The doubt of
+    ``by-face`` draws the latter to the middle: with it the classes are better (benchmarks/scales.py)."""
+
+
+class TextSettings(Settings):
+    """How text on the screen is found and read; the thresholds of detection are RapidOCR's own."""
+
+    pixels: int = Field(640 * 360, ge=32 * 32)
+    """About how many pixels the detector sees of each picture; its cost grows with them."""
+    threads: int = Field(1, ge=1)
+    pixel_threshold: float = Field(0.3, gt=0, lt=1)
+    box_threshold: float = Field(0.5, gt=0, lt=1)
+    unclip: float = Field(1.6, gt=0)
+    """How far a line reaches beyond the core that is detected: area x this / perimeter."""
+    min_height: float = Field(0.03, ge=0, lt=1)
+    """Height of the smallest line that is read, as a fraction of the picture's."""
+    max_height: float = Field(0.5, gt=0, le=1)
+    """Height of the largest; beyond it the detector takes figures and trees for single letters."""
+    min_score: float = Field(0.6, ge=0, lt=1)
+    """Lines read with less are nothing; what is said aloud needs more (``observer.text_score``)."""
+    same_picture: float = Field(6.0, ge=0)
+    """Luma levels (of 255) by which no 8 x 8 block has changed in a picture that is not looked at again."""
+    same_line: float = Field(12.0, ge=0)
+    """The same for one line."""
+
+
+class ObserverSettings(Settings):
+    """The embedded observer: when a thing seen is sure enough to be said."""
+
+    people_score: float = Field(0.72, gt=0, lt=1)
+    """Best score of a body without a face. Pillars and statues reach 0.66 (benchmarks/observer.py)."""
+    face_score: float = Field(0.75, gt=0, lt=1)
+    thing_score: float = Field(0.88, gt=0, lt=1)
+    """Both detectors' score for a thing with a name. Dunes reach 0.82 in both as a bed."""
+    text_score: float = Field(0.9, gt=0, lt=1)
+    threads: int = Field(2, ge=1)
+
+
+class NarratorSettings(Settings):
+    """The embedded narrator: what it says, and how much of it in one sentence."""
+
+    sure: float = Field(0.5, ge=0, le=1)
+    """Facts less sure than this are not said."""
+    worth: float = Field(20.0, ge=0)
+    """Silence below this (title 100, someone enters 60, someone is there 34; less when just said)."""
+    statements: int = Field(3, ge=1, le=4)
+    """Statements that one sentence may join."""

@@ -1,0 +1,158 @@
+"""Settings of what the models are asked, and of the engines that answer."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from shotad.settings import Settings
+
+
+class PromptSettings(Settings):
+    """What the prompts say (Algorithms 1 and 2)."""
+
+    medium: Literal["movie", "TV series"] = "movie"
+    factor: Literal["auto", "none", "face", "object", "environment", "all"] = "auto"
+    factor_rule: Literal["paper", "code"] = "paper"
+    """Borders of the effective scale: the paper's, or those of the published code."""
+    circle_note: Literal["auto", "always"] = "auto"
+    """``auto``: coloured circles are spoken of only where characters are marked with them."""
+    thread_sentence_first: bool = False
+    """True puts the thread sentence before the note on circles, as the published code does."""
+    stress_steps: bool = False
+    """True adds the published code's words that stress steps 2 and 3 in Stage II."""
+    verbs: tuple[str, ...] = (
+        "look", "turn", "take", "hold", "pull", "walk", "run", "watch",
+        "stare", "grab", "fall", "get", "go", "open", "smile",
+    )  # fmt: skip
+    examples: tuple[str, ...] = ()
+    """Example ADs for Stage II; the built-in ones are used where this is empty."""
+    example_count: int = Field(10, ge=0)
+    example_file: str | None = None
+    """A file of example ADs instead: plain text, a line each, or CSV with a column ``text``."""
+    example_choice: Literal["random", "length"] = "random"
+    """``random``: any, each once; ``length``: within one word of the expected length, drawn with
+    replacement, as in the published code."""
+    note: str = ""
+    """The user's own note on the film: names, place, tone. The prompts of both stages carry it."""
+    note_words: int = Field(250, ge=0)
+    """Words of the note that are used."""
+
+
+class SamplingSettings(Settings):
+    """How an engine draws its tokens."""
+
+    temperature: float = Field(0.0, ge=0)
+    top_p: float = Field(1.0, gt=0, le=1)
+    max_tokens: int = Field(512, ge=1)
+
+
+class Stage1Settings(Settings):
+    """The engine that describes the clip. None: the preset's."""
+
+    engine: str | None = None
+    model: str | None = None
+    """The engine's model: a name, a repository of the hub or a folder; None: the engine's own."""
+    revision: str | None = None
+    base_url: str | None = None
+    """The endpoint for this stage; None: ``openai.base_url``."""
+    sampling: SamplingSettings = SamplingSettings()
+    attempts: int = Field(3, ge=1, le=10)
+    """How often a slot is asked about, where no answer can be used."""
+
+
+class Stage2Settings(Settings):
+    """The engine that writes the AD sentence. None: the preset's."""
+
+    engine: str | None = None
+    model: str | None = None
+    """As in Stage I."""
+    revision: str | None = None
+    base_url: str | None = None
+    """The endpoint for this stage; None: ``openai.base_url``."""
+    sampling: SamplingSettings = SamplingSettings(temperature=0.6, top_p=0.9, max_tokens=256)
+    attempts: int = Field(3, ge=1, le=10)
+    """How often a line is asked for, where no answer can be used."""
+    repair: Literal["all", "failed", "none"] = "all"
+    """What is asked for again: ``all`` is also a line that breaks a rule or its budget (once), ``failed``
+    only an answer without a line, ``none`` nothing."""
+    candidates: int = Field(1, ge=1, le=10)
+    draw: Literal["joint", "independent"] = "joint"
+    """Several candidates in one answer, or each in a run of its own (Shot-by-Shot, Table 9)."""
+    select: Literal["single", "sequence", "engine"] = "single"
+    """Who chooses among candidates: stated rules for each slot alone; along the film the one that adds
+    most to what was said, by embeddings; or the engine of Stage II, along the film."""
+    history: int = Field(5, ge=0)
+    """How many of the last lines the narrator knows."""
+    fit: Literal["words", "none"] = "words"
+    """``words``: a line above its budget loses sentences, then clauses, else is dropped; ``none``: stays."""
+
+
+class LocalSettings(Settings):
+    """Models that run on this machine through transformers; where and how precisely stands in ``compute``."""
+
+    attention: Literal["auto", "eager", "sdpa", "flash_attention_2"] = "auto"
+    """``auto``: flash attention where it is installed and the GPU has it, else SDPA."""
+    quantise: Literal["none", "8bit", "4bit"] = "none"
+    """Weights in fewer bits (bitsandbytes); the vision tower is left as it is."""
+    batch: int = Field(16, ge=1)
+    """Requests that are handed over together; 1 gives the same bytes whatever else is asked."""
+    tokens: int = Field(32768, ge=1)
+    """Most tokens, padding and answers included, that go through a model at once."""
+    frames_as: Literal["auto", "video", "images"] = "auto"
+    """How a clip is shown: as one video where the model takes one, else as images."""
+
+
+class EndpointSettings(Settings):
+    """A server that speaks OpenAI's chat protocol: vLLM, Ollama, llama.cpp, LM Studio, OpenAI."""
+
+    base_url: str | None = None
+    """None: the environment's ``OPENAI_BASE_URL``, else OpenAI's own."""
+    model: str | None = None
+    key_name: str = "OPENAI_API_KEY"
+    """The environment variable that holds the key. The key itself is never a setting."""
+    detail: Literal["low", "high", "auto"] = "low"
+    jpeg_quality: int = Field(75, ge=1, le=100)
+    in_flight: int = Field(4, ge=1, le=256)
+    """Requests that are under way at once."""
+    timeout: float = Field(120.0, gt=0)
+    """Seconds that a server may take for an answer."""
+    retries: int = Field(5, ge=0)
+    """How often a call is repeated after 408, 409, 429, 5xx and broken connections."""
+    longest_pause: float = Field(60.0, gt=0)
+    """Seconds; the pauses between grow up to it. A longer ``Retry-After`` stops the run."""
+    structured: Literal["auto", "on", "off"] = "auto"
+    """Whether the answer's JSON schema is sent; ``auto``: until a server says that it knows none."""
+    price_in: float | None = Field(None, ge=0)
+    """Of a million tokens read, in any currency."""
+    price_out: float | None = Field(None, ge=0)
+    """Of a million tokens written."""
+
+
+class StorySettings(Settings):
+    """What Stage II is told of the film besides the clip. Off by default, and in the paper's configs.
+
+    Tokens are estimated, see `shotad.describe.story`.
+    """
+
+    on: bool = False
+    lines: int = Field(5, ge=0)
+    """The last lines."""
+    line_tokens: int = Field(200, ge=0)
+    dialogue_reach: float = Field(25.0, ge=0)
+    """Seconds before and after the slot of which the dialogue is given, where its words are known."""
+    dialogue_tokens: int = Field(300, ge=0)
+    name_tokens: int = Field(60, ge=0)
+    """For the names in use."""
+    so_far_tokens: int = Field(150, ge=0)
+    """For the note on the story so far; 0: none."""
+    renew_every: int = Field(8, ge=1)
+    """Lines after which that note is written anew."""
+
+
+class VerifySettings(Settings):
+    """A second look at each line: is what it states to be seen? Off by default and in the paper's configs."""
+
+    on: bool = False
+    max_tokens: int = Field(256, ge=1)
