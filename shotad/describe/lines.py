@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from shotad.config import Config
+from shotad.describe.choice import Around, ByRules, Chooser, Line, Situation
 from shotad.describe.fit import Fitted, fit_words
 from shotad.facts import Facts
+from shotad.records import description_of
 from shotad.script.cue import (
     Cue,
     CueKind,
@@ -19,49 +20,16 @@ from shotad.script.cue import (
     count_words,
     spoken_interval,
 )
-from shotad.script.rules import BENCHMARK, Finding, Level, Limits, check_line
-from shotad.types import Interval, Slot
+from shotad.script.rules import check_line
+from shotad.types import Slot
 from shotad.workfolder import key_of
+
+__all__ = ["SILENT", "Around", "Line", "cue_of", "one_line"]
 
 Answers = tuple[Mapping[str, Any], Mapping[str, Any] | None]
 """The records of Stage I and Stage II."""
 
 SILENT = "nothing worth saying was found"
-
-
-@dataclass(frozen=True, slots=True)
-class Around:
-    """What a line is judged by: the speech of the film, the lines before it, whether its slot was given."""
-
-    speech: Sequence[Interval] = ()
-    before: Sequence[str] = ()
-    given: bool = False
-
-    @property
-    def limits(self) -> Limits:
-        """The benchmarks' where slots are given, whose minima do not apply."""
-        return BENCHMARK if self.given else Limits()
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A candidate that was made to fit, when it is spoken, and what is still wrong with it."""
-
-    number: int
-    fitted: Fitted
-    interval: Interval
-    findings: tuple[Finding, ...]
-
-    @property
-    def faults(self) -> tuple[int, int, int]:
-        """Errors, warnings, number: the fewest is the best line."""
-        errors = sum(finding.level is Level.ERROR for finding in self.findings)
-        return errors, len(self.findings) - errors, self.number
-
-    @property
-    def residue(self) -> Finding | None:
-        """What of a model's chatter is left in it (L5); such a line must not be spoken."""
-        return next((finding for finding in self.findings if finding.rule == "L5"), None)
 
 
 def cue_of(
@@ -70,33 +38,43 @@ def cue_of(
     stage2: Mapping[str, Any] | None,
     config: Config,
     around: Around,
+    chooser: Chooser | None = None,
+    said: Sequence[str] = (),
 ) -> Cue:
-    """The slot's cue from the records of both stages."""
+    """The slot's cue from the records of both stages.
+
+    ``chooser`` takes one of the candidates that were made to fit (None: `ByRules`); ``said`` are all lines
+    heard so far in the film, oldest first (empty: those of ``around``). A cue without a line says why.
+    """
     answers = (stage1, stage2)
     error = stage1["error"] or (stage2 or {}).get("error")
     if error or stage2 is None:
         stage = "Stage I" if stage1["error"] else "Stage II"
-        return _without_line(slot, answers, config, CueStatus.FAILED, f"{stage} failed: {error}")
-    candidates = [clean_text(text).replace("\n", " ") for text in stage2["candidates"]]
-    candidates = [text for text in candidates if text]
+        return _without_line(
+            slot, answers, config, CueStatus.FAILED, f"{stage} failed: {error or 'no record'}"
+        )
+    candidates, unseen = _candidates(stage2)
     if not candidates:
-        reason = str(stage2["notes"].get("reason") or SILENT)
-        return _without_line(slot, answers, config, CueStatus.SILENT, reason)
-    line = _best(candidates, slot, config, around)
-    if line is None:
-        return _without_line(slot, answers, config, CueStatus.DROPPED, _too_long(candidates[0], slot))
+        return _lineless(slot, answers, config)
+    lines = _fitting(candidates, unseen, slot, config, around)
+    if not lines:
+        reason = _too_long(min(candidates, key=count_words), slot)
+        return _without_line(slot, answers, config, CueStatus.DROPPED, reason)
+    description = description_of(slot.id, stage1).text
+    situation = Situation(slot, tuple(said or around.before), description, around)
+    line = lines[(chooser or ByRules()).choose(lines, situation)]
     if line.residue is not None:
-        reason = f"no clean line: {line.residue.message}: {line.fitted.text}"
+        reason = f"no clean line: {line.residue.message}: {line.text}"
         return _without_line(slot, answers, config, CueStatus.FAILED, reason)
     return Cue(
         id=slot.id,
         slot_id=slot.id,
         interval=line.interval,
-        text=line.fitted.text,
-        kind=_kind(line.fitted.text, stage1),
+        text=line.text,
+        kind=_kind(line.text, stage1),
         language=config.language,
         status=CueStatus.SHORTENED if line.fitted.steps else CueStatus.PLACED,
-        reason="; ".join((*line.fitted.steps, *map(str, line.findings))),
+        reason="; ".join((*line.fitted.steps, *_not_seen(line), *map(str, line.findings))),
         candidates=tuple(candidates),
         chosen=line.number,
         spoken_length=line.interval.duration,
@@ -105,10 +83,20 @@ def cue_of(
     )
 
 
-def _best(candidates: Sequence[str], slot: Slot, config: Config, around: Around) -> Line | None:
-    """The candidate that fits with the fewest faults; None where none can be made to fit."""
+def _candidates(stage2: Mapping[str, Any]) -> tuple[list[str], list[tuple[str, ...]]]:
+    """The record's candidates as they can be spoken, and what the frames do not show of each."""
+    noted: Mapping[str, Sequence[str]] = stage2.get("unseen") or {}
+    texts = [(one_line(text), str(number)) for number, text in enumerate(stage2["candidates"])]
+    spoken = [(text, tuple(noted.get(number, ()))) for text, number in texts if text]
+    return [text for text, _ in spoken], [statements for _, statements in spoken]
+
+
+def _fitting(
+    candidates: Sequence[str], unseen: Sequence[tuple[str, ...]], slot: Slot, config: Config, around: Around
+) -> list[Line]:
+    """Those of the candidates that fit, or can be made to."""
     lines = []
-    for number, text in enumerate(candidates):
+    for number, (text, statements) in enumerate(zip(candidates, unseen, strict=True)):
         fitted = Fitted(text) if config.stage2.fit == "none" else fit_words(text, slot.max_words)
         if fitted is not None:
             pace = config.slots.seconds_per_word
@@ -121,8 +109,22 @@ def _best(candidates: Sequence[str], slot: Slot, config: Config, around: Around)
                 language=config.language,
                 limits=around.limits,
             )
-            lines.append(Line(number, fitted, interval, findings))
-    return min(lines, key=lambda line: line.faults, default=None)
+            lines.append(Line(number, fitted, interval, findings, statements))
+    return lines
+
+
+def _not_seen(line: Line) -> tuple[str, ...]:
+    return (f"not seen in the frames: {one_line('; '.join(line.unseen))}",) if line.unseen else ()
+
+
+def _lineless(slot: Slot, answers: Answers, config: Config) -> Cue:
+    """Silent where the engine said so, failed where it only gave no line."""
+    record = answers[1] or {}
+    reason = record["notes"].get("reason")
+    if record.get("finish") == "silent" or reason:
+        return _without_line(slot, answers, config, CueStatus.SILENT, str(reason or SILENT))
+    trouble = "Stage II failed: its answer holds no line that can be spoken"
+    return _without_line(slot, answers, config, CueStatus.FAILED, trouble)
 
 
 def _without_line(slot: Slot, answers: Answers, config: Config, status: CueStatus, reason: str) -> Cue:
@@ -135,10 +137,15 @@ def _without_line(slot: Slot, answers: Answers, config: Config, status: CueStatu
         text="",
         language=config.language,
         status=status,
-        reason=clean_text(reason).replace("\n", " "),
+        reason=one_line(reason),
         candidates=candidates,
         provenance=_provenance(stage1, stage2),
     )
+
+
+def one_line(text: str) -> str:
+    """Text as it is spoken, without line ends and control characters."""
+    return clean_text(text).replace("\n", " ")
 
 
 def _too_long(text: str, slot: Slot) -> str:
