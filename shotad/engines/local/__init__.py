@@ -1,0 +1,1 @@
+"""Engines whose models run on this machine, through transformers."""

@@ -1,0 +1,219 @@
+"""Which model is meant by a name, where it lies, and what tells it from all others.
+
+A model is named by a short name (`MODELS`), by its repository on the hub, by a folder, by a GGUF file, or
+by its name in the manifest of weights. Nothing here imports torch.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from shotad.errors import WeightsError
+from shotad.hub import (
+    NETWORK,
+    WANTED_WITH_WORDS,
+    HubModel,
+    cached,
+    is_model_folder,
+    model_folder,
+    weight_files,
+)
+from shotad.progress import Progress
+from shotad.weights import Weights, manifest, weights_file
+
+_GATED = (
+    "Its makers give it to those who accept their licence: accept it on the model's page of the hub, then "
+    "log in with `hf auth login` or set HF_TOKEN. Or name a model that is free, such as qwen2.5-7b, or a "
+    "folder that holds one."
+)
+_HINT = f"{NETWORK}, or name a folder that holds the model."
+
+_VISION = "looks and describes (qwen2-vl)"
+_TEXT = "writes the lines (llama3)"
+_QWEN = "Qwen team, Alibaba"
+_LLAMA_8B = 16_060_522_496
+"""Bytes of all Llama models of 8 billion parameters in bfloat16."""
+
+
+def _looks(name: str, repo: str, size: int) -> HubModel:
+    return HubModel(name, repo, size, _VISION, "Apache-2.0", _QWEN, WANTED_WITH_WORDS, _HINT)
+
+
+def _writes(
+    name: str, repo: str, size: int, licence: str = "Apache-2.0", credit: str = _QWEN, hint: str = _HINT
+) -> HubModel:
+    return HubModel(name, repo, size, _TEXT, licence, credit, WANTED_WITH_WORDS, hint)
+
+
+MODELS: dict[str, HubModel] = {
+    model.name: model
+    for model in (
+        _looks("qwen2-vl-7b", "Qwen/Qwen2-VL-7B-Instruct", 16_582_751_232),
+        _looks("qwen2-vl-2b", "Qwen/Qwen2-VL-2B-Instruct", 4_417_971_200),
+        _looks("qwen2.5-vl-7b", "Qwen/Qwen2.5-VL-7B-Instruct", 16_584_333_312),
+        _looks("qwen3-vl-8b", "Qwen/Qwen3-VL-8B-Instruct", 17_534_247_392),
+        _looks("qwen3-vl-4b", "Qwen/Qwen3-VL-4B-Instruct", 8_875_631_616),
+        _writes("llama3-8b", "meta-llama/Meta-Llama-3-8B-Instruct", _LLAMA_8B, "Llama 3", "Meta AI", _GATED),
+        _writes("llama3.1-8b", "meta-llama/Llama-3.1-8B-Instruct", _LLAMA_8B, "Llama 3.1", "Meta AI", _GATED),
+        _writes(
+            "llama3.2-3b", "meta-llama/Llama-3.2-3B-Instruct", 6_425_499_648, "Llama 3.2", "Meta AI", _GATED
+        ),
+        _writes("qwen2.5-7b", "Qwen/Qwen2.5-7B-Instruct", 15_231_233_024),
+        _writes("qwen3-8b", "Qwen/Qwen3-8B", 16_381_470_720),
+    )
+}
+"""The published models that have short names here. Bytes are those of bfloat16."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPlace:
+    """A model that is on this machine. ``label`` and ``revision`` say which it is, and name no path.
+
+    ``folder`` holds its configuration, words and weights; ``gguf`` is the file in it where it is a GGUF.
+    ``revision`` is the hub's commit, the hash of the manifest, or a fingerprint, see `fingerprint`.
+    """
+
+    folder: Path
+    label: str
+    revision: str
+    gguf: str | None = None
+
+
+def resolve(model: str, revision: str | None = None, progress: Progress | None = None) -> ModelPlace:
+    """The place of ``model``, fetched first if it is not here.
+
+    ``model``: a short name, a name of the manifest, a folder, a ``.gguf`` file, or ``owner/name`` on the
+    hub, looked at in this order. ``revision`` is the hub's. Raises WeightsError for a name that is none,
+    and for a model that cannot be had, with what to do about it.
+    """
+    if (entry := _in_manifest(model)) is not None:
+        return _of_manifest(entry, weights_file(entry.name, progress))
+    if (place := _on_disk(model)) is not None:
+        return place
+    repo, hint = _repository(model)
+    folder = model_folder(repo, revision, progress, wanted=WANTED_WITH_WORDS, hint=hint)
+    return ModelPlace(folder, repo, folder.name)
+
+
+def at_hand(model: str, revision: str | None = None) -> ModelPlace | None:
+    """As `resolve`, but None where the model would have to be fetched. Touches no network."""
+    if (entry := _in_manifest(model)) is not None:
+        return _of_manifest(entry, entry.path) if entry.path.is_file() else None
+    if (place := _on_disk(model)) is not None:
+        return place
+    repo, _ = _repository(model)
+    folder = cached(repo, revision)
+    return None if folder is None else ModelPlace(folder, repo, folder.name)
+
+
+def label_of(model: str) -> str:
+    """What the model is called in records, be it here or not; never a path.
+
+    >>> label_of("llama3-8b")
+    'meta-llama/Meta-Llama-3-8B-Instruct'
+    """
+    if (entry := _in_manifest(model)) is not None:
+        return entry.name
+    path = Path(model).expanduser()
+    if model not in MODELS and path.exists():
+        return path.resolve().name
+    return _repository(model)[0]
+
+
+def fingerprint(files: Iterable[Path], weights: Iterable[Path]) -> str:
+    """``files:`` and 16 digits by which one saved model is told from another.
+
+    ``files`` are hashed whole. Of ``weights``, often many GB, it takes the size and 65 blocks of 4 KiB:
+    the beginning (where safetensors and GGUF list the tensors) and 64 spread evenly. A model that was
+    trained further differs in nearly every block; a file of which single bytes were changed may not.
+    """
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(f"{path.name}\0{path.stat().st_size}\0".encode() + path.read_bytes())
+    for path in weights:
+        stat = path.stat()
+        digest.update(f"{path.name}\0".encode() + _sampled(path, stat.st_size, stat.st_mtime_ns))
+    return f"files:{digest.hexdigest()[:16]}"
+
+
+_BLOCK = 4096
+_BLOCKS = 64
+_WORDS = (".json", ".jinja", ".model", ".txt")
+"""How the files of a model folder end that are small and change its answers."""
+_REPO = re.compile(r"[\w.-]+/[\w.-]+")
+
+
+@cache
+def _sampled(path: Path, size: int, modified: int) -> bytes:
+    digest = hashlib.sha256(str(size).encode())
+    with path.open("rb") as stream:
+        for start in (0, *(size * i // _BLOCKS for i in range(_BLOCKS))):
+            stream.seek(start)
+            digest.update(stream.read(_BLOCK))
+    return digest.digest()
+
+
+def _in_manifest(model: str) -> Weights | None:
+    if model in MODELS:
+        return None
+    entry = manifest().get(model)
+    return entry if entry is not None and entry.file.endswith(".gguf") else None
+
+
+def _of_manifest(entry: Weights, path: Path) -> ModelPlace:
+    return ModelPlace(path.parent, entry.name, f"sha256:{entry.sha256[:16]}", path.name)
+
+
+def _on_disk(model: str) -> ModelPlace | None:
+    """The place of a folder or file; None where ``model`` is no path of this machine."""
+    path = Path(model).expanduser()
+    if model in MODELS or not path.exists():
+        return None
+    path = path.resolve()
+    if path.is_file():
+        return _of_file(path, model)
+    if not is_model_folder(path):
+        raise WeightsError(
+            f"The folder {model} holds no whole model: config.json and all of its safetensors are needed.",
+            "Give the folder that save_pretrained of transformers wrote, or that of a model's repository.",
+        )
+    return ModelPlace(path, path.name, fingerprint(_small_files(path), weight_files(path)))
+
+
+def _of_file(path: Path, model: str) -> ModelPlace:
+    if path.suffix != ".gguf":
+        raise WeightsError(
+            f"{model} is neither a model's folder nor a GGUF file.",
+            "Name the folder that holds the model, or a file that ends in .gguf.",
+        )
+    return ModelPlace(path.parent, path.name, fingerprint((), (path,)), path.name)
+
+
+def _small_files(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.iterdir()):
+        if path.suffix in _WORDS and path.is_file():
+            yield path
+
+
+def _repository(model: str) -> tuple[str, str]:
+    """The repository on the hub, and what to do where it cannot be had."""
+    if model in MODELS:
+        return MODELS[model].repo, MODELS[model].hint
+    by_repo = {known.repo: known for known in MODELS.values()}
+    if model in by_repo:
+        return model, by_repo[model].hint
+    if _REPO.fullmatch(model):
+        return model, f"Check the name; if its makers want their licence accepted first: {_GATED} {_HINT}"
+    names = [*MODELS, *(name for name, entry in manifest().items() if entry.file.endswith(".gguf"))]
+    near = difflib.get_close_matches(model, names, n=1)
+    raise WeightsError(
+        f"There is no model called {model!r}.",
+        f"{f'Did you mean {near[0]}? ' if near else ''}Known: {', '.join(names)}; a repository of the hub "
+        "(owner/name), a folder, or a .gguf file.",
+    )
