@@ -30,10 +30,11 @@ class PromptSettings(Settings):
     """Example ADs for Stage II; the built-in ones are used where this is empty."""
     example_count: int = Field(10, ge=0)
     example_file: str | None = None
-    """A file of example ADs instead: plain text, a line each, or CSV with a column ``text``."""
-    example_choice: Literal["random", "length"] = "random"
-    """``random``: any, each once; ``length``: within one word of the expected length, drawn with
-    replacement, as in the published code."""
+    """A file of example ADs instead: plain text, a line each, or CSV with a column ``text_gt_wo_char``,
+    ``text`` or ``text_gt``."""
+    example_choice: Literal["random", "length", "published"] = "length"
+    """``random``: any, each once (the paper); ``length``: each once, within one word of the expected length,
+    or as near to it as there are enough; ``published``: within one word, drawn with replacement."""
     note: str = ""
     """The user's own note on the film: names, place, tone. The prompts of both stages carry it."""
     note_words: int = Field(250, ge=0)

@@ -13,18 +13,21 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from shotad.config import OverlaySettings, PromptSettings
-from shotad.describe.templates import check_templates, prompt_hash, render
+from shotad.describe.examples import EXAMPLES, draw, load_examples
+from shotad.describe.templates import check_templates, cut_to_words, prompt_hash, render
 from shotad.errors import PromptError
 from shotad.resources import prompt_text
 from shotad.types import Description, FramePlan, Grammar, Message, Role
 
 __all__ = [
     "EXAMPLES",
+    "TEMPLATES",
     "VARIABLES",
     "Character",
     "Stage1Prompt",
     "Stage2Prompt",
     "answer_keys",
+    "answer_schema",
     "check_prompts",
     "effective_scale",
     "factors_for",
@@ -35,17 +38,17 @@ __all__ = [
 ]
 
 Factor = Literal["face", "object", "environment"]
+Form = Literal["single", "several"]
 
 STEPS = ("characters", "actions", "interactions")
 FACTORS: tuple[Factor, ...] = ("face", "object", "environment")
-COUNTS = {3: "three", 4: "four", 5: "five", 6: "six"}
+COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 MIDDLING_SCALE = 2.0
 """Effective scale where no shot's scale is known."""
 
-EXAMPLES = "stage2/examples"
-
 VARIABLES: Mapping[str, tuple[str, ...]] = {
-    "stage1/base": ("medium", "labels", "shots", "count", "steps", "closing", "template"),
+    "stage1/base": ("medium", "labels", "note", "shots", "count", "steps", "closing", "template"),
+    "stage1/note": ("medium", "note"),
     "stage1/labels-number": (),
     "stage1/labels-box": (),
     "stage1/labels-none": (),
@@ -64,20 +67,24 @@ VARIABLES: Mapping[str, tuple[str, ...]] = {
     "stage1/answer-step": ("number", "heading"),
     "stage1/answer-threads": (),
     "stage2/system": ("medium",),
-    "stage2/system-five": ("medium",),
+    "stage2/system-several": ("medium",),
     "stage2/user": (
-        "medium", "goal", "stress", "description", "verbs", "view", "budget", "each", "template", "examples",
+        "medium", "goal", "stress", "note", "story", "description", "verbs", "view", "budget", "each",
+        "template", "examples",
     ),
+    "stage2/note": ("medium", "note"),
     "stage2/goal-single": (),
-    "stage2/goal-five": (),
+    "stage2/goal-several": ("count",),
     "stage2/view-single": (),
-    "stage2/view-five": (),
+    "stage2/view-several": ("count",),
     "stage2/stress": (),
     "stage2/each": (),
     "stage2/examples-single": ("examples",),
-    "stage2/examples-five": ("examples",),
+    "stage2/examples-several": ("examples",),
 }  # fmt: skip
 """The templates of both stages and the variables that each has."""
+
+TEMPLATES = VARIABLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +113,13 @@ class Stage2Prompt:
     schema: Mapping[str, Any]
 
 
-def check_prompts() -> None:
-    """Raise PromptError if any template of Stage I or II, edited perhaps, cannot be filled in."""
-    check_templates(VARIABLES)
+def check_prompts(*more: Mapping[str, tuple[str, ...]]) -> None:
+    """Raise PromptError if any template of Stage I or II, edited perhaps, cannot be filled in.
+
+    ``more`` are the templates of other modules, as their ``TEMPLATES`` have them.
+    """
+    for variables in (VARIABLES, *more):
+        check_templates(variables)
     for step in ("characters", "characters-unmarked", *STEPS[1:], *FACTORS):
         _heading_and_text(prompt_text(f"stage1/{step}"), step)
 
@@ -166,6 +177,7 @@ def stage1_messages(
         "stage1/base",
         medium=settings.medium,
         labels=render(f"stage1/labels-{label}"),
+        note=_note("stage1/note", settings),
         shots=_name_shots(current),
         count=COUNTS[len(steps)],
         steps="\n".join(f"{i}. {instruction}" for i, (_, instruction) in enumerate(steps, 1)),
@@ -184,36 +196,42 @@ def stage2_messages(
     candidates: int = 1,
     examples: Sequence[str] = (),
     expected_words: int | None = None,
+    story: str = "",
 ) -> Stage2Prompt:
-    """What Stage II is asked: one line of at most ``budget`` words, or five alternatives.
+    """What Stage II is asked: one line of at most ``budget`` words, or up to ten alternatives.
 
-    The example lines are drawn by (seed, slot id) from ``examples``, else from the settings, else
-    from ``prompts/stage2/examples.txt``. ``expected_words`` is the length that they have where they
-    are chosen by length; one less than the budget if None.
+    The example lines are drawn by (seed, slot id) from ``examples``, else from those that the settings
+    name. ``expected_words`` is the length that they have where they are chosen by length; one less than the
+    budget if None. ``story`` is what is known of the film besides the clip (`shotad.describe.story`).
 
-    Raises PromptError for a template that cannot be filled in.
+    Raises PromptError for a template that cannot be filled in, ConfigError for an example file that cannot
+    be read, ValueError for a budget below 1 or a number of candidates that is not 1 to 10.
     """
     if budget < 1:
         raise ValueError(f"slot {description.slot_id} must allow at least one word, got budget = {budget}")
-    form: Literal["single", "five"] = "single" if candidates == 1 else "five"
-    pool = tuple(examples) or settings.examples or _built_in_examples()
-    wanted = budget - 1 if expected_words is None else expected_words
-    drawn = _draw(pool, settings, wanted, random.Random(f"{seed}/{description.slot_id}"))
+    if not 1 <= candidates < len(COUNTS):
+        raise ValueError(f"candidates must be 1 to {len(COUNTS) - 1}, got {candidates}")
+    form: Form = "single" if candidates == 1 else "several"
+    wanted = max(1, budget - 1 if expected_words is None else expected_words)
+    chance = random.Random(f"{seed}/{description.slot_id}")
+    drawn = draw(tuple(examples) or load_examples(settings), settings, wanted, chance)
     user = render(
         "stage2/user",
         medium=settings.medium,
-        goal=render(f"stage2/goal-{form}"),
+        goal=_in_number("stage2/goal", candidates),
         stress=render("stage2/stress") if settings.stress_steps else "",
+        note=_note("stage2/note", settings),
+        story=_block(story),
         description=description.text,
         verbs=", ".join(settings.verbs),
-        view=render(f"stage2/view-{form}"),
+        view=_in_number("stage2/view", candidates),
         budget=f"{budget} {'word' if budget == 1 else 'words'}",
         each=render("stage2/each") if candidates > 1 else "",
         template=json.dumps(dict.fromkeys(answer_keys(candidates), "..."), ensure_ascii=False),
         examples=_show_examples(drawn, form),
     )
-    system = render("stage2/system" if candidates == 1 else "stage2/system-five", medium=settings.medium)
-    return Stage2Prompt((Message("system", system), Message("user", user)), _schema(candidates))
+    system = render("stage2/system" if candidates == 1 else "stage2/system-several", medium=settings.medium)
+    return Stage2Prompt((Message("system", system), Message("user", user)), answer_schema(candidates))
 
 
 def answer_keys(candidates: int) -> tuple[str, ...]:
@@ -269,19 +287,25 @@ def _answer_template(headings: Sequence[str], threads: bool) -> str:
     return f"{answer}\n{render('stage1/answer-threads')}" if threads else answer
 
 
-def _built_in_examples() -> tuple[str, ...]:
-    return tuple(line.strip() for line in prompt_text(EXAMPLES).splitlines() if line.strip())
+def _in_number(name: str, candidates: int) -> str:
+    """The template for one line, or that for several with their number in words."""
+    if candidates == 1:
+        return render(f"{name}-single")
+    return render(f"{name}-several", count=COUNTS[candidates])
 
 
-def _draw(pool: Sequence[str], settings: PromptSettings, words: int, chance: random.Random) -> list[str]:
-    if settings.example_choice == "random":
-        return chance.sample(list(pool), min(settings.example_count, len(pool)))
-    near = [line for line in pool if abs(len(line.split()) - words) <= 1]
-    enough = near if len(near) >= settings.example_count else list(pool)
-    return chance.choices(enough, k=settings.example_count) if enough else []
+def _note(template: str, settings: PromptSettings) -> str:
+    """The user's note as a block of its own, or nothing."""
+    note = cut_to_words(settings.note, settings.note_words)
+    return _block(render(template, medium=settings.medium, note=note)) if note else ""
 
 
-def _show_examples(examples: Sequence[str], form: Literal["single", "five"]) -> str:
+def _block(text: str) -> str:
+    """Text after an empty line; nothing leaves no trace."""
+    return f"\n\n{text.strip()}" if text.strip() else ""
+
+
+def _show_examples(examples: Sequence[str], form: Form) -> str:
     """One to a line, as the answer that is asked for where that holds a single line."""
     if not examples:
         return ""
@@ -291,7 +315,8 @@ def _show_examples(examples: Sequence[str], form: Literal["single", "five"]) -> 
     return render(f"stage2/examples-{form}", examples="\n".join(shown))
 
 
-def _schema(candidates: int) -> dict[str, Any]:
+def answer_schema(candidates: int) -> dict[str, Any]:
+    """The JSON schema of an answer that holds so many lines."""
     keys = list(answer_keys(candidates))
     return {
         "type": "object",

@@ -32,6 +32,29 @@ def check_templates(variables: Mapping[str, Iterable[str]]) -> None:
         _require_same(name, set(_template(name).get_identifiers()), set(expected))
 
 
+def cut_to_words(text: str, words: int) -> str:
+    """The beginning of a text of at most ``words`` words. Its lines stay lines.
+
+    It ends with a sentence or a line where that keeps half of the words, else with a word and an ellipsis.
+
+    >>> cut_to_words("Ann is a thief. Bo does not know it.", 6)
+    'Ann is a thief.'
+    """
+    found = list(re.finditer(r"\S+", text))
+    if len(found) <= words:
+        return text.strip()
+    if words < 1:
+        return ""
+    end = found[words - 1].end()
+    ends = [match.end() for match in _SENTENCE_END.finditer(text, 0, end + 1)]
+    if ends and sum(word.end() <= ends[-1] for word in found) >= words / 2:
+        return text[: ends[-1]].strip()
+    return f"{text[:end].strip().rstrip(',;:')} …"
+
+
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’)]*(?=\s)|(?=\n)")
+
+
 def prompt_hash(names: Iterable[str]) -> str:
     """Hash (sha256, hex) of the texts of these prompts, whatever their order."""
     digest = hashlib.sha256()

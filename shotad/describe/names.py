@@ -1,0 +1,93 @@
+"""Names in use, read from lines and from the user's note by their capital letters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from shotad.describe.verbs import word_set
+from shotad.script.rules import quotations
+
+_NAME = r"[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]+(?:['’-][A-ZÀ-ÖØ-Þ]?[a-zß-öø-ÿ]+)*"
+_RUN = re.compile(rf"(?<![\w'’-]){_NAME}(?:[ \t]+{_NAME})*(?![\w-])")
+_SENTENCE_START = re.compile(r"(?:^|[.!?…:;]|\n)[\s\"“”'‘’(\[*•–—-]*\Z")
+_ENTRY = re.compile(
+    rf"^[\s*•–—-]*({_NAME}(?:[ \t]+{_NAME}){{0,3}})"
+    r"(?=\s*(?:[:=(]|[–—]|-\s|,\s+(?:an?|the|his|her|their|aged?|\d)\b|\s+is\b))",
+    re.MULTILINE,
+)
+"""A line of a cast list: ``Ann: a thief``, ``Bo (her brother)``, ``Ann is a thief``."""
+
+_TITLES = word_set(
+    """
+    Mr Mrs Ms Miss Dr Doctor Professor Prof Captain Capt Colonel Col General Gen Major Lieutenant Lt
+    Sergeant Sgt Officer Detective Inspector Agent Sir Lady Lord Madam Father Sister Brother Uncle Aunt
+    King Queen Prince Princess President Judge Nurse Reverend Saint St Commander Admiral Private
+    """
+)
+_NO_NAMES = word_set(
+    """
+    Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April June July
+    August September October November December Christmas Easter Halloween God Jesus Bible English French
+    German Spanish Italian Russian Chinese Japanese American British European African Asian Indian Roman
+    Greek Latin Victorian Gothic Jewish Christian Muslim Catholic Internet Polaroid Coke Jeep Ferrari
+    Mercedes Place Places Tone Time Names Name Characters Character Setting Story Note Notes Period
+    Genre Style Cast Film Movie Series Title Location Plot Language Year Era Background Tip He She It
+    They We You I This That These Those There Here The A An His Her Their Its Our My Everyone Everybody
+    Nobody Somebody Someone One Both All Some Most Please Use Avoid Do Never Always Call Later Then Now
+    When While As If And But Or Who What Where Night Day Morning Evening Inside Outside Part Chapter
+    Scene Act Episode
+    """
+)
+"""Words with a capital letter that are no names of people or places, at a line's start or within it."""
+
+
+def names_in(lines: Sequence[str], note: str = "") -> tuple[str, ...]:
+    """Names in the note, in its order, then those in the lines, the latest first; each once.
+
+    Only words with a capital letter in the middle of a sentence count, and in the note those that begin
+    an entry of a cast list. Text in quotation marks, which is read from the screen, does not; titles are
+    left out. A first name of somebody whose full name the note has is not listed again.
+
+    >>> names_in(["Ann hides.", "The guard looks at Captain Bo Lee."], "The thief is called Ann.")
+    ('Ann', 'Bo Lee')
+    """
+    found = [*_names_of(note), *_entries(note)]
+    found.sort(key=note.find)
+    for line in reversed(lines):
+        found += _names_of(line)
+    known: list[str] = []
+    for name in dict.fromkeys(found):
+        if not any(set(name.split()) <= set(longer.split()) for longer in known):
+            known.append(name)
+    return tuple(known)
+
+
+def _names_of(text: str) -> Iterator[str]:
+    plain = text
+    for start, end in quotations(text):
+        plain = f"{plain[:start]}{' ' * (end - start)}{plain[end:]}"
+    for match in _RUN.finditer(plain):
+        before = plain[: match.start()]
+        if not _SENTENCE_START.search(before) or _after_title(before):
+            yield from _name(match[0])
+
+
+def _after_title(before: str) -> bool:
+    """True after ``Mr.``, whose full stop ends no sentence."""
+    title = re.search(r"(\w+)\.\s*\Z", before)
+    return title is not None and title[1] in _TITLES
+
+
+def _entries(note: str) -> Iterator[str]:
+    for match in _ENTRY.finditer(note):
+        yield from _name(match[1])
+
+
+def _name(run: str) -> Iterator[str]:
+    """The name in a run of words with capital letters, without titles and without possessive s."""
+    words = [re.sub(r"['’]s$", "", word) for word in run.split()]
+    while words and words[0] in _TITLES | _NO_NAMES:
+        words.pop(0)
+    if words and not any(word in _NO_NAMES for word in words):
+        yield " ".join(words)

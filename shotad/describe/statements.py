@@ -1,0 +1,296 @@
+"""A line of AD taken apart into statements that can each be judged alone.
+
+Rules, no parser: clauses end where a verb that agrees with the subject follows a comma or an "and", where
+a subject with a verb of its own follows, or a participle after a comma. Where they are not sure they do
+not cut: a statement too long is still true or false, one cut wrongly is neither.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from shotad.describe.verbs import BASE_FORMS, GERUNDS, NOUNS_TOO, PARTICIPLES, S_FORMS, word_set
+from shotad.script.rules import quotations
+
+_SENTENCE = re.compile(r"(?<![A-Z])(?<!\bMr)(?<!\bMrs)(?<!\bDr)[.!?…]+[\"”’)]*\s+|\s*;\s+")
+_BORDER = re.compile(
+    r",?\s+(?P<time>as|while|when|until|before|after|where|because)\s+(?:then\s+)?"
+    r"|(?P<comma>,)\s+(?P<joined>(?:and|but|then)\s+(?:then\s+)?)?"
+    r"|\s+(?P<bare>and|but)\s+(?:then\s+)?"
+    r"|\s+(?P<then>then)\s+"
+    r"|\s+(?P<dash>[–—])\s+"
+)
+_PLACE = re.compile(
+    r"(?P<phrase>(?:in|on|at|inside|outside|behind|under|beneath|near|beside|among|between|beyond|by)\s+[^,]+),\s+",
+    re.IGNORECASE,
+)
+_TIMES = re.compile(
+    r"\b(?:nights?|mornings?|evenings?|afternoons?|days?|dawn|dusk|moments?|times?|hours?|minutes?|seconds?|years?"
+    r"|once|last|first|turn|unison|return|response|\w+day|front|contrast|silence)\b",
+    re.IGNORECASE,
+)
+_FRONTED = re.compile(r"(?:as|while|when|after|before|once|until)\s+(?P<clause>[^,]+),\s+", re.IGNORECASE)
+_WHO = re.compile(r"(?:who|which)\s+")
+_ANTECEDENT = re.compile(
+    r"\b((?:an?|the|his|her|their|its|another|two|three|several|some)\s+(?:[\w'’-]+\s+){0,3}[\w'’-]+"
+    r"|[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*)$"
+)
+_DETERMINERS = word_set(
+    """
+    a an the his her their its another this that these those two three four five several some many both
+    all each every no one my our
+    """
+)
+_PLURAL_DETERMINERS = word_set("these those two three four five several some many both all")
+_POSSESSIVES = word_set("his her their its")
+_PLURALS = word_set(
+    """
+    men women children people police feet teeth mice geese fish sheep others both
+    """
+)
+_PREPOSITIONS = word_set(
+    """
+    of in on at with from by to for into onto over under behind near through across around along past
+    toward towards up down off out inside outside between among above below beside against like without
+    """
+)
+_STOPS = word_set("that who which whose whom where as while when if to")
+_ADVERBS = word_set(
+    """
+    then now still just again also soon both each never almost finally quietly together
+    """
+)
+_SEEING = re.compile(r"\b(?:see|watch|hear|let|make|help|feel)s?\b", re.IGNORECASE)
+_LONGEST_SUBJECT = 9
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """A subject, and what it does; ``plural`` tells the form of its verbs."""
+
+    subject: str
+    rest: str
+    plural: bool
+
+    @property
+    def be(self) -> str:
+        return "are" if self.plural else "is"
+
+
+def statements_of(line: str) -> tuple[str, ...]:
+    """The line's statements in order, each a sentence; the line itself where it has but one.
+
+    >>> statements_of("She opens the tin, looks inside, and drops it.")
+    ('She opens the tin.', 'She looks inside.', 'She drops it.')
+    """
+    text = " ".join(line.split())
+    quotes = [text[start:end] for start, end in quotations(text)]
+    for number, quote in enumerate(quotes):
+        text = text.replace(quote, f"⟦{number}⟧", 1)
+    found = [claim for sentence in _SENTENCE.split(text) for claim in _claims(sentence.strip(" .!?…,;"))]
+    restored = (re.sub(r"⟦(\d+)⟧", lambda m: quotes[int(m[1])], claim) for claim in found)
+    return tuple(dict.fromkeys(_sentence(claim) for claim in restored if claim))
+
+
+def _sentence(claim: str) -> str:
+    text = claim.strip(" ,;")
+    text = text[:1].upper() + text[1:]
+    return text if re.search(r"[.!?…][\"”’)]*$", text) else f"{text}."
+
+
+def _claims(sentence: str) -> Iterator[str]:
+    """Claims of one sentence: what stands before its subject, then clause by clause."""
+    fronted = _FRONTED.match(sentence)
+    if fronted and _clause(fronted["clause"]) and _clause(sentence[fronted.end() :]):
+        yield from _claims(fronted["clause"])
+        yield from _claims(sentence[fronted.end() :])
+        return
+    opened = _opened(sentence)
+    if opened:
+        first, sentence = opened
+        yield first
+    clause = _clause(sentence)
+    if clause is None:
+        yield sentence
+    else:
+        yield from _cut(sentence, clause)
+
+
+def _opened(sentence: str) -> tuple[str, str] | None:
+    """A place or a participle before the subject, as a claim of its own, and the rest."""
+    place = _PLACE.match(sentence)
+    end = place.end() if place else sentence.find(", ") + 2
+    clause = _clause(sentence[end:]) if end > 1 else None
+    if clause is None:
+        return None
+    if place and not _TIMES.search(place["phrase"]):
+        return f"{clause.subject} {clause.be} {_small(place['phrase'])}", sentence[end:]
+    if not place and _first_word(sentence) in GERUNDS:
+        return f"{clause.subject} {clause.be} {_small(sentence[: end - 2])}", sentence[end:]
+    return None
+
+
+def _cut(sentence: str, clause: _Clause) -> Iterator[str]:
+    """The claims of a sentence whose first clause is known, by the borders that are ones."""
+    start, prefix, participle, position = 0, "", False, 0
+    while border := _BORDER.search(sentence, position):
+        position = border.end()
+        after = sentence[position:]
+        said = sentence[start : border.start()]
+        new = _after_border(border, said, after, clause, participle)
+        if new is None:
+            continue
+        yield f"{prefix}{said}"
+        prefix, skipped, clause, participle = new
+        start = position + skipped
+        position = start
+    yield f"{prefix}{sentence[start:]}"
+
+
+_New = tuple[str, int, _Clause, bool]
+"""Words to put before what follows, characters to leave out, its clause, whether it is a participle's."""
+
+
+def _after_border(
+    border: re.Match[str], said: str, after: str, clause: _Clause, participle: bool
+) -> _New | None:
+    """How the claim after a border begins, or None where none begins."""
+    who = _WHO.match(after) if border["comma"] else None
+    if who:
+        return _relative(said, after[who.end() :], who.end())
+    first = _first_word(after)
+    if not border["time"] and _agrees(after, clause) and not (clause.plural and _SEEING.search(said)):
+        return (f"{clause.subject} ", 0, clause, False)
+    comma = border["comma"] and not border["joined"]
+    if first in GERUNDS and (comma or border["time"] or border["dash"] or participle):
+        return (f"{clause.subject} {clause.be} ", 0, clause, True)
+    own = _clause(after)
+    if own is not None and _own_subject(after, border):
+        return ("", 0, own, False)
+    return _absolute(after) if comma or border["dash"] else None
+
+
+def _relative(said: str, after: str, skipped: int) -> _New | None:
+    """``…, who draws a gun`` says it of what stands before the comma."""
+    named = _ANTECEDENT.search(said)
+    word = _first_word(after)
+    if named is None or word not in S_FORMS | BASE_FORMS:
+        return None
+    plural = word not in S_FORMS
+    return (f"{named[1]} ", skipped, _Clause(named[1], after, plural), False)
+
+
+def _absolute(after: str) -> _New | None:
+    """``his eyes fixed on her``, ``gulls circling above`` as a claim: "is" or "are" is put in."""
+    words = _words(after)
+    for number, word in enumerate(words[1:4], 1):
+        owned = words[0].lower() in _DETERMINERS
+        if word.lower() in GERUNDS or (owned and number > 1 and word.lower() in PARTICIPLES):
+            noun = " ".join(words[:number])
+            if {w.lower() for w in words[:number]} & (_PREPOSITIONS | _STOPS | GERUNDS | {"and"}):
+                return None
+            clause = _Clause(noun, "", _is_plural(words[:number]))
+            return (f"{noun} {clause.be} ", len(noun) + 1, clause, True)
+        if re.search(r"[^\w'’-]", after[: len(" ".join(words[: number + 1]))].replace(" ", "")):
+            return None
+    return None
+
+
+def _own_subject(after: str, border: re.Match[str]) -> bool:
+    """Whether what follows may be a clause with its own subject, and not the next thing of a list."""
+    first = _words(after)[0]
+    if first.lower() in ("he", "she", "they", "it"):
+        return True
+    return first.lower() in _DETERMINERS or first[0].isupper() or bool(border["time"])
+
+
+def _clause(text: str) -> _Clause | None:
+    """The subject at a text's beginning, if a finite verb follows it."""
+    words = _words(text)
+    if len(words) < 2:
+        return None
+    first = words[0].lower()
+    if first in ("he", "she", "it", "they"):
+        at = 1 + sum(1 for _ in _leading_adverbs(words[1:]))
+        plural = first == "they"
+        if at < len(words) and _finite(words[at].lower(), plural):
+            return _Clause(words[0], text, plural)
+        return None
+    if first in _PREPOSITIONS | _STOPS or first in GERUNDS:
+        return None
+    return _noun_clause(text, words)
+
+
+def _noun_clause(text: str, words: list[str]) -> _Clause | None:
+    begin = 2 if words[0].lower() in _DETERMINERS else 1
+    reach = text.find(",") if "," in text else len(text)
+    for at in range(1, min(len(words), _LONGEST_SUBJECT)):
+        word = words[at].lower()
+        subject = words[:at]
+        if word in _STOPS or len(" ".join(words[: at + 1])) > reach:
+            return None
+        if at < begin:
+            continue
+        follows = words[at + 1].lower() if at + 1 < len(words) else ""
+        if word in S_FORMS and not (word in NOUNS_TOO and follows in BASE_FORMS):
+            return _Clause(" ".join(subject), text, plural=False)
+        if word in BASE_FORMS and _is_plural(subject):
+            return _Clause(" ".join(subject), text, plural=True)
+    return None
+
+
+def _is_plural(subject: list[str]) -> bool:
+    lower = [word.lower() for word in subject]
+    if "and" in lower or lower[0] in _PLURAL_DETERMINERS:
+        return True
+    if lower[0] in ("a", "an", "another", "each", "every", "this", "that"):
+        return False
+    head = next((lower[i - 1] for i, word in enumerate(lower) if i and word in _PREPOSITIONS), lower[-1])
+    return head in _PLURALS or bool(re.search(r"[^s'’u]s$", head))
+
+
+def _agrees(text: str, clause: _Clause) -> bool:
+    """Whether a verb in the form that the clause's subject asks for begins the text, after adverbs."""
+    words = _words(text)
+    at = sum(1 for _ in _leading_adverbs(words))
+    if at >= len(words):
+        return False
+    word = words[at].lower()
+    if word not in (BASE_FORMS if clause.plural else S_FORMS):
+        return False
+    if word not in NOUNS_TOO and not clause.plural:
+        return True
+    # A noun of a list is followed by a comma or the end; what follows a verb is a phrase.
+    rest = text[text.find(words[at]) + len(words[at]) :]
+    return re.match(r"\s+[\w⟦]", rest) is not None and not re.match(r"\s+(?:and|or|of|as)\b", rest)
+
+
+def _finite(word: str, plural: bool) -> bool:
+    """After a pronoun anything of the right form is taken for a verb."""
+    if word in ("is", "has", "are", "have", "does", "do"):
+        return (word in ("are", "have", "do")) == plural
+    return not word.endswith("ing") and (plural or word.endswith("s"))
+
+
+def _leading_adverbs(words: list[str]) -> Iterator[str]:
+    for word in words:
+        if word.lower() not in _ADVERBS and not re.search(r"\wly$", word.lower()):
+            return
+        yield word
+
+
+def _first_word(text: str) -> str:
+    """The first word that is no adverb, in small letters."""
+    words = _words(text)
+    at = sum(1 for _ in _leading_adverbs(words))
+    return words[at].lower() if at < len(words) else ""
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"⟦\d+⟧|[\w'’-]+", text) or [""]
+
+
+def _small(phrase: str) -> str:
+    return phrase[:1].lower() + phrase[1:]

@@ -1,0 +1,203 @@
+"""What Stage II is told of the film besides its clip: last lines, names, dialogue, the story so far.
+
+An addition to Shot-by-Shot, which describes every clip alone and names that as a weakness. Each part has a
+budget in tokens, estimated by `tokens_in`; what lies nearest to the slot is kept first, whole lines only.
+Nothing here calls a model: the note on the story so far is renewed by asking `renewal_messages`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from shotad.config import StorySettings
+from shotad.describe.answers import is_nothing, is_refusal, plain
+from shotad.describe.names import names_in
+from shotad.describe.templates import render
+from shotad.types import Interval, Message, Slot, SpeechKind, Utterance
+
+__all__ = [
+    "TEMPLATES",
+    "due",
+    "names_in",
+    "parse_renewal",
+    "renewal_messages",
+    "story_text",
+    "tokens_in",
+]
+
+TEMPLATES: Mapping[str, tuple[str, ...]] = {
+    "story/context": ("blocks",),
+    "story/so-far": ("note",),
+    "story/lines": ("lines",),
+    "story/names": ("names",),
+    "story/dialogue": ("dialogue",),
+    "story/spoken": ("when", "words"),
+    "story/renewal-system": (),
+    "story/renewal": ("note", "lines", "dialogue", "words"),
+    "story/renewal-dialogue": ("dialogue",),
+    "story/renewal-first": (),
+}
+"""The templates of this module and the variables that each has."""
+
+TOKENS_A_WORD = 4 / 3
+CHARACTERS_A_TOKEN = 4
+"""Of English text, as makers of tokenizers state it; both are taken and the larger number counts."""
+
+_WIDE = re.compile(
+    r"[\u0e00-\u0eff\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+_OTHER = re.compile(r"[^\x00-\x7f]")
+_SENTENCE = re.compile(r"(?<=[.!?…])[\"”’)]*\s+")
+_LABEL = re.compile(
+    r"(?:(?:here(?:'s| is)\b[^:\n]{0,60}|(?:the )?(?:(?:new|renewed|updated|revised|short) )*"
+    r"(?:note|story so far|story|summary)(?: so far)?(?: of the story| on the story)?)\s*:\s*)+",
+    re.IGNORECASE,
+)
+_CHATTER = re.compile(
+    r"(?:^|\n\s*)\(?(?:word count|\d+ words|let me know|i (?:have|hope)\b).*\Z", re.I | re.S
+)
+
+
+def tokens_in(text: str) -> int:
+    """About how many tokens a text takes, rather too many than too few: 0 for none.
+
+    Latin letters: a token for four characters, or four for three words. Other alphabets: one for two
+    characters; Chinese, Japanese, Korean and Thai: one for each.
+    """
+    wide = len(_WIDE.findall(text))
+    other = len(_OTHER.findall(text)) - wide
+    by_characters = (len(text) - wide - other) / CHARACTERS_A_TOKEN + other / 2 + wide
+    return math.ceil(max(by_characters, len(text.split()) * TOKENS_A_WORD))
+
+
+def story_text(
+    lines: Sequence[str],
+    slot: Slot,
+    speech: Sequence[Utterance],
+    names: Sequence[str],
+    so_far: str,
+    settings: StorySettings,
+) -> str:
+    """The context for one slot, in labelled blocks; empty where nothing is known.
+
+    ``lines`` are the AD lines before it, oldest first; ``speech`` all that is known of the film's, of which
+    words within ``dialogue_reach`` seconds are given, songs left out; ``names`` those in use, the most
+    wanted first; ``so_far`` the note on the story.
+    """
+    last = [f"- {line}" for line in lines[len(lines) - min(settings.lines, len(lines)) :]]
+    told = _last_within(_SENTENCE.split(" ".join(so_far.split())), settings.so_far_tokens)
+    blocks = [
+        _filled("story/so-far", note=" ".join(told)),
+        _filled("story/lines", lines="\n".join(_last_within(last, settings.line_tokens))),
+        _filled("story/dialogue", dialogue=_dialogue(slot.interval, speech, settings)),
+        _filled("story/names", names=", ".join(_first_within(names, settings.name_tokens))),
+    ]
+    return _filled("story/context", blocks="\n".join(block for block in blocks if block))
+
+
+def due(count: int, settings: StorySettings) -> bool:
+    """Whether the note on the story is to be renewed once ``count`` lines have been written."""
+    wanted = settings.on and settings.so_far_tokens > 0
+    return wanted and count > 0 and count % settings.renew_every == 0
+
+
+def renewal_messages(
+    so_far: str, new_lines: Sequence[str], dialogue: Sequence[Utterance], settings: StorySettings
+) -> tuple[Message, ...]:
+    """What an engine is asked so that the note holds the lines written since, and the dialogue between.
+
+    Of the dialogue, oldest first, the last that fits into ``dialogue_tokens`` is given.
+    """
+    spoken = [f'- "{words}"' for words in map(_words_of, dialogue) if words]
+    heard = "\n".join(_last_within(spoken, settings.dialogue_tokens))
+    user = render(
+        "story/renewal",
+        note=so_far.strip() or render("story/renewal-first"),
+        lines="\n".join(f"- {line}" for line in new_lines),
+        dialogue=f"\n\n{render('story/renewal-dialogue', dialogue=heard)}" if heard else "",
+        words=str(max(1, int(settings.so_far_tokens / TOKENS_A_WORD))),
+    )
+    return Message("system", render("story/renewal-system")), Message("user", user)
+
+
+def parse_renewal(text: str) -> str:
+    """The new note, one paragraph; empty where the answer holds none, and the old one stays."""
+    body = plain(re.sub(r"```\w*", "", text))
+    body = _CHATTER.sub("", _from_json(body))
+    opened = _LABEL.match(body)
+    note = " ".join(body[opened.end() if opened else 0 :].split()).strip()
+    while len(note) > 1 and note[0] in "\"'" and note[-1] == note[0]:
+        note = note[1:-1].strip()
+    return "" if is_nothing(note) or is_refusal(note) else note
+
+
+def _from_json(text: str) -> str:
+    """The text of a JSON object or string, where an answer is one; else the answer itself."""
+    if not text.startswith(("{", '"')):
+        return text
+    try:
+        value: Any = json.loads(text, strict=False)
+    except ValueError:
+        return re.sub(r"^\{\s*\"[\w ]+\"\s*:\s*\"?|\"?\s*\}$", "", text)
+    strings = [v for v in value.values() if isinstance(v, str)] if isinstance(value, dict) else [str(value)]
+    return " ".join(strings)
+
+
+def _filled(name: str, **value: str) -> str:
+    """The template, or nothing where there is nothing to fill in."""
+    return render(name, **value) if all(value.values()) else ""
+
+
+def _dialogue(slot: Interval, speech: Sequence[Utterance], settings: StorySettings) -> str:
+    """The words spoken around a slot, in order, each with its place in time."""
+    near = [
+        (gap, utterance)
+        for utterance in speech
+        if _words_of(utterance) and (gap := _between(slot, utterance.interval)) <= settings.dialogue_reach
+    ]
+    near.sort(key=lambda pair: pair[0])
+    rows = {utterance: _spoken(slot, utterance) for _, utterance in near}
+    kept = set(_first_within(rows.values(), settings.dialogue_tokens))
+    return "\n".join(
+        row for utterance, row in sorted(rows.items(), key=lambda item: item[0].interval) if row in kept
+    )
+
+
+def _between(slot: Interval, spoken: Interval) -> float:
+    """Seconds between the two; 0 where they touch or overlap."""
+    return max(0.0, slot.start - spoken.end, spoken.start - slot.end)
+
+
+def _spoken(slot: Interval, utterance: Utterance) -> str:
+    when = "during" if utterance.interval.overlaps(slot) else "before"
+    if utterance.interval.start >= slot.end:
+        when = "after"
+    return render("story/spoken", when=when, words=_words_of(utterance))
+
+
+def _words_of(utterance: Utterance) -> str:
+    """What is said, on one line; nothing for songs."""
+    if utterance.kind is SpeechKind.LYRICS:
+        return ""
+    return " ".join(utterance.text.split()).replace('"', "'")
+
+
+def _first_within(parts: Iterable[str], tokens: int) -> list[str]:
+    """The first parts that together take at most ``tokens``."""
+    kept: list[str] = []
+    left = tokens
+    for part in parts:
+        left -= tokens_in(part)
+        if left < 0:
+            break
+        kept.append(part)
+    return kept
+
+
+def _last_within(parts: Sequence[str], tokens: int) -> list[str]:
+    """The last parts that together take at most ``tokens``, in their order."""
+    return _first_within((part for part in reversed(parts) if part), tokens)[::-1]

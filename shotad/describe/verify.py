@@ -1,0 +1,183 @@
+"""A second look: is what a line states to be seen in its clip?
+
+An addition to Shot-by-Shot against what models invent. The line is taken apart into statements, the engine
+of Stage I says of each whether the frames show it, and only a clear no counts against it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from shotad.config import OverlaySettings, PromptSettings
+from shotad.describe.answers import plain_quotes
+from shotad.describe.statements import statements_of
+from shotad.describe.templates import render
+from shotad.types import Message
+
+__all__ = ["TEMPLATES", "parse_verdicts", "statements_of", "verify_messages"]
+
+TEMPLATES: Mapping[str, tuple[str, ...]] = {
+    "verify/system": (),
+    "verify/user": ("medium", "labels", "shots", "statements", "template"),
+    "verify/statement": ("number", "statement"),
+}
+"""The templates of this module and the variables that each has."""
+
+VERDICTS = ("yes", "no", "cannot tell")
+
+
+def verify_messages(
+    statements: Sequence[str],
+    plan_current: Sequence[int],
+    settings: PromptSettings,
+    *,
+    label: Literal["number", "box", "none"] = OverlaySettings().label,
+) -> tuple[tuple[Message, ...], dict[str, Any]]:
+    """The question, with the clip, and the JSON schema of its answer.
+
+    ``plan_current`` are the painted numbers of the current shots, ``label`` is how shots are marked.
+    Raises ValueError without a statement or without a current shot.
+    """
+    if not statements or not plan_current:
+        raise ValueError(
+            f"statements and current shots are needed, got {len(statements)}, {list(plan_current)}"
+        )
+    keys = [str(number) for number in range(1, len(statements) + 1)]
+    listed = (
+        render("verify/statement", number=k, statement=s) for k, s in zip(keys, statements, strict=True)
+    )
+    user = render(
+        "verify/user",
+        medium=settings.medium,
+        labels=render(f"stage1/labels-{label}"),
+        shots="[" + ", ".join(f"Shot {number}" for number in plan_current) + "]",
+        statements="\n".join(listed),
+        template=json.dumps(dict.fromkeys(keys, "...")),
+    )
+    messages = (Message("system", render("verify/system")), Message("user", user, with_clip=True))
+    return messages, _schema(keys)
+
+
+def _schema(keys: list[str]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {key: {"type": "string", "enum": list(VERDICTS)} for key in keys},
+        "required": keys,
+        "additionalProperties": False,
+    }
+
+
+_DOUBT = re.compile(
+    r"\b(?:can ?not|can't|could not|couldn't|unable|unclear|unsure|uncertain|unknown|maybe|perhaps"
+    r"|possibl[ey]|partial(?:ly)?|not (?:sure|clear|certain|enough|possible|determinable)|no way|hard to|difficult to"
+    r"|n/?a|none|null|undetermined|insufficient)\b",
+    re.IGNORECASE,
+)
+_YES = re.compile(r"\W*(?:yes|true|visible|shown|correct|supported|y)\b", re.IGNORECASE)
+_NO = re.compile(
+    r"\W*(?:no|false|not (?:visible|shown|seen|correct|supported|there)|invisible|incorrect|wrong|n)\b",
+    re.IGNORECASE,
+)
+_ITEM = re.compile(
+    r"(?:^|[\n{,;]|(?<=[.!?])\s)[\s\"'*(\[-]*(?:statement|claim|no\.?|#)?[\s_#-]*(\d{1,2})[\"'*)\].]*\s*(?:[:=.)–—-]+\s*)?",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"\b(?:yes|no|true|false|cannot tell|can't tell|unclear)\b", re.IGNORECASE)
+_NUMBER_KEYS = ("number", "statement", "id", "index", "claim", "no")
+_VERDICT_KEYS = ("verdict", "visible", "answer", "shown", "result", "value", "label", "judgement", "judgment")
+
+
+def parse_verdicts(text: str, number: int) -> tuple[bool | None, ...]:
+    """True, False or None (cannot tell, or not to be read) for each of ``number`` statements.
+
+    Understands JSON, whole and broken, lists, lines with numbers and bare words in order. Only a clear no
+    is False; a statement with two different answers has none.
+
+    >>> parse_verdicts('1. Yes, she opens it.\\n2. No.\\n3. Not sure', 3)
+    (True, False, None)
+    """
+    body = re.sub(r"<think>.*?(?:</think>|\Z)|```\w*", "", plain_quotes(text), flags=re.DOTALL).strip()
+    for reading in (_json_verdicts(body, number), _numbered(body, number), _in_order(body, number)):
+        if reading is not None:
+            return reading
+    return (None,) * number
+
+
+def _verdict(value: Any) -> bool | None:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, Mapping):
+        named = [inner for key, inner in value.items() if str(key).lower() in _VERDICT_KEYS]
+        return _verdict(named[0]) if named else None
+    words = str(value) if isinstance(value, str) else ""
+    if _DOUBT.search(words[:40]):
+        return None
+    if _NO.match(words):
+        return False
+    return True if _YES.match(words) else None
+
+
+def _json_verdicts(body: str, number: int) -> tuple[bool | None, ...] | None:
+    opened = re.search(r"[{\[]", body)
+    if not opened:
+        return None
+    try:
+        value, _ = json.JSONDecoder(strict=False).raw_decode(body, opened.start())
+    except (ValueError, RecursionError):
+        return None
+    pairs = list(_pairs(value))
+    return _collected(pairs, number) if pairs else None
+
+
+def _pairs(value: Any) -> Iterator[tuple[int, bool | None]]:
+    """Number of the statement, from 1, and its verdict, out of an object or a list."""
+    if isinstance(value, list):
+        for place, item in enumerate(value, 1):
+            stated = _number_in(item) if isinstance(item, Mapping) else None
+            if isinstance(item, Mapping) and stated is None and len(item) == 1:
+                yield from _pairs(item)
+            else:
+                yield (stated or place), _verdict(item)
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            digits = re.search(r"\d+", str(key))
+            if digits:
+                yield int(digits[0]), _verdict(item)
+            elif isinstance(item, (list, Mapping)):
+                yield from _pairs(item)
+
+
+def _number_in(item: Mapping[str, Any]) -> int | None:
+    for key in _NUMBER_KEYS:
+        digits = re.match(r"\D{0,12}(\d+)", str(item.get(key, "")))
+        if digits:
+            return int(digits[1])
+    return None
+
+
+def _numbered(body: str, number: int) -> tuple[bool | None, ...] | None:
+    marks = [mark for mark in _ITEM.finditer(body) if 1 <= int(mark[1]) <= number]
+    ends = [mark.start() for mark in marks[1:]] + [len(body)]
+    pairs = [
+        (int(mark[1]), _verdict(body[mark.end() : end].strip()))
+        for mark, end in zip(marks, ends, strict=True)
+    ]
+    return _collected(pairs, number) if pairs else None
+
+
+def _in_order(body: str, number: int) -> tuple[bool | None, ...] | None:
+    """Bare words, where there are as many as statements."""
+    found = _WORD.findall(body)
+    if len(found) != number:
+        return None
+    return tuple(_verdict(word) for word in found)
+
+
+def _collected(pairs: Sequence[tuple[int, bool | None]], number: int) -> tuple[bool | None, ...]:
+    said: dict[int, set[bool | None]] = {}
+    for place, verdict in pairs:
+        said.setdefault(place, set()).add(verdict)
+    return tuple(next(iter(said[n])) if len(said.get(n, ())) == 1 else None for n in range(1, number + 1))
