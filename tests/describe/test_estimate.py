@@ -1,0 +1,186 @@
+"""What a run will ask and cost, before it is asked."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from shotad.config import Config, load_config
+from shotad.describe.bill import as_json, money, render
+from shotad.describe.estimate import Estimate, OpenQuestion, Terms, estimate
+from shotad.describe.tokens import tokens_in
+from shotad.engines.base import Abilities, Identity, Stage
+from shotad.engines.fake import FakeEngine
+from shotad.types import Message
+
+ASKED = (Message("user", "What takes place here? " * 40, with_clip=True),)
+WRITE = (Message("system", "You write lines. " * 10), Message("user", "Condense this. " * 60))
+
+
+def looks(**changes: int) -> OpenQuestion:
+    return OpenQuestion("stage1", ASKED, **{"frames": 32, "width": 448, "height": 252, **changes})  # type: ignore[arg-type]
+
+
+def writes(**changes: int) -> OpenQuestion:
+    return OpenQuestion("stage2", WRITE, **{"answer_tokens": 256, "awaited_tokens": 512, **changes})  # type: ignore[arg-type]
+
+
+def per_frame(width: int, height: int, frames: int) -> int:
+    return frames * (width // 28) * (height // 28)
+
+
+PAID = Terms("openai", per_frame, 2.0, 8.0, free=False)
+TERMS: dict[Stage, Terms] = {"stage1": PAID, "stage2": PAID}
+
+
+def test_calls_frames_and_their_tokens_are_counted_exactly() -> None:
+    first, second = estimate([looks(), looks(frames=20), writes()], TERMS).stages
+    assert (first.likely.calls, first.likely.frames) == (2, 52)
+    assert first.likely.frame_tokens == 52 * 16 * 9
+    assert (second.likely.calls, second.likely.frames, second.likely.frame_tokens) == (1, 0, 0)
+
+
+def test_what_may_happen_at_most_counts_every_repair_and_the_longest_answers() -> None:
+    (once,) = estimate([looks(answer_tokens=512)], TERMS).stages
+    (thrice,) = estimate([looks(answer_tokens=512, attempts=3)], TERMS).stages
+    assert thrice.likely == once.likely
+    assert thrice.most.calls == 3
+    assert thrice.most.frames == 96
+    assert thrice.most.tokens_out == 3 * 512
+    # Repairs repeat the answers before them: one in the second call, two in the third.
+    assert thrice.most.word_tokens >= 3 * once.most.word_tokens + 3 * 512
+
+
+def test_independent_candidates_are_calls_of_their_own_and_joint_ones_longer_answers() -> None:
+    (alone,) = estimate([writes()], TERMS).stages
+    (joint,) = estimate([writes(candidates=5)], TERMS).stages
+    (apart,) = estimate([writes(calls=5)], TERMS).stages
+    assert (joint.likely.calls, apart.likely.calls) == (1, 5)
+    assert apart.likely == sum([alone.likely] * 4, alone.likely)
+    assert joint.likely.tokens_in == alone.likely.tokens_in
+    assert joint.likely.tokens_out == pytest.approx(apart.likely.tokens_out, abs=5)
+
+
+def test_no_answer_is_thought_longer_than_it_may_be() -> None:
+    (short,) = estimate([looks(answer_tokens=16)], TERMS).stages
+    assert short.likely.tokens_out == short.most.tokens_out == 16
+
+
+def test_a_prompt_that_awaits_a_description_is_counted_with_one_and_that_is_said() -> None:
+    whole, awaiting = estimate([writes(awaited_tokens=0)], TERMS), estimate([writes()], TERMS)
+    more = awaiting.stages[0].likely.tokens_in - whole.stages[0].likely.tokens_in
+    assert 100 < more < 200
+    assert awaiting.stages[0].most.tokens_in == whole.stages[0].most.tokens_in + 512
+    assert any("not known before Stage I" in line for line in render(awaiting))
+    assert not any("not known before Stage I" in line for line in render(whole))
+
+
+def test_costs_follow_the_prices() -> None:
+    found = estimate([looks(), writes()], TERMS)
+    likely = [stage.likely for stage in found.stages]
+    expected = sum(count.tokens_in * 2.0 + count.tokens_out * 8.0 for count in likely) / 1e6
+    assert found.cost is not None
+    assert found.cost[0] == pytest.approx(expected)
+    assert found.cost[0] < found.cost[1]
+    assert render(found)[-1] == f"Cost: about {money(found.cost[0])}, at most {money(found.cost[1])}."
+
+
+def test_small_amounts_are_not_rounded_away() -> None:
+    assert [money(amount) for amount in (0, 0.00312, 0.5, 1234.5)] == ["0.00", "0.0031", "0.50", "1,234.50"]
+
+
+def test_without_prices_the_cost_is_unknown_and_says_what_to_give() -> None:
+    terms = Terms("openai", per_frame, price_in=2.0, free=False)
+    found = estimate([looks()], {**TERMS, "stage1": terms})
+    assert found.cost is None
+    assert "openai.price_out" in render(found)[-1]
+    assert as_json(found)["cost_likely"] is None
+
+
+def test_a_local_engine_costs_nothing_whatever_the_prices() -> None:
+    config = load_config(None, ("openai.price_in=5", "openai.price_out=5"))
+    mixed: dict[Stage, Terms] = {"stage1": PAID, "stage2": Terms.of(FakeEngine(config), config)}
+    found = estimate([looks(), writes()], mixed)
+    assert found.stages[1].cost == (0.0, 0.0)
+    assert found.cost == found.stages[0].cost
+    assert not any("Cost" in line for line in render(estimate([writes()], mixed)))
+
+
+def test_frames_that_an_engine_cannot_count_are_said_and_not_thought_free() -> None:
+    terms = Terms("openai", None, 2.0, 8.0, free=False)
+    found = estimate([looks()], {**TERMS, "stage1": terms})
+    assert found.stages[0].likely.frame_tokens is None
+    assert found.stages[0].likely.tokens_in == found.stages[0].likely.word_tokens
+    lines = render(found)
+    assert any("does not say how many tokens" in line for line in lines)
+    assert "without the frames" in lines[-1]
+    assert as_json(found)["stages"][0]["likely"]["frame_tokens"] is None
+
+
+def test_terms_are_those_of_the_engine() -> None:
+    class Endpoint(FakeEngine):
+        def __init__(self, config: Config) -> None:
+            super().__init__(config)
+            self.identity = Identity("openai", "gpt-4o")
+
+        def image_tokens(self, width: int, height: int, frames: int) -> int:
+            return 85 * frames
+
+    config = load_config(None, ("openai.price_in=2.5", "openai.price_out=10"))
+    terms = Terms.of(Endpoint(config), config)
+    assert terms.engine == "openai (gpt-4o)"
+    assert terms.image_tokens is not None
+    assert terms.image_tokens(512, 288, 2) == 170
+    assert terms.cost(1_000_000, 100_000) == pytest.approx(3.5)
+    assert Terms.of(FakeEngine(config), config).image_tokens is None
+
+
+def test_an_engine_that_reads_no_prompts_has_calls_and_frames_and_no_tokens() -> None:
+    silent = FakeEngine()
+    silent.abilities = Abilities(accepts_images=True, converses=False)
+    terms = Terms.of(silent, load_config(None, ()))
+    found = estimate([looks()], {"stage1": terms, "stage2": terms})
+    assert (found.stages[0].likely.calls, found.stages[0].likely.frames) == (1, 32)
+    assert found.stages[0].likely.tokens_in == found.stages[0].most.tokens_out == 0
+    assert not any("oken" in line for line in render(found))
+
+
+def test_nothing_open_is_said_so() -> None:
+    found = estimate([], TERMS)
+    assert found == Estimate()
+    assert render(found) == ["Nothing is left to be asked."]
+    assert as_json(found)["stages"] == []
+
+
+def test_the_json_is_json_and_holds_both_figures() -> None:
+    tree = json.loads(json.dumps(as_json(estimate([looks(attempts=3), writes(attempts=3)], TERMS))))
+    assert [stage["stage"] for stage in tree["stages"]] == ["stage1", "stage2"]
+    for stage in tree["stages"]:
+        assert stage["likely"]["calls"] == 1
+        assert stage["most"]["calls"] == 3
+        assert all(stage["likely"][key] <= stage["most"][key] for key in stage["likely"])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"frames": -1}, {"frames": 3, "width": 0}, {"calls": 0}, {"attempts": 0}, {"awaited_tokens": -1}],
+)
+def test_a_question_that_cannot_be_is_refused(wrong: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="got"):
+        looks(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("", 0, 0),
+        ("She climbs the stairs and takes a suitcase from his hand.", 11, 15),
+        ("Młoda kobieta powoli wchodzi po schodach, trzymając się poręczy.", 20, 34),
+        ("Молодая женщина медленно поднимается по лестнице.", 12, 26),
+        ("男は二つのスーツケースを持って後に続く。", 12, 22),
+    ],
+)
+def test_words_are_counted_by_their_script(text: str, low: int, high: int) -> None:
+    """Borders: what LLaMA3, Qwen and GPT-4o take, and some room."""
+    assert low <= tokens_in(text) <= high
