@@ -47,6 +47,10 @@ class ScriptError(ShotadError):
         self.clause = clause
 
 
+class RefusalError(ScriptError):
+    """A model that will not describe or write, over violence or nudity say."""
+
+
 class PromptError(ShotadError):
     """A prompt template with a missing or an unknown variable."""
 

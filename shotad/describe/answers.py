@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
-from shotad.errors import ScriptError
+from shotad.errors import RefusalError, ScriptError
 
 MOST_FAILURES = 50
 """Brackets tried as the beginning of JSON; a model that writes nothing but brackets ends there."""
@@ -40,30 +40,57 @@ _ENUMERATED = re.compile(r"(?:^|(?<=\s))\(?([1-9])[.)]\s+")
 _WORD_COUNT = re.compile(r"\s*\(\d+ words?\)\s*(?=[.\"']*$)", re.IGNORECASE)
 _BRACKET = re.compile(r"[{\[]")
 _NOTHING = re.compile(r"(?:none|n/?a|null|nil|unknown|not applicable|\W*)[.;]?", re.IGNORECASE)
+_DO = (
+    r"(?:assist|help|fulfil\w*|comply|provide|describe|generate|create|write|process|view|watch|engage|continue"
+    r"|summari[sz]e|complete|produce|support|identify|recogni[sz]e|see the|see any|access|analy[sz]e|discuss|answer"
+    r"|accommodate|do (?:that|this)|offer|share|convert|respond)"
+)
+_CANNOT = r"(?:can ?not|can't|could not|couldn't|won't|will not|am (?:unable|not able) to|'m (?:unable|not able) to)"
 _REFUSAL = re.compile(
-    r"(?:i'?m (?:very |so )?sorry|i am sorry|sorry, |i apologi[sz]e|unfortunately, i\b"
-    r"|i (?:can ?not|can't|am (?:unable|not able)|won't)|as an? (?:ai\b|artificial|language model))",
+    r"(?:\W*(?:oh|okay|well|hmm),? )?"
+    r"(?:i'?m (?:very |so |really |truly )?sorry|i am (?:very |so )?sorry"
+    r"|sorry,? (?:but )?(?:i\b|this\b|that\b|the (?:content|request|description))|i (?:do )?apologi[sz]e|my apologies"
+    r"|apologies,? (?:but )?|unfortunately,? (?:i\b|this (?:content|request))"
+    r"|i (?:can ?not|can't|must decline|have to decline|decline|am not comfortable|won't|will not)\b"
+    r"|i(?:'m| am) (?:unable|not able|not allowed|not permitted|not comfortable|just an? |only an? )"
+    r"|i don't feel comfortable|as an? (?:responsible |large |helpful )?(?:ai\b|artificial|language model|assistant)"
+    r"|(?:request|content) (?:refused|blocked|filtered|denied)|refus(?:al|ed)\b\W*$"
+    r"|can't (?:assist|help)|cannot (?:assist|help|fulfil|comply|provide))",
+    re.IGNORECASE,
+)
+_REFUSAL_WITHIN = re.compile(
+    rf"\bI ?{_CANNOT} (?:\w+ )?{_DO}\b|\bI(?:'m| am) (?:unable|not able) to (?:\w+ )?{_DO}\b"
+    r"|\b(?:content|usage|safety) (?:policy|policies|guidelines)\b"
+    r"|\b(?:violat\w+|goes against|against) (?:my|our|the|openai's|community) [\w' ]{0,30}"
+    r"(?:polic(?:y|ies)|guidelines|terms|programming)\b"
+    r"|\b(?:contains?|involves?|depicts?|due to|sexual|graphic|explicit) [^.\n]{0,60}"
+    r"\b(?:cannot|can't|unable to|not able to|won't) (?:\w+ )?(?:be )?(?:assist|help|provide|describe|generate|process)\w*"
+    rf"|\b(?:cannot|can't|unable to) {_DO} [^.\n]{{0,60}}\b(?:violen\w+|nudity|explicit|sexual|graphic|harmful)\b",
     re.IGNORECASE,
 )
 
 
-def parse_stage2(text: str, candidates: int = 1) -> tuple[str, ...]:
+def parse_stage2(text: str, candidates: int = 1, cut: bool = False) -> tuple[str, ...]:
     """The AD lines of an answer: at least one, at most ``candidates``, in the order of their keys.
 
     Understands JSON objects and lists, also broken (single quotes, a comma too many, a brace too few,
     text around them), keys without JSON, numbered lines and plain sentences. Every line is one line
-    of text that ends in a full stop or its like.
+    of text that ends in a full stop or its like. ``cut``: the answer was cut off at its greatest length, and
+    what is half at its end is left out.
 
-    Raises ScriptError where nothing can be spoken: an empty answer, empty values, or a refusal.
+    Raises RefusalError where a model will not write, ScriptError where else nothing can be spoken: an
+    empty answer, or empty values.
     """
     if candidates < 1:
         raise ValueError(f"at least one candidate must be asked for, got {candidates}")
     body = _FENCE.sub("\n", _THOUGHTS.sub("", plain_quotes(text))).strip()
+    if cut:
+        body = _before_the_cut(body)
     lines = next(filter(None, (_spoken(found) for found in _readings(body, candidates))), [])
     if lines:
         return tuple(lines[:candidates])
-    if is_refusal(body):
-        raise ScriptError(f"Stage II refused to write a line: {quoted(text)}.", _RETRY)
+    if refuses(body):
+        raise RefusalError(f"Stage II refused to write a line: {quoted(text)}.", _RETRY)
     raise ScriptError(f"Stage II wrote no whole line: {quoted(text)}.", _RETRY)
 
 
@@ -78,6 +105,13 @@ def is_nothing(text: str) -> bool:
 def is_refusal(text: str) -> bool:
     """True for text that begins as a model does that will not or cannot answer."""
     return _REFUSAL.match(text.lstrip(" \"'")) is not None
+
+
+def refuses(text: str) -> bool:
+    """True where an answer, in which nothing else was found, is a refusal or holds one, in JSON perhaps."""
+    body = " ".join(plain(text).split())
+    values = re.split(r"[\"'{}\[\]:]+\s*", body)
+    return _REFUSAL_WITHIN.search(body) is not None or any(is_refusal(value) for value in (body, *values))
 
 
 def quoted(text: str) -> str:
@@ -112,7 +146,20 @@ def _readings(body: str, candidates: int) -> Iterator[list[str]]:
 
 def _spoken(texts: list[str]) -> list[str]:
     lines = (_line(text) for text in texts)
-    return [line for line in dict.fromkeys(lines) if line and not is_refusal(line)]
+    return [line for line in dict.fromkeys(lines) if line and not _is_refused(line)]
+
+
+def _is_refused(line: str) -> bool:
+    return is_refusal(line) or _REFUSAL_WITHIN.search(line) is not None
+
+
+def _before_the_cut(body: str) -> str:
+    """The answer up to the last place where a sentence, a value or a line is sure to have ended."""
+    ends = list(_SURE_END.finditer(body))
+    return body[: ends[-1].end()] if ends else ""
+
+
+_SURE_END = re.compile(r"[.!?…][\"')]*(?=\s|[,}\]]|\Z)|[\"']\s*[,}\]]")
 
 
 def _json_lines(body: str) -> Iterator[str]:

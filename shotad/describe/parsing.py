@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from shotad.describe.answers import is_nothing, is_refusal, parse_stage2, plain, quoted
-from shotad.errors import ScriptError
+from shotad.errors import RefusalError, ScriptError
 from shotad.types import Description
 
 __all__ = ["WHOLE", "parse_stage1", "parse_stage2"]
@@ -63,7 +63,7 @@ def parse_stage1(
     if steps is None:
         whole = _tidy(body)
         if is_refusal(whole):
-            raise ScriptError(f"Stage I refused to describe slot {slot_id}: {quoted(text)}.", _RETRY)
+            raise RefusalError(f"Stage I refused to describe slot {slot_id}: {quoted(text)}.", _RETRY)
         steps = {} if is_nothing(whole) else {WHOLE: whole}
     if not steps:
         raise ScriptError(f"Stage I described nothing of slot {slot_id}: {quoted(text)}.", _RETRY)

@@ -1,8 +1,8 @@
-"""Describers' guidelines as checks: T1 to T6 on times, L2 to L5 on words, L9 on repetition.
+"""Describers' guidelines as checks: T1 to T6 on times, L1 to L5 and L13 on words, L9 on repetition.
 
 Pure functions. The numbers are those of the guidelines and stand in `Limits`; the words are English and
-used for English lines only. Text in quotation marks, which is read from the screen, is exempt from L2,
-L3, L4 and the phrases of L5.
+used for English lines only. Text in quotation marks, which is read from the screen, is exempt from L1 to
+L4, L13 and the phrases of L5.
 """
 
 from __future__ import annotations
@@ -255,10 +255,13 @@ def _wording(text: str) -> Iterator[Finding]:
 
 
 _LISTS = (
+    ("L1", Level.WARNING, words.TENSE, "not in the present tense"),
+    ("L1", Level.WARNING, words.PASSIVE, "passive"),
     ("L2", Level.ERROR, words.PERSON, "first or second person"),
     ("L3", Level.ERROR, words.CAMERA, "of the camera"),
     ("L4", Level.WARNING, words.INTERPRETIVE, "interprets"),
     ("L5", Level.ERROR, words.RESIDUE, "speaks of the task"),
+    ("L13", Level.WARNING, words.TITLE, "a title before a name"),
 )
 
 

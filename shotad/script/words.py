@@ -130,6 +130,81 @@ INTERPRETIVE = _any(
 )
 """L4: what it means, how it feels, why it is done."""
 
+_PAST = _words(
+    "went came saw took ran sat stood got gave made said told held fell began found kept knew threw drew rose "
+    "wore wrote spoke shook drove broke brought caught fought bent sent felt met led left grew flew rode hid "
+    "swung climbed stuck slid spun struck swam sang sank woke crept dug fled"
+)
+_ADVERB = r"(?:\w+ly|then|soon|never|also|not|just|now)"
+_SUBJECT = _words("he she they")
+_EVENTS = _words(
+    "seen shown thrown hurled flung dragged pushed pulled shoved hit struck shot killed stabbed knocked led "
+    "taken brought given handed carried lifted grabbed kicked punched slapped attacked chased tackled hugged "
+    "kissed greeted joined followed interrupted watched helped approached escorted tossed blown swept picked "
+    "dropped lowered raised opened pulled_out"
+)
+_DONE = rf"(?:{_EVENTS}|\w{{2,}}ed|made|held|caught|driven|eaten|bitten|torn|bound|sent|told|met|left|drawn|beaten)"
+_STATES = _words(
+    "seated parked dressed positioned located situated placed perched stationed sprawled crouched huddled "
+    "curled slumped propped gathered stopped"
+)
+_WILL_NOT = (
+    r"(?<!\bthe )(?<!\bhis )(?<!\bher )(?<!\btheir )(?<!\ba )(?<!\bof )(?<!\bfree )(?<!\bgood )(?<!\bown )"
+)
+
+TENSE = _any(
+    (
+        rf"(?:^|[.!?;,] |\b(?:and|but|as|while|when) ){_SUBJECT} (?:{_ADVERB} )?"
+        r"(?:{past}|(?!need|feed|bleed|speed|proceed|heed|exceed|succeed|breed)\w\w+ed)\b".replace(
+            "{past}", _PAST
+        ),
+        rf"(?:^|(?<=[.!?;] ))(?-i:[A-Z])[a-z]+ (?:{_ADVERB} )?\w\w+ed (?:the|his|her|their|its|him|them)\b",
+        r"\b(?:was|were|did|had been)\b",
+        rf"(?-i:{_WILL_NOT}\bwill) (?:{_ADVERB} )*(?:be|have|do|go|come|take|make|get|see|find|need|try|become)\b",
+        rf"\b{_SUBJECT} (?:will|shall)\b|\b{_SUBJECT}'ll\b",
+        r"\b(?:is|are) going to (?:be|have|do|take|make|get|see|kill|shoot|fall|jump|attack|leave|die|say)\b",
+    )
+)
+"""L1: what was or will be. The first two words of a sentence count as past only before an object."""
+
+PASSIVE = _any(
+    (
+        rf"\b(?:is|are|gets?) (?:{_ADVERB} )*(?:being|getting) {_DONE}\b",
+        rf"\b(?:is|are|gets?|be) (?:{_ADVERB} )*{_EVENTS}\b(?! of\b)",
+        rf"\b(?:is|are|gets?|being|be) (?:{_ADVERB} )*(?!{_STATES})(?:{_DONE}) (?:\w+ )?by\b",
+    )
+)
+"""L1: something is done to somebody. What is shut, covered or dressed is a state, not a passive."""
+
+_TITLES = _words(
+    "Mr Mrs Ms Miss Mx Messrs Dr Doctor Prof Professor Sir Madam Captain Capt Sergeant Sgt Lieutenant Lt "
+    "Colonel Col Corporal Commander Admiral Officer Detective Inspector Reverend Senator President Judge"
+)
+
+TITLE = re.compile(rf"\b{_TITLES}\b\.? (?=(?:[A-Z][\w.'-]* )?[A-Z]\w+)")
+"""L13: a title before a name."""
+
+_ANYBODY = _words("man woman boy girl guy lady person gentleman")
+
+SOMEONE = _any(
+    (
+        rf"(?:^|(?<=[.!?;] )|(?<=, while )|(?<=, as )|(?<=\bwhile )|(?<=, and ))"
+        rf"(?P<who>(?:a|an|the) {_ANYBODY})\b(?!'s|-)",
+    )
+)
+"""Stage II's wish: somebody without a name is "he", "she" or "they" where they act, never "a man"."""
+
+TALK = _any(
+    (
+        r"\b(?:speaks?|talks?|chats?|convers(?:es?|ing)|speaking|talking|chatting|discuss(?:es|ing)?)\b"
+        r"(?! show)(?<!small talk)(?<!pep talk)(?<!a talk)(?<!the talk)",
+        r"\b(?:in|into|have|has|having|hold|holds|continues?|through) (?:(?:a|an|their|the|his|her) )?"
+        r"(?:\w+ )?conversations?\b",
+        r"\b(?:says|is saying|are saying)\b(?! [\"'“])",
+    )
+)
+"""Stage II's wish: no talk about talking, which is heard."""
+
 _MEDIA = _words("images? videos? video_clips? clips? screenshots?")
 _MEDIA_DO = _words(
     "shows? depicts? features? captures? begins? starts? opens? ends? is are presents? portrays? "

@@ -1,0 +1,116 @@
+"""What is wrong with a line or with an answer, in sentences that tell a model what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from shotad.errors import RefusalError, ScriptError
+from shotad.script import words
+from shotad.script.cue import count_words
+from shotad.script.rules import Finding, check_line, quotations
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """What was wrong, for a record (``rule``) and for a model (``text``, a sentence or two).
+
+    ``rule`` is that of `shotad.script.rules` (``L3``), or ``budget``, ``pronoun``, ``talk``, ``refused``,
+    ``cut off``, ``unreadable``, ``leak``, ``missing``.
+    """
+
+    rule: str
+    text: str
+
+
+def complaints_about(
+    line: str, budget: int, *, language: str = "en", previous: Sequence[str] = ()
+) -> tuple[Complaint, ...]:
+    """What to ask a model to do better in one line; ``previous`` are the lines before it, oldest first.
+
+    One complaint for each rule. The rules on words are English, as in `check_line`.
+    """
+    if budget < 1:
+        raise ValueError(f"a line must be allowed at least one word, got budget = {budget}")
+    found: dict[str, list[Finding]] = {}
+    for finding in check_line(line, previous=previous, language=language):
+        found.setdefault(finding.rule, []).append(finding)
+    about_rules = [Complaint(rule, _ADVICE[rule](line, those)) for rule, those in found.items()]
+    about_task = _of_the_task(line) if language.lower().split("-")[0] == "en" else ()
+    return (*_over_budget(line, budget), *about_rules, *about_task)
+
+
+def unreadable(error: ScriptError, finish: str) -> Complaint:
+    """Why an answer could not be used; ``finish`` is the reply's (``length``: it was cut off)."""
+    if isinstance(error, RefusalError) or finish == "refused":
+        return Complaint("refused", "You did not answer the question.")
+    if finish == "length":
+        return Complaint("cut off", "Your answer was too long and was cut off. Be much shorter.")
+    return Complaint("unreadable", "Your answer did not have the form asked for, or held nothing.")
+
+
+def leaked(phrases: Sequence[str]) -> tuple[Complaint, ...]:
+    """Complaint about what `leaks.clean` could not remove from a description; none where it could."""
+    if not phrases:
+        return ()
+    text = (
+        f"You wrote {_listed(phrases)}. Circles, colours of circles, shot numbers, frames and the camera are "
+        "no part of the story: leave them out, and say who is meant by looks or by name."
+    )
+    return (Complaint("leak", text),)
+
+
+def missing(steps: Sequence[str], wanted: Sequence[str]) -> tuple[Complaint, ...]:
+    """Complaint about steps of a description that were asked for and are not there."""
+    absent = [step for step in wanted if step not in steps]
+    return (Complaint("missing", f"Nothing stands under {_listed(absent)}."),) if absent else ()
+
+
+def _over_budget(line: str, budget: int) -> Iterator[Complaint]:
+    number = count_words(line)
+    if number > budget:
+        has = f"It has {number} words; at most {budget} may be used."
+        yield Complaint("budget", f"{has} Keep who does what, and leave out the rest.")
+
+
+def _of_the_task(line: str) -> Iterator[Complaint]:
+    """What Stage II asks for besides the rules that hold for human AD too."""
+    plain = line
+    for start, end in quotations(line):
+        plain = f"{plain[:start]}{' ' * (end - start)}{plain[end:]}"
+    if someone := words.SOMEONE.search(plain):
+        pronoun = _PRONOUNS.get(someone["who"].lower().split()[-1], "they")
+        yield Complaint("pronoun", f'Write "{pronoun}" instead of "{someone["who"].strip()}".')
+    if talk := words.TALK.search(plain):
+        yield Complaint(
+            "talk", f'Leave out that somebody talks ("{talk[0].strip()}"); say what is done instead.'
+        )
+
+
+_PRONOUNS: Mapping[str, str] = {
+    "man": "he", "boy": "he", "guy": "he", "woman": "she", "girl": "she", "lady": "she",
+}  # fmt: skip
+
+
+def _cited(line: str, findings: Sequence[Finding]) -> str:
+    spans = [line[slice(*finding.span)].strip(" ,.;:") for finding in findings if finding.span]
+    return _listed(list(dict.fromkeys(spans)))
+
+
+def _listed(phrases: Sequence[str]) -> str:
+    """``['a', 'b'] → "a" and "b"``; at most four."""
+    named = [f'"{" ".join(phrase.split())}"' for phrase in phrases[:4]]
+    return named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
+
+
+_Advice = Callable[[str, Sequence[Finding]], str]
+
+_ADVICE: Mapping[str, _Advice] = {
+    "L1": lambda line, found: f"Write {_cited(line, found)} in the present tense and the active voice.",
+    "L2": lambda line, found: f"It says {_cited(line, found)}. Nobody watches or speaks; say who does what.",
+    "L3": lambda line, found: f"It says {_cited(line, found)}. Leave out camera, shots and frames.",
+    "L4": lambda line, found: f"It says {_cited(line, found)}. Say only what is seen: no mood, no guess.",
+    "L5": lambda line, found: f"It says {_cited(line, found)}. Give the sentence alone, as plain text.",
+    "L9": lambda line, found: "It says the same as a line before. Say something else that takes place.",
+    "L13": lambda line, found: f"It says {_cited(line, found)}. Use the first name without a title.",
+}
