@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from shotad.errors import RefusalError, ScriptError
 from shotad.script import words
 from shotad.script.cue import count_words
-from shotad.script.rules import Finding, check_line, quotations
+from shotad.script.rules import Finding, Limits, check_line, quotations
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def complaints_about(
     if budget < 1:
         raise ValueError(f"a line must be allowed at least one word, got budget = {budget}")
     found: dict[str, list[Finding]] = {}
-    for finding in check_line(line, previous=previous, language=language):
+    for finding in check_line(line, previous=previous, language=language, limits=_ASKED):
         found.setdefault(finding.rule, []).append(finding)
     about_rules = [Complaint(rule, _ADVICE[rule](line, those)) for rule, those in found.items()]
     about_task = _of_the_task(line) if language.lower().split("-")[0] == "en" else ()
@@ -102,6 +102,8 @@ def _listed(phrases: Sequence[str]) -> str:
     named = [f'"{" ".join(phrase.split())}"' for phrase in phrases[:4]]
     return named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
 
+
+_ASKED = Limits(titles=True)
 
 _Advice = Callable[[str, Sequence[Finding]], str]
 

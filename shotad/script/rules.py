@@ -56,6 +56,8 @@ class Limits:
     stretch: float = 45.0
     similar: float = 0.8
     history: int = 5
+    titles: bool = False
+    """L13: a title before a name is a warning. Off: human AD has them, often as the only name there is."""
 
 
 BENCHMARK = Limits(gap_error=0, gap_warning=0, rate_error=math.inf, rate_warning=math.inf)
@@ -88,7 +90,7 @@ def check_line(
     if slot is not None and measured is not None:
         found += _too_long(measured, slot)
     if language.lower().split("-")[0] == "en":
-        found += _wording(text)
+        found += [f for f in _wording(text) if limits.titles or f.rule != "L13"]
     found += _markup(text)
     return (*found, *_repeats(text, previous, limits))
 
