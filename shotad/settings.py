@@ -1,12 +1,18 @@
 """How typed settings are loaded: files, ``KEY=VALUE`` assignments and flags into one checked record.
 
-Precedence: default < file < assignments < flags. Unknown keys are refused with the nearest valid name.
+Precedence: default < files in order < a dataset's file < assignments < flags. Unknown keys are refused
+with the nearest valid name.
+
+A file may begin with two keys that are no settings: ``base``, the names or files that it builds on, and
+``dataset``, the name of the dataset whose numbers it holds.
 """
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -25,18 +31,21 @@ class Settings(BaseModel):
 
 Group = TypeVar("Group", bound=Settings)
 
+_TRUTH = "tag:yaml.org,2002:bool"
+
 
 def load_settings(
     model: type[Group], files: Iterable[str] = (), assignments: Iterable[str] = (), **flags: Any
 ) -> Group:
     """A checked ``model`` from named or given YAML files, assignments, and flags by dotted key.
 
-    Dots of a flag's key are written as two underscores; a flag that is None is left out. Raises
-    ConfigError for unknown names, unknown keys and values out of range.
+    A later file wins, but a dataset's wins over all others wherever it is named. Dots of a flag's key are
+    written as two underscores; a flag that is None is left out. Raises ConfigError for unknown names,
+    unknown keys and values out of range.
     """
     tree: dict[str, Any] = {}
-    for name_or_file in files:
-        _merge(tree, _read(name_or_file))
+    for source in _stack(files):
+        _merge(tree, source.tree)
     for assignment in assignments:
         key, sign, value = assignment.partition("=")
         if not sign or not key.strip():
@@ -78,22 +87,91 @@ def _group(annotation: Any) -> type[BaseModel] | None:
     return next((c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)), None)
 
 
-def _read(name_or_file: str) -> dict[str, Any]:
-    path = config_path(name_or_file)
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A file of settings: what it builds on, the dataset whose numbers it holds, and its settings."""
+
+    name: str
+    path: Path
+    bases: tuple[str, ...]
+    dataset: str | None
+    tree: dict[str, Any]
+
+
+def _stack(names: Iterable[str]) -> list[_Source]:
+    """The files from weakest to strongest: each after those it builds on, a dataset's last."""
+    plain: list[_Source] = []
+    datasets: list[_Source] = []
+    named = [_read(name) for name in names]
+    for source in named:
+        pile = plain if source.dataset is None else datasets
+        _lay_bases(source, pile, (source.path,))
+        pile.append(source)
+    if len(ours := [source for source in named if source.dataset is not None]) > 1:
+        raise ConfigError(
+            f"{' and '.join(source.name for source in ours)} are the settings of different datasets.",
+            "Name one of them.",
+        )
+    return [*plain, *datasets]
+
+
+def _lay_bases(source: _Source, pile: list[_Source], under: tuple[Path, ...]) -> None:
+    """Put on ``pile`` what ``source`` builds on and what is not there yet; ``under`` are those above it."""
+    for name in source.bases:
+        base = _read(name)
+        if base.path in under:
+            raise ConfigError(f"The config {source.name} builds on itself: base {name}.", "Take it out.")
+        if all(base.path != other.path for other in pile):
+            _lay_bases(base, pile, (*under, base.path))
+            pile.append(base)
+
+
+def _read(name_or_file: str) -> _Source:
+    path = Path(config_path(name_or_file))
     try:
-        tree = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        tree = _yaml(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigError(f"The config {name_or_file} cannot be read: {error}.") from None
     if tree is None:
-        return {}
+        tree = {}
     if not isinstance(tree, dict):
         raise ConfigError(f"The config {name_or_file} is not a mapping of keys to values.")
-    return tree
+    base, dataset = tree.pop("base", ()), tree.pop("dataset", None)
+    bases = [base] if isinstance(base, str) else base
+    if not isinstance(bases, (list, tuple)) or not all(isinstance(name, str) for name in bases):
+        raise ConfigError(f"The config {name_or_file} has base = {base!r}.", "Name a config, or several.")
+    if not isinstance(dataset, str | None):
+        raise ConfigError(f"The config {name_or_file} has dataset = {dataset!r}.", "Write its name.")
+    return _Source(name_or_file, path.resolve(), tuple(_beside(path, name) for name in bases), dataset, tree)
+
+
+def _beside(path: Path, base: str) -> str:
+    """A base by its name, or as a file in relation to the file that names it."""
+    return str(path.parent / base) if "/" in base or base.endswith((".yaml", ".yml")) else base
+
+
+class _Yaml(yaml.SafeLoader):
+    """YAML whose only truth values are true and false, as in YAML 1.2.
+
+    Elsewhere `on` is a key of ours and a word among others; a setting that is yes or no takes them still.
+    """
+
+    yaml_implicit_resolvers = {  # noqa: RUF012  as its base class has it
+        first: [(tag, pattern) for tag, pattern in known if tag != _TRUTH]
+        for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
+_Yaml.add_implicit_resolver(_TRUTH, re.compile("^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
+
+
+def _yaml(text: str) -> Any:
+    return yaml.load(text, _Yaml)
 
 
 def _parse(text: str) -> Any:
     try:
-        return yaml.safe_load(text)
+        return _yaml(text)
     except yaml.YAMLError:
         return text
 

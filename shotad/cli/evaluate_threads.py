@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from shotad.cli.console import Console
-from shotad.cli.options import console_options
+from shotad.cli.options import console_options, settings_options
 from shotad.config import Config, load_config
 from shotad.errors import UsageError
 
@@ -23,8 +23,7 @@ from shotad.errors import UsageError
 @click.option("--threshold", type=float, metavar="X", help="Score above which two shots are joined.")
 @click.option("--table", is_flag=True, help="All rows of the paper's Table 1: side, mid, all, whole.")
 @click.option("--force", is_flag=True, help="Score every clip again.")
-@click.option("--config", metavar="NAME|FILE", help="Settings by name or YAML file.")
-@click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="One setting; repeatable.")
+@settings_options
 @console_options
 def command(console: Console, **options: Any) -> None:
     """Measure how well threads are found in the clips that DIR has labels of.

@@ -39,15 +39,28 @@ def console_options(function: Command) -> Command:
     return wrapped
 
 
+_SETTINGS_OPTIONS = (
+    click.option(
+        "--config", metavar="NAME|FILE", multiple=True, help="Settings by name or YAML file; repeatable."
+    ),
+    click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="One setting; repeatable."),
+)
+
 _FILM_OPTIONS = (
     click.argument("film", type=click.Path(path_type=Path)),
     click.option("--out", type=click.Path(path_type=Path), help="The work folder itself."),
     click.option("--subtitles", type=click.Path(path_type=Path), help="Subtitles: SRT, WebVTT or ASS."),
     click.option("--audio-track", type=int, metavar="N", help="The audio track to listen to, from 0."),
     click.option("--frame-rate", metavar="RATE", help="Frames a second of numbered frames: 3 or 24000/1001."),
-    click.option("--config", metavar="NAME|FILE", help="Settings by name or YAML file."),
-    click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="One setting; repeatable."),
+    *_SETTINGS_OPTIONS,
 )
+
+
+def settings_options(function: Command) -> Command:
+    """Add ``--config`` and ``--set``."""
+    for option in reversed(_SETTINGS_OPTIONS):
+        function = option(function)
+    return function
 
 
 def film_options(function: Command) -> Command:
@@ -57,8 +70,8 @@ def film_options(function: Command) -> Command:
     return function
 
 
-def settings(options: Mapping[str, Any]) -> Config:
-    """The settings that the options ask for."""
+def settings(options: Mapping[str, Any], **more: Any) -> Config:
+    """The settings that the options ask for, and ``more`` of them by dotted key (as in `load_config`)."""
     return load_config(
         options["config"],
         options["assignments"],
@@ -66,6 +79,7 @@ def settings(options: Mapping[str, Any]) -> Config:
         language=options.get("language"),
         film__audio_track=options["audio_track"],
         slots__detail=options.get("detail"),
+        **more,
     )
 
 

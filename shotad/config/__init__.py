@@ -1,12 +1,12 @@
 """The settings, typed, with every default defined once, in this package.
 
-Files in ``configs/`` hold only what differs. Precedence: default < ``--config`` < ``--set`` < flags.
-Unknown keys are refused with the nearest valid name.
+Precedence: default < ``--config`` (a later one wins) < the file of a dataset, wherever it is named <
+``--set`` < flags. Unknown keys are refused with the nearest valid name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pydantic import Field
@@ -96,13 +96,17 @@ class Config(Settings):
     narrator: NarratorSettings = NarratorSettings()
 
 
-def load_config(name_or_file: str | None = None, assignments: Iterable[str] = (), **flags: Any) -> Config:
-    """Settings from a named or given YAML file, ``KEY=VALUE`` assignments, and flags by dotted key.
+def load_config(
+    name_or_file: str | Sequence[str] | None = None, assignments: Iterable[str] = (), **flags: Any
+) -> Config:
+    """Settings from named or given YAML files, ``KEY=VALUE`` assignments, and flags by dotted key.
 
     >>> load_config(None, ["slots.minimum=3"]).slots.minimum
     3.0
+    >>> load_config(["paper", "tv-ad"]).prompt.medium
+    'TV series'
 
     Raises ConfigError for unknown names, unknown keys and values out of range.
     """
-    files = ["default"] if name_or_file is None else ["default", name_or_file]
-    return load_settings(Config, files, assignments, **flags)
+    given = [name_or_file] if isinstance(name_or_file, str) else name_or_file or ()
+    return load_settings(Config, ["default", *given], assignments, **flags)

@@ -1,0 +1,263 @@
+"""The paper's settings: every number of the method, written out by hand, against what the configs come to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from shotad.config import Config, SamplingSettings, load_config
+from shotad.describe.prompts import FACTORS, factors_for
+from shotad.engines import preset
+from shotad.grammar.pixels import MEAN, PATCH, SCALE_SIZE, STD, THREAD_SIZE
+from shotad.plan.slots import word_budget
+from shotad.resources import data_root
+from shotad.settings import setting_names
+from shotad.training.settings import ScaleTraining
+
+CMD_VERBS = "look turn take hold pull walk run watch stare grab fall get go open smile"
+TV_VERBS = "look walk turn stare take hold smile leave pull watch open go step get enter"
+MAD_VERBS = "look turn sit walk take stand watch hold pull see go open smile run get"
+
+PAPER: dict[str, Any] = {
+    "engine": "paper",
+    "seed": 42,
+    "shots.adaptive_threshold": 3.0,
+    "shots.min_scene_len": 15,
+    "shots.window_width": 2,
+    "shots.min_content_val": 15.0,
+    "shots.path": "exact",
+    "slots.seconds_per_word": 0.375,
+    "slots.budget": "paper",
+    "context.past": 2,
+    "context.future": 2,
+    "context.internal_range": 3.0,
+    "context.external_range": 8.0,
+    "context.shortest": 0.4,
+    "context.keep_current": True,
+    "context.inclusive": False,
+    "frames.inside": 16,
+    "frames.outside": 16,
+    "frames.sampling": "slot",
+    "frames.lend": False,
+    "frames.max_pixels": 151_200,
+    "frames.min_pixels": 100_352,
+    "frames.short_side": None,
+    "overlay.label": "number",
+    "threads.features": "dinov2-giant-registers",
+    "threads.frames": "side",
+    "threads.match": "patches",
+    "threads.span": "shot",
+    "threads.both_ways": False,
+    "threads.radius": 2,
+    "threads.temperature": 0.1,
+    "threads.threshold": 0.3,
+    "threads.mend_flat": False,
+    "scale.method": "auto",
+    "scale.value": "class",
+    "prompt.medium": "movie",
+    "prompt.factor": "auto",
+    "prompt.factor_rule": "paper",
+    "prompt.circle_note": "always",
+    "prompt.thread_sentence_first": False,
+    "prompt.stress_steps": False,
+    "prompt.verbs": tuple(CMD_VERBS.split()),
+    "prompt.example_count": 10,
+    "prompt.example_choice": "random",
+    "prompt.note": "",
+    "stage1.engine": None,
+    "stage1.sampling.temperature": 0.0,
+    "stage1.sampling.top_p": 1.0,
+    "stage1.sampling.max_tokens": 512,
+    "stage2.engine": None,
+    "stage2.sampling.temperature": 0.6,
+    "stage2.sampling.top_p": 0.9,
+    "stage2.sampling.max_tokens": 256,
+    "stage2.repair": "failed",
+    "stage2.candidates": 1,
+    "stage2.draw": "joint",
+    "stage2.select": "single",
+    "stage2.history": 0,
+    "stage2.fit": "none",
+    "story.on": False,
+    "verify.on": False,
+}
+
+CODE: dict[str, Any] = {
+    "context.keep_current": False,
+    "context.inclusive": True,
+    "frames.sampling": "reference",
+    "threads.span": "clipped",
+    "threads.both_ways": True,
+    "prompt.factor_rule": "code",
+    "prompt.thread_sentence_first": True,
+    "prompt.stress_steps": True,
+    "prompt.example_choice": "published",
+    "stage1.attempts": 1,
+    "stage2.repair": "none",
+    "stage2.attempts": 1,
+}
+
+GPT_4O: dict[str, Any] = {
+    "engine": "gpt-4o",
+    "frames.short_side": 336,
+    "openai.model": "gpt-4o-2024-08-06",
+    "openai.detail": "low",
+}
+
+DATASETS: dict[str, dict[str, Any]] = {
+    "cmd-ad": {
+        "shots.adaptive_threshold": 3.0,
+        "shots.min_scene_len": 15,
+        "shots.window_width": 2,
+        "context.internal_range": 3.0,
+        "context.external_range": 8.0,
+        "context.shortest": 0.4,
+        "slots.seconds_per_word": 0.275,
+        "prompt.medium": "movie",
+        "prompt.verbs": tuple(CMD_VERBS.split()),
+    },
+    "tv-ad": {
+        "shots.adaptive_threshold": 1.5,
+        "shots.min_scene_len": 2,
+        "shots.window_width": 1,
+        "context.internal_range": 9 / 3,
+        "context.external_range": (57 - 9) / 2 / 3,
+        "context.shortest": 0.4,
+        "slots.seconds_per_word": 0.2695,
+        "prompt.medium": "TV series",
+        "prompt.verbs": tuple(TV_VERBS.split()),
+    },
+    "mad-eval": {
+        "shots.adaptive_threshold": 1.5,
+        "shots.min_scene_len": 15,
+        "shots.window_width": 2,
+        "context.internal_range": 3.0,
+        "context.external_range": 8.0,
+        "context.shortest": 0.4,
+        "slots.seconds_per_word": 0.5102,
+        "prompt.medium": "movie",
+        "prompt.verbs": tuple(MAD_VERBS.split()),
+    },
+}
+
+SYSTEMS = {"paper": PAPER, "reference-code": {**PAPER, **CODE}, "gpt-4o": {**PAPER, **GPT_4O}}
+OWN = {"paper": PAPER, "reference-code": CODE, "gpt-4o": GPT_4O, **DATASETS}
+"""What each file itself is to say."""
+
+
+def value_of(config: Config, key: str) -> Any:
+    value: Any = config
+    for part in key.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def named_in(name: str) -> dict[str, Any]:
+    """All settings that a file of ours names, by dotted key, as YAML has them."""
+    tree = yaml.safe_load((data_root() / "configs" / f"{name}.yaml").read_text(encoding="utf-8"))
+
+    def walk(inner: dict[Any, Any], prefix: str) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in inner.items():
+            # YAML 1.1 takes the key `on` for true; the product does not, this reader does.
+            dotted = prefix + ("on" if key is True else str(key))
+            found |= walk(value, f"{dotted}.") if isinstance(value, dict) else {dotted: value}
+        return found
+
+    return {key: value for key, value in walk(tree, "").items() if key not in ("base", "dataset")}
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("dataset", [None, *DATASETS])
+def test_every_number_of_the_method_stands(name: str, dataset: str | None) -> None:
+    config = load_config([name, dataset] if dataset else name)
+    expected = {**SYSTEMS[name], **DATASETS.get(dataset or "", {})}
+    found = {key: value_of(config, key) for key in expected}
+    assert found == expected
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_what_the_table_does_not_name_is_the_default(name: str) -> None:
+    config, default = load_config(name), Config()
+    rest = [key for key in setting_names(Config) if key not in SYSTEMS[name]]
+    assert [key for key in rest if value_of(config, key) != value_of(default, key)] == []
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_the_table_holds_every_setting_that_a_file_names(name: str) -> None:
+    """And the file names every one of the table, also where our default is the same."""
+    assert set(named_in(name)) == set(OWN[name])
+
+
+@pytest.mark.parametrize("name", ["reference-code", "gpt-4o"])
+def test_variants_say_only_what_differs_from_the_paper(name: str) -> None:
+    paper, default = load_config("paper"), Config()
+    told = {"openai.detail"}  # a number of the paper's, though it is our default
+    same = [k for k, v in OWN[name].items() if value_of(paper, k) == v and k not in told]
+    assert same == []
+    assert default.openai.detail == "low"
+
+
+def test_the_presets_are_the_papers_engines() -> None:
+    paper, gpt = preset(load_config("paper").engine), preset(load_config("gpt-4o").engine)
+    assert (paper.stage1, paper.stage2) == ("qwen2-vl", "llama3")
+    assert (gpt.stage1, gpt.stage2) == ("openai", "openai")
+
+
+def test_a_flag_wins_over_the_papers_engines() -> None:
+    config = load_config("paper", engine="fake")
+    assert (preset(config.engine).stage1, config.frames.inside) == ("fake", 16)
+
+
+@pytest.mark.parametrize(
+    ("name", "seconds", "words"),
+    [
+        ("paper", 3.0, 9),
+        ("cmd-ad", 2.468, 9),
+        ("tv-ad", 1.906, 8),
+        ("mad-eval", 3.989, 8),
+        ("cmd-ad", 0.1, 1),
+    ],
+)
+def test_the_word_budget_is_one_more_than_fits(name: str, seconds: float, words: int) -> None:
+    """Algorithm 2: int(duration / speed factor + 1)."""
+    assert word_budget(seconds, load_config(["paper", name]).slots) == words
+
+
+@pytest.mark.parametrize(
+    ("scale", "paper", "code"),
+    [
+        (0.9, "face", "face"), (1.0, "face", None), (1.5, "face", "object"), (1.75, None, "object"),
+        (2.0, "object", "object"), (2.9, "object", "object"), (3.0, "object", None), (3.25, None, None),
+        (3.5, "environment", "environment"), (4.0, "environment", "environment"),
+    ],
+)  # fmt: skip
+def test_borders_of_the_effective_scale(scale: float, paper: str | None, code: str | None) -> None:
+    for name, factor in (("paper", paper), ("reference-code", code)):
+        assert factors_for(scale, load_config(name).prompt) == ((factor,) if factor else ())
+    assert set(FACTORS) == {"face", "object", "environment"}
+
+
+def test_sampling_of_independent_candidates_can_be_asked_for() -> None:
+    """Table 9: five runs of Stage II with p 0.9 and T 0.6, or p 0.95 and T 1.5."""
+    config = load_config(
+        "paper",
+        [
+            "stage2.candidates=5",
+            "stage2.draw=independent",
+            "stage2.sampling.top_p=0.95",
+            "stage2.sampling.temperature=1.5",
+        ],
+    )
+    assert config.stage2.sampling == SamplingSettings(temperature=1.5, top_p=0.95, max_tokens=256)
+
+
+def test_sizes_that_are_no_settings() -> None:
+    """224 x 168 pixels are 12 rows of 16 patches; shot scale sees 448 x 336; ImageNet's normalisation."""
+    assert (THREAD_SIZE, SCALE_SIZE, PATCH) == ((224, 168), (448, 336), 14)
+    assert (THREAD_SIZE[0] // PATCH) * (THREAD_SIZE[1] // PATCH) == 192
+    assert (MEAN, STD) == ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
+    net = ScaleTraining().net
+    assert (net.backbone, net.tuned_blocks, net.long_side, net.short_side) == ("dinov2-base", 6, 448, 336)
