@@ -1,0 +1,311 @@
+"""A chat server for tests that misbehaves on purpose, on this machine and in this process.
+
+::
+
+    with BadServer([status(500), answer("A cat sleeps.")]) as server:
+        ...  # server.url is the base URL (it ends in /v1), server.requests what came in
+
+The script is a list of acts, one for each chat request in the order in which they come, after which the
+last goes on for ever; or a function that is given the `Seen` request and returns its act.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Literal
+
+HTML = "<!DOCTYPE html><html><body><h1>Bad gateway</h1></body></html>"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A request that came in; ``number`` counts chat requests from 0."""
+
+    number: int
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: dict[str, Any]
+
+    @property
+    def question(self) -> str:
+        """The text of the last turn."""
+        content = self.body["messages"][-1]["content"]
+        return content if isinstance(content, str) else " ".join(p.get("text", "") for p in content).strip()
+
+    @property
+    def pictures(self) -> list[str]:
+        """The data URLs of all pictures, in order."""
+        turns = [m["content"] for m in self.body["messages"] if isinstance(m["content"], list)]
+        return [part["image_url"]["url"] for parts in turns for part in parts if part["type"] == "image_url"]
+
+
+@dataclass(frozen=True)
+class Act:
+    """What the server does with one request.
+
+    ``end``: ``whole`` sends all; ``cut`` announces all, sends half of it and hangs up; ``drop`` hangs up without a
+    word; ``hang`` says nothing until the server closes; ``drip`` sends a blank every ``pause`` seconds for ever;
+    ``die`` hangs up and closes the server. ``wait`` is called before anything is sent.
+    """
+
+    status: int = 200
+    body: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    end: Literal["whole", "cut", "drop", "hang", "drip", "die"] = "whole"
+    kind: str = "application/json"
+    pause: float = 0.02
+    wait: Callable[[], object] | None = None
+
+
+Script = Sequence[Act] | Callable[[Seen], Act]
+
+
+def completion(text: str | None, *, finish: str = "stop", message: Mapping[str, Any] | None = None,
+               usage: Mapping[str, Any] | None = None) -> dict[str, Any]:  # fmt: skip
+    """The body of a chat completion; ``message`` adds to the assistant's message."""
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "tiny",
+        "choices": [
+            {
+                "index": 0,
+                "finish_reason": finish,
+                "message": {"role": "assistant", "content": text, **(message or {})},
+            }
+        ],
+        "usage": {"prompt_tokens": 11, "completion_tokens": 5, "total_tokens": 16}
+        if usage is None
+        else usage,
+    }
+
+
+def answer(text: str | None = "A cat sleeps.", *, finish: str = "stop", message: Mapping[str, Any] | None = None,
+           usage: Mapping[str, Any] | None = None) -> Act:  # fmt: skip
+    """A proper answer."""
+    return Act(
+        body=json.dumps(completion(text, finish=finish, message=message, usage=usage), ensure_ascii=False)
+    )
+
+
+def echo(seen: Seen) -> Act:
+    """Answers with the question, so that a reply tells which request it belongs to."""
+    return answer(seen.question)
+
+
+def status(code: int, message: str = "", *, headers: Mapping[str, str] | None = None, **error: Any) -> Act:
+    """An error as OpenAI words it; ``error`` adds ``code``, ``param`` and ``type``."""
+    body = json.dumps({"error": {"message": message or f"error {code}", **error}})
+    return Act(status=code, body=body, headers=headers or {})
+
+
+def plain(body: str, code: int = 200, kind: str = "application/json") -> Act:
+    """Any body as it is: JSON that is none, JSON of something else, nothing at all."""
+    return Act(status=code, body=body, kind=kind)
+
+
+def html(code: int = 200) -> Act:
+    """A page of a proxy in place of an answer."""
+    return plain(HTML, code, "text/html")
+
+
+def cut_off(text: str = "A cat sleeps.") -> Act:
+    """Half of an answer, then the connection breaks."""
+    return replace(answer(text), end="cut")
+
+
+def drop() -> Act:
+    """The connection breaks before a word is sent."""
+    return Act(end="drop")
+
+
+def hang() -> Act:
+    """No answer until the server closes."""
+    return Act(end="hang")
+
+
+def drip(pause: float = 0.02) -> Act:
+    """A blank every ``pause`` seconds, for ever: never silent, never done."""
+    return Act(end="drip", pause=pause)
+
+
+def die() -> Act:
+    """The server is gone, in the middle of a request; further connections are refused."""
+    return Act(end="die")
+
+
+class Backwards:
+    """A script that lets ``count`` requests come in and answers the last first."""
+
+    def __init__(self, count: int, act: Callable[[Seen], Act] = echo) -> None:
+        self._act = act
+        self._all_in = threading.Barrier(count)
+        self._turn = threading.Condition()
+        self._waiting: list[int] = []
+
+    def __call__(self, seen: Seen) -> Act:
+        self._waiting.append(seen.number)
+        return replace(self._act(seen), wait=lambda: self._wait(seen.number))
+
+    def _wait(self, number: int) -> None:
+        self._all_in.wait(timeout=20)
+        with self._turn:
+            assert self._turn.wait_for(lambda: max(self._waiting) == number, timeout=20)
+            self._waiting.remove(number)
+            self._turn.notify_all()
+
+
+class BadServer:
+    """Plays a script to whoever asks. ``models`` is what ``/v1/models`` lists, None: it knows no such page."""
+
+    def __init__(self, script: Script = echo, *, models: Sequence[str] | None = ("tiny",)) -> None:
+        self.requests: list[Seen] = []
+        """All chat requests, in the order in which they came."""
+        self.listings: list[Seen] = []
+        """All requests for the list of models."""
+        self.most_at_once = 0
+        self.models = models
+        self._script = script
+        self._lock = threading.Lock()
+        self._under_way = 0
+        self._open: set[socket.socket] = set()
+        self._closing = threading.Event()
+        server = self
+
+        class Handler(_Handler):
+            owner = server
+
+        class Quiet(ThreadingHTTPServer):
+            daemon_threads = True
+            request_queue_size = 128
+
+            def handle_error(self, request: Any, client_address: Any) -> None:
+                """Broken connections are the point of this server."""
+
+        self._http = Quiet(("127.0.0.1", 0), Handler)
+        self._port = self._http.server_address[1]
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True)
+
+    @property
+    def url(self) -> str:
+        """The base URL of the endpoint."""
+        return f"http://127.0.0.1:{self._port}/v1"
+
+    def __enter__(self) -> BadServer:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stops listening and breaks every connection; also in the middle of a request."""
+        if self._closing.is_set():
+            return
+        self._closing.set()
+        self._http.shutdown()
+        self._http.server_close()
+        with self._lock:
+            connections = list(self._open)
+        for connection in connections:
+            _break(connection)
+
+    def act_for(self, method: str, path: str, headers: Mapping[str, str], body: dict[str, Any]) -> Act:
+        """Notes a request and finds what to do with it."""
+        if path.split("?", maxsplit=1)[0].endswith("/models"):
+            self.listings.append(Seen(len(self.listings), method, path, headers, body))
+            if self.models is None:
+                return status(404, "no such page")
+            return plain(
+                json.dumps({"object": "list", "data": [{"id": m, "object": "model"} for m in self.models]})
+            )
+        if not path.split("?", maxsplit=1)[0].endswith("/v1/chat/completions"):
+            return status(404, f"no such page: {path}")
+        with self._lock:
+            seen = Seen(len(self.requests), method, path, headers, body)
+            self.requests.append(seen)
+        if callable(self._script):
+            return self._script(seen)
+        return self._script[min(seen.number, len(self._script) - 1)]
+
+    @contextlib.contextmanager
+    def _busy(self) -> Any:
+        with self._lock:
+            self._under_way += 1
+            self.most_at_once = max(self.most_at_once, self._under_way)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._under_way -= 1
+
+
+class _Handler(BaseHTTPRequestHandler):
+    owner: BadServer
+    protocol_version = "HTTP/1.1"
+
+    def setup(self) -> None:
+        super().setup()
+        with self.owner._lock:
+            self.owner._open.add(self.connection)
+
+    def finish(self) -> None:
+        with self.owner._lock:
+            self.owner._open.discard(self.connection)
+        with contextlib.suppress(OSError):
+            super().finish()
+
+    def do_GET(self) -> None:
+        self._handle({})
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("Content-Length", 0))
+        self._handle(json.loads(self.rfile.read(length)))
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        """Says nothing."""
+
+    def _handle(self, body: dict[str, Any]) -> None:
+        with self.owner._busy():
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            act = self.owner.act_for(self.command, self.path, headers, body)
+            if act.wait is not None:
+                act.wait()
+            self._play(act)
+
+    def _play(self, act: Act) -> None:
+        self.close_connection = act.end != "whole"
+        if act.end == "hang":
+            self.owner._closing.wait()
+        elif act.end == "die":
+            self.owner.close()
+        elif act.end != "drop":
+            self._send(act)
+        if act.end in ("cut", "drop"):
+            _break(self.connection)
+
+    def _send(self, act: Act) -> None:
+        body = act.body.encode()
+        self.send_response(act.status)
+        for name, value in {"Content-Type": act.kind, **act.headers}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(10**6 if act.end == "drip" else len(body)))
+        self.end_headers()
+        if act.end == "drip":
+            while not self.owner._closing.wait(act.pause):
+                self.wfile.write(b" ")
+        self.wfile.write(body[: len(body) // 2] if act.end == "cut" else body)
+        self.wfile.flush()
+
+
+def _break(connection: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
