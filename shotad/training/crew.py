@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import os
+import sys
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -71,13 +71,19 @@ class Crew:
         self._accelerator.wait_for_everyone()
 
     def leave(self) -> None:
-        """The end of what is done together; nobody else may hold the net that was `joined` any more.
-
-        Gloo's threads end with the last hold on their group. Left to the end of the interpreter, they abort
-        the process now and then (pytorch/pytorch#179291, #190489).
-        """
+        """The end of what is done together."""
         if self.size > 1:
             self.wait()
-            self._accelerator.free_memory()
             self._accelerator.end_training()
-            gc.collect()
+
+
+def end_process() -> None:
+    """End one process of several at once, after all is written; where there is one only, do nothing.
+
+    A net that was trained by several holds on to their group, whose threads abort the process now and then
+    when the interpreter is taken down around them (pytorch/pytorch#179291, #190489).
+    """
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)

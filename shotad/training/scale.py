@@ -79,7 +79,6 @@ def train_scale(
             outcome = _tested(parts, speaks)
         finally:
             parts.feed.close()
-        del parts
         crew.leave()
         return outcome
 
