@@ -1,0 +1,148 @@
+"""Frames for Qwen's vision towers: against a formula in plain loops, and against the published processors."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import numpy as np
+import pytest
+
+from shotad.engines.local.frames import (
+    Patches,
+    PatchRules,
+    grid_of,
+    image_patches,
+    smart_size,
+    tokens_in,
+    video_patches,
+)
+
+HAS_TORCHVISION = importlib.util.find_spec("torchvision") is not None
+RULES = PatchRules(patch=4, merge=2, depth=2, mean=(0.4, 0.5, 0.6), std=(0.2, 0.25, 0.3))
+
+
+def noise(frames: int, width: int, height: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, 256, (frames, height, width, 3), dtype=np.uint8)
+
+
+def one_row(pair: list[np.ndarray], top: int, left: int, rules: PatchRules) -> list[float]:
+    """A patch of two frames: colour by colour, frame by frame, line by line."""
+    return [
+        (float(frame[top + v, left + u, channel]) / 255 - rules.mean[channel]) / rules.std[channel]
+        for channel in range(3)
+        for frame in pair
+        for v in range(rules.patch)
+        for u in range(rules.patch)
+    ]
+
+
+def by_loops(images: np.ndarray, rules: PatchRules) -> np.ndarray:
+    """Row by row and value by value, as the order of Qwen's patches is described."""
+    frames = [*images]
+    while len(frames) % rules.depth:
+        frames.append(frames[-1])
+    p, m = rules.patch, rules.merge
+    high, wide = images.shape[1] // p, images.shape[2] // p
+    rows = []
+    for first in range(0, len(frames), rules.depth):
+        pair = frames[first : first + rules.depth]
+        for top in range(0, high, m):
+            for left in range(0, wide, m):
+                places = [(y * p, x * p) for y in range(top, top + m) for x in range(left, left + m)]
+                rows += [one_row(pair, y, x, rules) for y, x in places]
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("frames", [1, 2, 5])
+def test_patches_of_a_video_are_those_of_the_formula(frames: int) -> None:
+    images = noise(frames, 24, 16)
+    found = video_patches(images, (24, 16), RULES)
+    assert found.grid == ((frames + 1) // 2, 4, 6) == grid_of(24, 16, frames, RULES)
+    assert found.values.dtype == np.float32
+    np.testing.assert_allclose(found.values, by_loops(images, RULES), atol=2e-6)
+
+
+def test_a_still_fills_the_depth_of_its_patches() -> None:
+    image = noise(1, 16, 24)[0]
+    np.testing.assert_array_equal(
+        image_patches(image, (16, 24), RULES).values,
+        video_patches(np.stack([image, image]), (16, 24), RULES).values,
+    )
+
+
+def test_frames_of_another_size_are_resized_and_the_callers_stay() -> None:
+    images = noise(2, 30, 30)
+    before = images.copy()
+    found = video_patches(images, (24, 32), RULES)
+    assert found.grid == (1, 8, 6)
+    video_patches(images[:, :24, :24], (24, 24), RULES)
+    np.testing.assert_array_equal(images, before)
+
+
+def test_stills_are_those_of_the_published_processor() -> None:
+    pil = pytest.importorskip("transformers.models.qwen2_vl.image_processing_pil_qwen2_vl")
+    settings = {"image_mean": [0.4, 0.5, 0.6], "image_std": [0.2, 0.25, 0.3]}
+    processor = pil.Qwen2VLImageProcessorPil(**settings, min_pixels=3136, max_pixels=40000)
+    rules = PatchRules.of(settings)
+    for width, height in ((504, 280), (140, 84), (123, 457), (30, 20)):
+        image = noise(1, width, height)[0]
+        theirs = processor([image], return_tensors="np", input_data_format="channels_last")
+        ours = image_patches(image, smart_size(width, height, 28, 3136, 40000), rules)
+        assert [list(ours.grid)] == theirs["image_grid_thw"].tolist()
+        np.testing.assert_allclose(ours.values, theirs["pixel_values"], atol=2e-6)
+
+
+@pytest.mark.skipif(not HAS_TORCHVISION, reason="torchvision is not installed: no official video processor")
+@pytest.mark.parametrize(("kind", "factor"), [("qwen2_vl", 28), ("qwen3_vl", 32)])
+def test_videos_are_those_of_the_published_processor(kind: str, factor: int) -> None:
+    import torch
+    import transformers
+
+    name = {"qwen2_vl": "Qwen2VLVideoProcessor", "qwen3_vl": "Qwen3VLVideoProcessor"}[kind]
+    processor = getattr(transformers, name)()
+    rules = PatchRules(factor // 2, 2, 2, tuple(processor.image_mean), tuple(processor.image_std))
+    for frames in (4, 5):
+        images = noise(frames, factor * 18, factor * 10)
+        theirs = processor(
+            [torch.from_numpy(images).permute(0, 3, 1, 2)],
+            do_sample_frames=False, do_resize=False, cap_pixels_per_frame=False, return_tensors="np",
+        )  # fmt: skip
+        ours = video_patches(images, (factor * 18, factor * 10), rules)
+        assert [list(ours.grid)] == np.asarray(theirs["video_grid_thw"]).tolist()
+        np.testing.assert_allclose(ours.values, np.asarray(theirs["pixel_values_videos"]), atol=2e-6)
+
+
+def test_sizes_are_those_of_the_published_rule() -> None:
+    pil = pytest.importorskip("transformers.models.qwen2_vl.image_processing_pil_qwen2_vl")
+    random = np.random.default_rng(1)
+    for _ in range(2000):
+        width, height, low, more = (int(n) for n in random.integers(20, 3000, 4))
+        if max(width, height) > 200 * min(width, height):
+            continue
+        low, high = low * 50, low * 50 + more * 300
+        theirs = pil.smart_resize(height, width, 28, low, high)
+        assert smart_size(width, height, 28, low, high) == theirs[::-1]
+
+
+def test_frames_that_fit_keep_their_size() -> None:
+    assert smart_size(504, 280, 28, 128 * 784, 360 * 420) == (504, 280)
+    assert smart_size(588, 224, 28, 128 * 784, 360 * 420) == (588, 224)
+    assert smart_size(1, 1, 28) == (28, 28)
+    with pytest.raises(ValueError, match="200 times as long"):
+        smart_size(1, 201, 28)
+
+
+def test_tokens_of_the_papers_clip() -> None:
+    assert tokens_in(grid_of(504, 280, 32, PatchRules()), PatchRules()) == 2880
+
+
+def test_rules_come_from_the_processors_file() -> None:
+    silent = PatchRules.of({"do_normalize": False, "do_rescale": False})
+    assert (silent.mean, silent.std, silent.rescale) == ((0, 0, 0), (1, 1, 1), 1)
+    assert video_patches(noise(2, 28, 28), (28, 28), silent).values.max() == 255
+    with pytest.raises(ValueError, match="three channels"):
+        PatchRules.of({"image_std": [1.0, 0.0, 1.0]})
+    with pytest.raises(ValueError, match="1 at least"):
+        PatchRules(patch=0)
+    with pytest.raises(ValueError, match="has 8 patches"):
+        Patches(np.zeros((7, 3), np.float32), (2, 2, 2))

@@ -1,0 +1,214 @@
+"""Tiny vision-language models of the very classes, with tokenizer, template and processor files, in a folder.
+
+Weights are random, larger than usual so that different frames give different words.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+from transformers import (
+    AutoConfig,
+    AutoModelForImageTextToText,
+    PretrainedConfig,
+    PreTrainedTokenizerFast,
+)
+
+from shotad.config import SamplingSettings
+from shotad.engines.base import Request
+from shotad.types import Clip, Message
+
+CHATML = (
+    "{% if messages[0].role != 'system' %}<|im_start|>system\nBe of help.<|im_end|>\n{% endif %}"
+    "{% for turn in messages %}<|im_start|>{{ turn.role }}\n"
+    "{% if turn.content is string %}{{ turn.content }}{% else %}{% for part in turn.content %}"
+    "{% if part.type == 'video' %}<|vision_start|><|video_pad|><|vision_end|>"
+    "{% elif part.type == 'image' %}<|vision_start|><|image_pad|><|vision_end|>"
+    "{% else %}{{ part.text }}{% endif %}{% endfor %}{% endif %}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+PLAIN = (
+    "{% for turn in messages %}{{ turn.role | upper }}: "
+    "{% for part in turn.content %}{% if part.type == 'image' %}<image>\n"
+    "{% else %}{{ part.text }}{% endif %}{% endfor %}\n{% endfor %}"
+    "{% if add_generation_prompt %}ASSISTANT:{% endif %}"
+)
+QWEN_MARKS = (
+    "<|endoftext|>", "<|im_start|>", "<|im_end|>",
+    "<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>",
+)  # fmt: skip
+SPLIT_MARKS = (
+    "<s>", "</s>", "<pad>", "<image>", "<fake_token_around_image>", "<end_of_utterance>", "<global-img>",
+    *(f"<row_{row + 1}_col_{column + 1}>" for row in range(6) for column in range(6)),
+)  # fmt: skip
+PLAIN_MARKS = ("<s>", "</s>", "<pad>", "<image>")
+
+TEXT: dict[str, Any] = {
+    "hidden_size": 64,
+    "intermediate_size": 96,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 4096,
+    "initializer_range": 0.2,
+}
+LLAMA = {"model_type": "llama", "pad_token_id": 258, "bos_token_id": 256, "eos_token_id": 257}
+
+
+def qwen_folder(folder: Path, kind: str, **text: Any) -> Path:
+    """A tiny model of ``kind`` (qwen2_vl, qwen2_5_vl, qwen3_vl) in ``folder``."""
+    tokenizer = make_tokenizer(QWEN_MARKS, CHATML, eos="<|im_end|>", pad="<|endoftext|>")
+    patch = 16 if kind == "qwen3_vl" else 14
+    vision: dict[str, Any] = {
+        "qwen2_vl": {"depth": 2, "embed_dim": 32, "hidden_size": 64, "num_heads": 2, "mlp_ratio": 2},
+        "qwen2_5_vl": {
+            "depth": 2, "hidden_size": 32, "intermediate_size": 48, "num_heads": 2, "out_hidden_size": 64,
+            "fullatt_block_indexes": [1], "window_size": 56, "tokens_per_second": 2,
+        },
+        "qwen3_vl": {
+            "depth": 2, "hidden_size": 32, "intermediate_size": 48, "num_heads": 2, "out_hidden_size": 64,
+            "num_position_embeddings": 64, "deepstack_visual_indexes": [0],
+        },
+    }[kind]  # fmt: skip
+    rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 3, 3]}
+    if kind == "qwen3_vl":
+        rope["mrope_interleaved"] = True
+        text = {"head_dim": 16, **text}
+    config = AutoConfig.for_model(
+        kind,
+        text_config={**TEXT, "vocab_size": len(tokenizer), "rope_parameters": rope, **text},
+        vision_config={"patch_size": patch, "spatial_merge_size": 2, "temporal_patch_size": 2, **vision},
+        **{
+            f"{name}_token_id": tokenizer.convert_tokens_to_ids(mark)
+            for name, mark in {
+                "image": "<|image_pad|>",
+                "video": "<|video_pad|>",
+                "vision_start": "<|vision_start|>",
+                "vision_end": "<|vision_end|>",
+            }.items()
+        },
+    )
+    settings = {
+        "image_processor_type": "Qwen2VLImageProcessor",
+        "patch_size": patch,
+        "merge_size": 2,
+        "temporal_patch_size": 2,
+        "image_mean": [0.4, 0.5, 0.6],
+        "image_std": [0.2, 0.25, 0.3],
+    }
+    return _saved(folder, config, tokenizer, settings)
+
+
+def llava_folder(folder: Path) -> Path:
+    """A tiny LLaVA: a CLIP tower of 4 x 4 patches and a Llama."""
+    tokenizer = make_tokenizer(PLAIN_MARKS, PLAIN, eos="</s>", pad="<pad>", bos="<s>")
+    config = AutoConfig.for_model(
+        "llava",
+        text_config={**TEXT, **LLAMA, "vocab_size": len(tokenizer)},
+        vision_config={
+            "model_type": "clip_vision_model", "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
+            "num_attention_heads": 2, "image_size": 56, "patch_size": 14, "projection_dim": 32,
+        },
+        image_token_id=tokenizer.convert_tokens_to_ids("<image>"),
+        vision_feature_select_strategy="default",
+        vision_feature_layer=-2,
+        image_seq_length=16,
+    )  # fmt: skip
+    settings = {
+        "image_processor_type": "CLIPImageProcessor",
+        "size": {"shortest_edge": 56},
+        "crop_size": {"height": 56, "width": 56},
+        "do_convert_rgb": True,
+    }
+    processor = {
+        "processor_class": "LlavaProcessor",
+        "patch_size": 14,
+        "vision_feature_select_strategy": "default",
+        "num_additional_image_tokens": 1,
+        "image_token": "<image>",
+    }
+    return _saved(folder, config, tokenizer, settings, processor)
+
+
+def split_folder(folder: Path, kind: str = "idefics3") -> Path:
+    """A tiny Idefics3 or SmolVLM (``idefics3``, ``smolvlm``), whose frames are split into tiles of 28."""
+    tokenizer = make_tokenizer(SPLIT_MARKS, PLAIN.replace("\\n", ""), eos="</s>", pad="<pad>", bos="<s>")
+    config = AutoConfig.for_model(
+        kind,
+        text_config={**TEXT, **LLAMA, "vocab_size": len(tokenizer)},
+        vision_config={
+            "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2,
+            "image_size": 28, "patch_size": 7,
+        },
+        image_token_id=tokenizer.convert_tokens_to_ids("<image>"),
+        pad_token_id=tokenizer.pad_token_id,
+        scale_factor=2,
+    )  # fmt: skip
+    name = {"idefics3": "Idefics3", "smolvlm": "SmolVLM"}[kind]
+    settings = {
+        "image_processor_type": f"{name}ImageProcessor",
+        "size": {"longest_edge": 56},
+        "max_image_size": {"longest_edge": 28},
+        "do_image_splitting": True,
+    }
+    processor = {"processor_class": f"{name}Processor", "image_seq_len": 4}
+    return _saved(folder, config, tokenizer, settings, processor)
+
+
+def make_tokenizer(
+    marks: tuple[str, ...], template: str | None, *, eos: str, pad: str, bos: str | None = None
+) -> PreTrainedTokenizerFast:
+    """A tokenizer of single bytes and ``marks``."""
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    inner = Tokenizer(models.BPE(vocab={letter: number for number, letter in enumerate(letters)}, merges=[]))
+    inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    inner.decoder = decoders.ByteLevel()
+    inner.add_special_tokens([AddedToken(mark, special=True, normalized=False) for mark in marks])
+    made = PreTrainedTokenizerFast(tokenizer_object=inner, eos_token=eos, pad_token=pad, bos_token=bos)
+    made.chat_template = template
+    return made
+
+
+def make_clip(
+    frames: int = 4, width: int = 56, height: int = 56, seed: int = 0, step: float = 0.5, start: float = 100.0
+) -> Clip:
+    """Noise, ``step`` seconds apart."""
+    images = np.random.default_rng(seed).integers(0, 256, (frames, height, width, 3), dtype=np.uint8)
+    return Clip(images, start + step * np.arange(frames), np.ones(frames, np.int64))
+
+
+def make_request(
+    slot: str = "s00000001", text: str = "What is seen?", clip: Clip | None = None, **more: Any
+) -> Request:
+    """A question about ``clip``, with few tokens to answer."""
+    sampling = more.pop("sampling", SamplingSettings(max_tokens=more.pop("max_tokens", 8)))
+    messages = (Message("user", text, with_clip=clip is not None),)
+    return Request(slot, more.pop("messages", messages), clip=clip, sampling=sampling, **more)
+
+
+def _saved(
+    folder: Path,
+    config: PretrainedConfig,
+    tokenizer: PreTrainedTokenizerFast,
+    settings: dict[str, Any],
+    processor: dict[str, Any] | None = None,
+) -> Path:
+    torch.manual_seed(0)
+    model = AutoModelForImageTextToText.from_config(config, dtype=torch.float32)
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.ndim > 1:
+                weight.normal_(0, 0.2)
+    model.generation_config.eos_token_id = tokenizer.eos_token_id
+    model.generation_config.pad_token_id = tokenizer.pad_token_id
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    (folder / "preprocessor_config.json").write_text(json.dumps(settings), encoding="utf-8")
+    if processor is not None:
+        (folder / "processor_config.json").write_text(json.dumps(processor), encoding="utf-8")
+    return folder
