@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from shotad.describe.usage import Used
 from shotad.script.cue import CueStatus
 from shotad.script.rules import Limits, gaps, silences
 from shotad.script.track import Track
@@ -28,6 +29,8 @@ class Outcome:
     failed_slots: tuple[tuple[str, str], ...] = ()
     warnings: tuple[str, ...] = ()
     sheet: tuple[Path, ...] = ()
+    used: Used | None = None
+    """What the engines of this run took."""
 
     @property
     def counts(self) -> dict[str, int]:

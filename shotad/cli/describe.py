@@ -2,28 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from shotad.cli.console import Console, duration
 from shotad.cli.options import DETAIL, console_options, film_options, opened, settings
 from shotad.config import Config
+from shotad.describe import usage
+from shotad.errors import UsageError
 from shotad.outcome import Outcome
 from shotad.script.cue import CueStatus
 from shotad.script.timecode import timecode
+
+if TYPE_CHECKING:
+    from shotad.writing import Engines
 
 
 @click.command(name="describe")
 @film_options
 @click.option("--slots", type=click.Path(path_type=Path), help="Slots that are given: VTT, SRT, CSV or JSON.")
 @click.option("--shots", type=click.Path(path_type=Path), help="Shots that are given: CSV or JSON.")
-@click.option("--engine", metavar="NAME", help="Pair of engines: auto, embedded, fake.")
+@click.option("--engine", metavar="NAME", help="Pair of engines: auto, embedded, paper, openai, gpt-4o.")
 @click.option("--from", "start", metavar="T", help="Describe from this time on: 90, 1:30 or 0:01:30.")
 @click.option("--to", "end", metavar="T", help="Describe up to this time.")
 @click.option("--detail", type=DETAIL, help="How much of the free time is used.")
 @click.option("--language", metavar="CODE", help="Language of the description.")
+@click.option("--candidates", type=int, metavar="N", help="Lines to choose from for each slot, 1 to 10.")
+@click.option(
+    "--sampling",
+    type=click.Choice(["joint", "independent"]),
+    help="Candidates in one answer, or each in a run of its own.",
+)
+@click.option(
+    "--select",
+    type=click.Choice(["single", "sequence", "engine"]),
+    help="Who chooses: rules for each slot, along the film by meaning, or the engine.",
+)
+@click.option(
+    "--context", is_flag=True, default=None, help="Tell Stage II the story so far, dialogue, names."
+)
+@click.option("--verify", is_flag=True, default=None, help="Look a second time whether a line is to be seen.")
+@click.option(
+    "--note", type=click.Path(path_type=Path), help="Your own note on the film: names, place, tone."
+)
+@click.option("--estimate", is_flag=True, help="Say what a run would ask and cost; send nothing.")
 @click.option("--force", is_flag=True, help="Do everything again; a person's edits stay.")
 @click.option("--no-sheet", is_flag=True, help="Draw no overview of the film.")
 @click.option("--discard-edits", is_flag=True, help="Throw away what people changed in the track.")
@@ -35,17 +60,26 @@ def command(console: Console, **options: Any) -> None:
     scripts and the records of each step go to the work folder, FILM.shotad beside the film or --out.
     The same command again goes on where it stopped.
     """
+    from shotad.describe import bill
+    from shotad.foreseeing import foresee
     from shotad.pipeline import describe
+    from shotad.writing import Engines
 
-    config = settings(options)
+    config = settings(options, **_flags(options))
+    engines = Engines.of(config)
     with opened(options, config) as (film, folder, given):
-        for line in _opening(config, folder.path):
+        if options["estimate"]:
+            foreseen = foresee(film, folder, config, given, engines=engines, progress=console)
+            console.result("\n".join(bill.render(foreseen)), bill.as_json(foreseen))
+            return
+        for line in _opening(config, folder.path, engines):
             console.note(line)
         outcome = describe(
             film,
             folder,
             config,
             given,
+            engines=engines,
             progress=console,
             discard_edits=options["discard_edits"],
             sheet=not options["no_sheet"],
@@ -54,23 +88,51 @@ def command(console: Console, **options: Any) -> None:
     console.result(summary(outcome), report(outcome))
 
 
-def _opening(config: Config, folder: Path) -> list[str]:
-    """Where the work is kept, who does it, and what is amiss."""
+def _flags(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that flags of this command stand for."""
+    return {
+        "stage2__candidates": options["candidates"],
+        "stage2__draw": options["sampling"],
+        "stage2__select": options["select"],
+        "story__on": options["context"],
+        "verify__on": options["verify"],
+        "prompt__note": _note(options["note"]),
+    }
+
+
+def _note(path: Path | None) -> str | None:
+    if path is None:
+        return None
+    try:
+        text = path.read_text(encoding="utf-8-sig").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--note {path} cannot be read: {error}.", "Name a text file in UTF-8.") from None
+    if not text:
+        raise UsageError(f"--note {path} is empty.", "Write names, place and tone of the film into it.")
+    return text
+
+
+def _opening(config: Config, folder: Path, engines: Engines) -> list[str]:
+    """Where the work is kept, who does it, what leaves the machine, and what is amiss."""
     from shotad.engines import stage_engines
+    from shotad.engines.openai.notice import notice
     from shotad.weights import obtainable
 
-    lines = [f"Work folder: {folder}"]
+    lines = [f"Work folder: {folder}", *notice(engines.looks, engines.writes)]
     if stage_engines(config).stage1 == "observer":
         lines.append(EMBEDDED)
         if not obtainable("efficientdet-lite2"):
             lines.append(WITHOUT_NPM)
+    limit, words = config.prompt.note_words, len(config.prompt.note.split())
+    if words > limit:
+        lines.append(f"The note on the film has {words} words; {limit} are used (prompt.note_words).")
     return lines
 
 
 EMBEDDED = (
     "Engine: the embedded observer. It tells people, movement, light and text on the screen, not the story: "
-    "a first, plain draft. A vision-language model tells far more: give one as "
-    "--set stage1.engine=MODULE:CLASS (docs/engines.md)."
+    "a first, plain draft. A vision-language model tells far more: --engine paper on a GPU, --engine openai with "
+    "a server (docs/engines.md)."
 )
 
 
@@ -98,6 +160,8 @@ def summary(outcome: Outcome) -> str:
     for silence in outcome.silences:
         lines.append(f"No speech and no AD for {duration(silence.duration)}: from {timecode(silence.start)}.")
     lines += [f"Note: {warning}" for warning in outcome.warnings]
+    if outcome.used is not None:
+        lines += usage.render(outcome.used)
     lines += ["Files:", *(f"  {path}" for path in outcome.files)]
     return "\n".join([*lines, f"Overview: {outcome.sheet[0]}"] if outcome.sheet else lines)
 
@@ -122,6 +186,7 @@ def report(outcome: Outcome) -> dict[str, Any]:
         "silences": [[s.start, s.end] for s in outcome.silences],
         "failed_slots": [{"id": name, "reason": reason} for name, reason in outcome.failed_slots],
         "warnings": list(outcome.warnings),
+        "used": usage.as_json(outcome.used) if outcome.used is not None else None,
         "files": [str(path) for path in outcome.files],
         "sheet": [str(path) for path in outcome.sheet],
         "lines": [

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from shotad.cli.console import Console
-from shotad.cli.options import console_options
+from shotad.cli.options import console_options, settings_options
 
 if TYPE_CHECKING:
     from shotad.training.scale import Outcome
+
+RECIPE = "train-scale"
+"""The config that is taken where none is named."""
 
 
 @click.group(name="train")
@@ -27,8 +30,7 @@ def command() -> None:
     required=True,
     help="MovieShots as MovieNet publishes it, or one folder of pictures for each scale.",
 )
-@click.option("--config", metavar="NAME|FILE", default="train-scale", help="Settings by name or YAML file.")
-@click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="One setting; repeatable.")
+@settings_options
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -42,7 +44,7 @@ def command() -> None:
 def scale(
     console: Console,
     data: Path,
-    config: str,
+    config: tuple[str, ...],
     assignments: tuple[str, ...],
     out: Path,
     backbone: str | None,
@@ -58,13 +60,15 @@ def scale(
     for module in ("torch", "transformers", "accelerate"):
         need(module, "shotad train", "train")
     from shotad.settings import load_settings
+    from shotad.training.crew import end_process
     from shotad.training.scale import train_scale
     from shotad.training.settings import ScaleTraining
 
-    settings = load_settings(ScaleTraining, [config], assignments, net__backbone=backbone)
+    settings = load_settings(ScaleTraining, config or [RECIPE], assignments, net__backbone=backbone)
     outcome = train_scale(data, out, settings, resume=resume, progress=console)
     if int(os.environ.get("RANK", "0")) == 0:
         console.result(_told(outcome), {"checkpoint": str(outcome.checkpoint), **outcome.record})
+    end_process()
 
 
 def _told(outcome: Outcome) -> str:

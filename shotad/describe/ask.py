@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from shotad.engines.base import Engine, Identity, Reply, Request
+from shotad.engines.base import Engine, Identity, Reply, Request, Usage
 from shotad.errors import EngineError, ShotadError
 from shotad.types import Message
 
@@ -49,6 +49,25 @@ def check_images(engine: Engine, images: int) -> None:
             f"The engine {engine.identity.engine} takes {able.max_images} images, the clip has {images}.",
             "Lower frames.inside and frames.outside.",
         )
+
+
+def try_record(reply: Reply, complaints: Iterable[str] = ()) -> dict[str, Any]:
+    """One answer, as it is kept in the record: what was said, what it cost, what was wrong with it."""
+    together = {"batch": list(reply.batch)} if reply.batch else {}
+    return {
+        "raw": reply.text,
+        "finish": reply.finish,
+        "error": reply.error,
+        "usage": usage_record([reply]),
+        "complaints": list(complaints),
+        **together,
+    }
+
+
+def usage_record(replies: Iterable[Reply]) -> dict[str, int]:
+    """What these answers cost together."""
+    used = sum((reply.usage for reply in replies), Usage())
+    return {"tokens_in": used.tokens_in, "tokens_out": used.tokens_out}
 
 
 def prompt_record(messages: tuple[Message, ...]) -> list[dict[str, str]]:

@@ -63,6 +63,7 @@ class Observer:
             wants_overlay=False,
             frames_per_second=FRAMES_PER_SECOND,
             weights=weights,
+            converses=False,
         )
         self._settings = settings
         self._eyes = Eyes(settings, weights)

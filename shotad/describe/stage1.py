@@ -1,22 +1,31 @@
-"""Stage I: frames and a prompt to an engine, a dense description back (Shot-by-Shot, section 3.2)."""
+"""Stage I: frames and a prompt to an engine, a dense description back (Shot-by-Shot, section 3.2).
+
+An answer that cannot be read, and one in which the marks on the frames have leaked, is asked for again with
+what was wrong.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from shotad.config import Config
 from shotad.describe.ask import (
-    ask_all,
     check_images,
     identity_record,
     prompt_record,
     request_record,
     slot_seed,
+    try_record,
+    usage_record,
 )
+from shotad.describe.checks import Complaint, leaked, missing, unreadable
+from shotad.describe.converse import Inquiry, Turn
+from shotad.describe.leaks import clean
 from shotad.describe.parsing import parse_stage1
 from shotad.describe.prompts import Stage1Prompt, stage1_messages
+from shotad.describe.repair import stage1_again
 from shotad.describe.slotplan import SlotPlan
 from shotad.engines.base import Engine, Reply, Request
 from shotad.errors import ScriptError
@@ -41,7 +50,10 @@ class Question:
 
 
 def question(plan: SlotPlan, engine: Engine, config: Config, pixels: str) -> Question:
-    """The question about ``plan``; ``pixels`` stands for the film and the way its frames are read."""
+    """The question about ``plan``; ``pixels`` stands for the film and the way its frames are read.
+
+    The number of attempts is no part of its key: a description that could be used is not asked for again.
+    """
     prompt = stage1_messages(plan.frames, plan.grammar, config.prompt, label=config.overlay.label)
     request = Request(
         slot_id=plan.slot.id,
@@ -57,20 +69,87 @@ def question(plan: SlotPlan, engine: Engine, config: Config, pixels: str) -> Que
     return Question(plan, prompt, request, label, key)
 
 
-def answer(asked: Question, clip: Clip, engine: Engine, config: Config) -> dict[str, Any]:
-    """The record of one slot: what was shown, asked and answered, or why it failed."""
+def as_seen(clip: Clip, plan: SlotPlan, engine: Engine, config: Config) -> Clip:
+    """The clip as the engine is to see it: for a VLM at the size it works on, with the shots' numbers.
+
+    Raises EngineError for a clip that the engine cannot take.
+    """
     check_images(engine, len(clip))
-    seen = clip if not engine.abilities.wants_overlay else _dressed(clip, asked.plan, config)
-    return _record(asked, engine, ask_all(engine, [replace(asked.request, clip=seen)])[0], seen)
+    if not engine.abilities.wants_overlay:
+        return clip
+    height, width = clip.images.shape[1:3]
+    small = Clip(fit(clip.images, vlm_size(width, height, config.frames)), clip.seconds, clip.shot_numbers)
+    return paint(small, config.overlay, current=plan.current)
+
+
+def inquiry(asked: Question, seen: Clip, engine: Engine, config: Config) -> Inquiry:
+    """Asks about one slot until the answer can be used; returns its record."""
+    attempts = config.stage1.attempts if engine.abilities.converses else 1
+    request = replace(asked.request, clip=seen)
+    tries: list[tuple[Reply, _Read]] = []
+    for attempt in range(attempts):
+        if tries:
+            last, read = tries[-1]
+            again = stage1_again(asked.prompt.messages, last.text, read.complaints, asked.prompt.steps)
+            seed = slot_seed(config.seed, f"{asked.plan.slot.id}/{attempt}")
+            request = replace(request, messages=again, seed=seed)
+        (reply,) = yield (Turn("looks", request),)
+        tries.append((reply, _read(reply, asked, engine)))
+        if not tries[-1][1].complaints:
+            break
+    return _record(asked, engine, tries, seen)
 
 
 def unread(asked: Question, engine: Engine) -> dict[str, Any]:
     """The record of a slot of whose clip no frame could be decoded."""
-    return _record(asked, engine, Reply("", "error", error="no frame of its clip can be decoded"), None)
+    reply = Reply("", "error", error="no frame of its clip can be decoded")
+    return _record(asked, engine, [(reply, _read(reply, asked, engine))], None)
 
 
-def _record(asked: Question, engine: Engine, reply: Reply, seen: Clip | None) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What was understood of an answer: a description or why there is none, and what is wrong with it."""
+
+    description: Description | None
+    error: str | None
+    complaints: tuple[Complaint, ...]
+    leaks: tuple[str, ...] = ()
+
+
+def _read(reply: Reply, asked: Question, engine: Engine) -> _Read:
+    if reply.error is not None:
+        return _Read(None, reply.error, ())
+    if reply.finish == "refused":
+        error = f"Stage I refused to describe the slot: {reply.text or 'no reason given'}"
+        return _Read(None, error, (Complaint("refused", "You did not answer the question."),))
+    try:
+        found = parse_stage1(
+            reply.text,
+            asked.prompt.steps,
+            asked.plan.slot.id,
+            engine=engine.identity.engine,
+            notes=reply.notes,
+        )
+    except ScriptError as trouble:
+        return _Read(None, str(trouble), (unreadable(trouble, reply.finish),))
+    if not engine.abilities.wants_overlay:
+        return _Read(found, None, ())
+    cleaned, leaks = clean(found, shots=[frames.number for frames in asked.plan.frames], colours=())
+    if not cleaned.steps:
+        return _Read(None, "nothing of the description was left but marks on the frames", leaked(leaks))
+    return _Read(cleaned, None, (*missing(tuple(cleaned.steps), _NEEDED), *leaked(leaks)), leaks)
+
+
+_NEEDED = ("Actions",)
+"""The step without which Stage II has nothing to go by; others may well have nothing to tell."""
+
+
+def _record(
+    asked: Question, engine: Engine, tries: Sequence[tuple[Reply, _Read]], seen: Clip | None
+) -> dict[str, Any]:
     plan = asked.plan
+    reply, read = _best(tries)
+    empty = Description(plan.slot.id, {}, "", reply.text, engine.identity.engine)
     return {
         "slot": plan.slot.id,
         "start": plan.slot.interval.start,
@@ -85,9 +164,18 @@ def _record(asked: Question, engine: Engine, reply: Reply, seen: Clip | None) ->
         "overlay": asked.label,
         "frame_size": None if seen is None else [seen.images.shape[2], seen.images.shape[1]],
         "finish": reply.finish,
-        "usage": {"tokens_in": reply.usage.tokens_in, "tokens_out": reply.usage.tokens_out},
-        **_parsed(reply, asked, engine),
+        "usage": usage_record(one for one, _ in tries),
+        "tries": [try_record(one, [c.text for c in parsed.complaints]) for one, parsed in tries],
+        "leaks": list(read.leaks),
+        "error": None if read.description is not None else read.error,
+        **description_row(read.description or empty),
     }
+
+
+def _best(tries: Sequence[tuple[Reply, _Read]]) -> tuple[Reply, _Read]:
+    """The answer with the fewest complaints; where none could be read the last."""
+    readable = [one for one in tries if one[1].description is not None]
+    return min(readable, key=lambda one: len(one[1].complaints)) if readable else tries[-1]
 
 
 def _grammar_row(plan: SlotPlan) -> dict[str, Any]:
@@ -104,28 +192,3 @@ def _grammar_row(plan: SlotPlan) -> dict[str, Any]:
 def failed(record: Mapping[str, Any]) -> str | None:
     """Why Stage I has no description, or None where it has one."""
     return record["error"]  # type: ignore[no-any-return]
-
-
-def _parsed(reply: Reply, asked: Question, engine: Engine) -> dict[str, Any]:
-    error = reply.error
-    if error is None:
-        try:
-            found = parse_stage1(
-                reply.text,
-                asked.prompt.steps,
-                asked.plan.slot.id,
-                engine=engine.identity.engine,
-                notes=reply.notes,
-            )
-            return {"error": None, **description_row(found)}
-        except ScriptError as trouble:
-            error = str(trouble)
-    empty = Description(asked.plan.slot.id, {}, "", reply.text, engine.identity.engine)
-    return {"error": error, **description_row(empty)}
-
-
-def _dressed(clip: Clip, plan: SlotPlan, config: Config) -> Clip:
-    """The clip as a VLM gets it: at the size it works on, with the shots' numbers painted on."""
-    height, width = clip.images.shape[1:3]
-    small = Clip(fit(clip.images, vlm_size(width, height, config.frames)), clip.seconds, clip.shot_numbers)
-    return paint(small, config.overlay, current=plan.current)

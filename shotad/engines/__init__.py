@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from shotad.config import Config
 from shotad.engines.base import Engine, Stage
@@ -38,13 +40,16 @@ PRESETS = {
     "paper": Preset("qwen2-vl", "llama3"),
 }
 
-AUTO = "embedded"
-"""What ``auto`` takes: the best that this version has on every machine."""
+EVERYWHERE = "embedded"
+"""What ``auto`` takes where nothing better is at hand."""
+PAPER_MODELS = ("qwen2-vl-7b", "llama3-8b")
+PAPER_MEMORY = 20e9
+"""Bytes of a GPU that holds the larger of the two with its work; they are loaded one after the other."""
 
 
 def preset(name: str) -> Preset:
-    """The pair called ``name``; ``auto`` takes the best that the machine has."""
-    chosen = AUTO if name == "auto" else name
+    """The pair called ``name``; ``auto`` takes the best that the machine has, and fetches nothing for it."""
+    chosen = best_here() if name == "auto" else name
     if chosen not in PRESETS:
         raise EngineError(*_unknown("engine preset", name, ["auto", *PRESETS]))
     return PRESETS[chosen]
@@ -79,6 +84,23 @@ def stage_engines(config: Config) -> Preset:
     """The engines' names for both stages: ``stage1.engine`` and ``stage2.engine`` override the preset."""
     pair = preset(config.engine)
     return Preset(config.stage1.engine or pair.stage1, config.stage2.engine or pair.stage2)
+
+
+@cache
+def best_here() -> str:
+    """``paper`` where both of its models and a GPU that holds them are, else ``embedded``."""
+    if not all(importlib.util.find_spec(module) for module in ("torch", "transformers")):
+        return EVERYWHERE
+    from shotad.engines.local.names import at_hand
+
+    if not all(at_hand(model) for model in PAPER_MODELS):
+        return EVERYWHERE
+    import torch
+
+    if not torch.cuda.is_available():
+        return EVERYWHERE
+    memory = torch.cuda.get_device_properties(0).total_memory
+    return "paper" if memory >= PAPER_MEMORY else EVERYWHERE
 
 
 def _unknown(what: str, name: str, known: list[str]) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from shotad.config import SamplingSettings
+from shotad.progress import Progress
 from shotad.types import Clip, ContextShot, Interval, Message
 
 
@@ -97,6 +98,9 @@ class Abilities:
     uses_history: bool = False
     """True for an engine whose answer depends on the last lines; others get none, so that a changed line
     makes no other stale."""
+    converses: bool = True
+    """It reads the messages, and answers otherwise when it is told what was wrong. False for one that
+    measures, or composes by rule."""
     batch: int = 1
     """How many requests it likes to get in one call."""
     in_flight: int = 1
@@ -118,6 +122,18 @@ class Engine(Protocol):
         A request that fails is a reply with ``error``. Raises EngineError only for what makes all further
         calls useless (a key that is refused, a quota that is spent, a server that is gone): the run stops,
         and goes on later.
+        """
+        ...
+
+
+@runtime_checkable
+class Preparing(Protocol):
+    """What an engine may offer besides, to be called before any work goes into the film."""
+
+    def get_ready(self, progress: Progress) -> None:
+        """Refuse what cannot work, and fetch what is wanted; ``identity`` is final afterwards.
+
+        Raises ShotadError.
         """
         ...
 

@@ -18,12 +18,13 @@ Answer = Callable[[Request], str]
 class FakeEngine:
     """Answers with ``answer(request)``; an exception it raises becomes a failed reply.
 
-    ``calls`` counts the requests that were answered.
+    ``calls`` counts the requests that were answered. Without an ``answer`` of its own it says the same
+    whatever it is told of its last one, and is therefore not asked again.
     """
 
     def __init__(self, settings: Config | None = None, answer: Answer | None = None) -> None:
         self.identity = Identity("fake", "fake", "1")
-        self.abilities = Abilities(accepts_images=True)
+        self.abilities = Abilities(accepts_images=True, converses=answer is not None)
         self.calls = 0
         self._answer = answer or plain_answer
 

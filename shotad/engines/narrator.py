@@ -48,7 +48,7 @@ class Narrator:
                 "Set language to en, or choose another engine for Stage II.",
             )
         self.identity = Identity("narrator", "grammar", f"{REVISION}-{key_of(settings.narrator)}")
-        self.abilities = Abilities(accepts_images=False, uses_history=True)
+        self.abilities = Abilities(accepts_images=False, uses_history=True, converses=False)
         self._settings = settings.narrator
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:

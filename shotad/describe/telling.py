@@ -1,0 +1,71 @@
+"""What Stage II is told of the story so far, kept up as the lines are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from shotad.config import Config, SamplingSettings
+from shotad.describe.ask import identity_record, prompt_record, slot_seed, try_record
+from shotad.describe.story import due, names_in, parse_renewal, renewal_messages, story_text
+from shotad.engines.base import Identity, Reply, Request
+from shotad.script.cue import Cue
+from shotad.types import Slot, Utterance
+from shotad.workfolder import key_of
+
+Record = Mapping[str, Any]
+
+
+class Telling:
+    """The story as it is told slot by slot. Says nothing where ``story.on`` is off.
+
+    The note of the story so far is asked for anew every so many lines; ``known`` and ``keep`` are the
+    answers of earlier runs, by key.
+    """
+
+    def __init__(
+        self,
+        speech: Sequence[Utterance],
+        config: Config,
+        writes: Identity,
+        ask: Callable[[Request], Reply],
+        known: Callable[[str], Record | None],
+        keep: Callable[[str, Record], None],
+    ) -> None:
+        self._speech, self._config, self._writes = speech, config, writes
+        self._ask, self._known, self._keep = ask, known, keep
+        self._lines: list[Cue] = []
+        self._fresh: list[Cue] = []
+        self._so_far = ""
+
+    def text(self, slot: Slot) -> str:
+        """What Stage II is told for this slot; empty where nothing is."""
+        if not self._config.story.on:
+            return ""
+        lines = [cue.text for cue in self._lines]
+        names = names_in(lines, self._config.prompt.note)
+        return story_text(lines, slot, self._speech, names, self._so_far, self._config.story)
+
+    def heard(self, cue: Cue) -> None:
+        """A line has been written."""
+        self._lines.append(cue)
+        self._fresh.append(cue)
+        if self._config.story.on and due(len(self._fresh), self._config.story):
+            self._renew(cue.id)
+            self._fresh = []
+
+    def _renew(self, slot_id: str) -> None:
+        start, end = self._fresh[0].interval.start, self._fresh[-1].interval.end
+        dialogue = [said for said in self._speech if start <= said.interval.start < end]
+        lines = [cue.text for cue in self._fresh]
+        messages = renewal_messages(self._so_far, lines, dialogue, self._config.story)
+        seed = slot_seed(self._config.seed, f"{slot_id}/story")
+        key = key_of(prompt_record(messages), identity_record(self._writes), seed)
+        record = self._known(key)
+        if record is None:
+            sampling = SamplingSettings(max_tokens=max(1, 2 * self._config.story.so_far_tokens))
+            reply = self._ask(Request(slot_id, messages, sampling=sampling, seed=seed))
+            record = {"slot": slot_id, "prompt": prompt_record(messages), **try_record(reply)}
+            if reply.error is None:
+                self._keep(key, record)
+        self._so_far = parse_renewal(record["raw"]) or self._so_far

@@ -1,0 +1,101 @@
+"""What a run would still ask, counted before anything is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from shotad.config import Config
+from shotad.describe import stage2
+from shotad.describe.estimate import Estimate, OpenQuestion, estimate
+from shotad.describe.slotplan import SlotPlan
+from shotad.describe.verify import verify_messages
+from shotad.film.reader import Film
+from shotad.pictures.overlay import vlm_size
+from shotad.prepare import Bench, Given, prepare
+from shotad.progress import NoProgress, Progress
+from shotad.records import description_of
+from shotad.types import Description
+from shotad.understand import get_ready, understand
+from shotad.workfolder import RecordLog, WorkFolder
+from shotad.writing import Engines, is_done, stage1_questions
+
+_STATEMENTS = ("Somebody does something.",) * 3
+"""A line taken apart, where it is not written yet."""
+
+
+def foresee(
+    film: Film,
+    folder: WorkFolder,
+    config: Config,
+    given: Given | None = None,
+    *,
+    engines: Engines | None = None,
+    progress: Progress | None = None,
+) -> Estimate:
+    """What `shotad.pipeline.describe` with the same arguments would ask; the film is read, nothing sent."""
+    engines = engines or Engines.of(config)
+    bench = Bench.of(film, folder, config, given or Given(), progress or NoProgress())
+    get_ready(bench)
+    prepared = prepare(bench)
+    plans = understand(prepared, bench, engines.looks.abilities.frames_per_second).plans
+    return estimate([*_looks(plans, bench, engines), *_lines(plans, bench, engines)], engines.terms(config))
+
+
+def _looks(plans: Sequence[SlotPlan], bench: Bench, engines: Engines) -> Iterator[OpenQuestion]:
+    config, engine = bench.config, engines.looks
+    log = RecordLog(bench.folder.path / "stage1.jsonl")
+    width, height = _size(bench)
+    for asked in stage1_questions(plans, bench, engine):
+        if not is_done(log.get(asked.key)):
+            yield OpenQuestion(
+                "stage1",
+                asked.request.messages,
+                frames=_frames(asked.plan),
+                width=width,
+                height=height,
+                answer_tokens=config.stage1.sampling.max_tokens,
+                attempts=config.stage1.attempts if engine.abilities.converses else 1,
+            )
+
+
+def _lines(plans: Sequence[SlotPlan], bench: Bench, engines: Engines) -> Iterator[OpenQuestion]:
+    """Stage II's questions, and those of a second look, about lines that are not there yet."""
+    config, engine = bench.config, engines.writes
+    seen = RecordLog(bench.folder.path / "stage1.jsonl")
+    log = RecordLog(bench.folder.path / "stage2.jsonl")
+    width, height = _size(bench)
+    together = config.stage2.draw == "joint" or config.stage2.candidates == 1
+    in_turn = engine.abilities.uses_history or config.story.on
+    for look in stage1_questions(plans, bench, engines.looks):
+        record, slot = seen.get(look.key), look.plan.slot
+        known = description_of(slot.id, record) if record is not None and is_done(record) else None
+        described = known or Description(slot.id, {}, "", "", "")
+        asked = stage2.question(look.plan, described, (), engine, config, looks=engines.looks.identity)
+        if known is not None and not in_turn and is_done(log.get(asked.key)):
+            continue
+        yield OpenQuestion(
+            "stage2",
+            asked.request.messages,
+            answer_tokens=config.stage2.sampling.max_tokens,
+            calls=1 if together else config.stage2.candidates,
+            attempts=config.stage2.attempts if asked.repairs else 1,
+            awaited_tokens=0 if known else config.stage1.sampling.max_tokens,
+            candidates=config.stage2.candidates if together else 1,
+        )
+        if config.verify.on:
+            claims = _STATEMENTS * config.stage2.candidates
+            messages, _ = verify_messages(claims, look.plan.current, config.prompt)
+            yield OpenQuestion(
+                "stage1", messages, frames=_frames(look.plan), width=width, height=height,
+                answer_tokens=config.verify.max_tokens, attempts=2, likely_answer=8 * len(claims),
+            )  # fmt: skip
+
+
+def _frames(plan: SlotPlan) -> int:
+    return sum(len(frames.seconds) for frames in plan.frames)
+
+
+def _size(bench: Bench) -> tuple[int, int]:
+    """Width and height at which the engine sees the film's frames."""
+    info = bench.film.info
+    return vlm_size(info.width, info.height, bench.config.frames)
