@@ -98,10 +98,30 @@ def way_of(place: ModelPlace, kind: Kind, compute: ComputeSettings, local: Local
     if place.gguf is not None:
         need("gguf", f"The GGUF file of {place.label}")
         need("accelerate", f"The GGUF file of {place.label}")
+    if local.quantise != "none" and place.gguf is not None:
+        raise ConfigError(
+            f"local.quantise = {local.quantise!r} is not for the GGUF file of {place.label}.",
+            "Set it to none, or name the folder of a model in safetensors.",
+        )
+    device = check_machine(compute, local)
+    return Way(place, kind, device, dtype_of(compute, device), local.attention, local.quantise)
+
+
+def check_machine(compute: ComputeSettings, local: LocalSettings) -> torch.device:
+    """The device that the settings mean.
+
+    Raises ConfigError for one that is not there or cannot do what is asked, ShotadError where a library
+    is missing.
+    """
     device = device_of(compute)
     if local.quantise != "none":
-        _check_quantise(device, local, place)
-    return Way(place, kind, device, dtype_of(compute, device), local.attention, local.quantise)
+        _check_quantise(device, local)
+    if local.attention == "flash_attention_2" and importlib.util.find_spec("flash_attn") is None:
+        raise ShotadError(
+            "local.attention = 'flash_attention_2' needs flash-attn, which is not installed.",
+            "Install it: pip install flash-attn. Or set local.attention to auto.",
+        )
+    return device
 
 
 def load_way(way: Way) -> Loaded:
@@ -254,16 +274,11 @@ def _bits(transformers: Any, way: Way) -> Any:
     )
 
 
-def _check_quantise(device: torch.device, local: LocalSettings, place: ModelPlace) -> None:
+def _check_quantise(device: torch.device, local: LocalSettings) -> None:
     if device.type != "cuda":
         raise ConfigError(
             f"local.quantise = {local.quantise!r} cannot be used on {device.type}.",
             "It needs a CUDA GPU; set it to none, or name a smaller model.",
-        )
-    if place.gguf is not None:
-        raise ConfigError(
-            f"local.quantise = {local.quantise!r} is not for the GGUF file of {place.label}.",
-            "Set it to none, or name the folder of a model in safetensors.",
         )
     missing = [name for name in ("bitsandbytes", "accelerate") if importlib.util.find_spec(name) is None]
     if missing:

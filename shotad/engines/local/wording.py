@@ -1,0 +1,90 @@
+"""A conversation as the tokens that a text model reads, by the chat template that comes with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import jinja2
+
+from shotad.types import Message
+
+Turn = Mapping[str, str]
+"""``role`` and ``content``, as chat templates want them."""
+
+_DAY = datetime(2024, 7, 26)  # noqa: DTZ001  a date that is written out, in no zone
+"""What templates that tell the model the date are given (Llama 3.1's own fallback): an answer must not
+depend on the day of the run."""
+
+
+class Refused(Exception):  # noqa: N818  an answer of the template, not a fault
+    """A chat template cannot put a conversation into words; the message says why."""
+
+
+def prompt_ids(tokenizer: Any, messages: Sequence[Message]) -> list[int]:
+    """Token ids of the prompt, up to where the answer begins.
+
+    A template writes all special tokens itself, so that none is added; without a template the turns are
+    put one below the other, and the tokenizer adds its own. Raises Refused.
+    """
+    talk = [{"role": one.role, "content": _cleaned(tokenizer, one.text)} for one in messages]
+    if not tokenizer.chat_template:
+        text, special = "\n\n".join(turn["content"] for turn in talk) + "\n\n", True
+    else:
+        text, special = _rendered(tokenizer, talk), False
+    return list(tokenizer(text, add_special_tokens=special, verbose=False)["input_ids"])
+
+
+def folded(talk: Sequence[Turn]) -> list[Turn]:
+    """What the system says, put before the first turn of the user, for models that know no system role.
+
+    >>> folded([{"role": "system", "content": "Be short."}, {"role": "user", "content": "Why?"}])
+    [{'role': 'user', 'content': 'Be short.\\n\\nWhy?'}]
+    """
+    system = [turn["content"] for turn in talk if turn["role"] == "system"]
+    others = [turn for turn in talk if turn["role"] != "system"]
+    return alternating([*({"role": "user", "content": text} for text in system), *others])
+
+
+def alternating(talk: Sequence[Turn]) -> list[Turn]:
+    """Neighbours of the same role joined, by an empty line."""
+    found: list[Turn] = []
+    for turn in talk:
+        if found and found[-1]["role"] == turn["role"]:
+            found[-1] = {**turn, "content": f"{found[-1]['content']}\n\n{turn['content']}"}
+        else:
+            found.append(turn)
+    return found
+
+
+_WAYS: tuple[Callable[[Sequence[Turn]], list[Turn]], ...] = (list, alternating, folded)
+"""How a conversation is offered to a template, until it takes it whole."""
+
+
+def _rendered(tokenizer: Any, talk: Sequence[Turn]) -> str:
+    why = "it leaves out a part of the conversation"
+    for way in _WAYS:
+        try:
+            text: str = tokenizer.apply_chat_template(
+                way(talk),
+                tokenize=False,
+                add_generation_prompt=True,
+                enable_thinking=False,  # of models that think aloud unless told otherwise (Qwen3)
+                date_string=_DAY.strftime("%d %b %Y"),
+                strftime_now=_DAY.strftime,
+            )
+        except (jinja2.TemplateError, TypeError, ValueError) as error:
+            why = str(error)
+            continue
+        if all(turn["content"].strip() in text for turn in talk):
+            return text
+    raise Refused(f"the model's chat template cannot be used: {why}")
+
+
+def _cleaned(tokenizer: Any, text: str) -> str:
+    """The text without the model's special tokens, so that words of a film never end a turn."""
+    named = {str(one) for one in tokenizer.added_tokens_decoder.values() if one.special}
+    words = sorted({*named, *tokenizer.all_special_tokens} - {""}, key=len, reverse=True)
+    return re.sub("|".join(map(re.escape, words)), "", text) if words else text
