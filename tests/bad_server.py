@@ -101,7 +101,7 @@ def echo(seen: Seen) -> Act:
     return answer(seen.question)
 
 
-def status(code: int, message: str = "", *, headers: Mapping[str, str] | None = None, **error: Any) -> Act:
+def status(code: int, message: str = "", /, *, headers: Mapping[str, str] | None = None, **error: Any) -> Act:
     """An error as OpenAI words it; ``error`` adds ``code``, ``param`` and ``type``."""
     body = json.dumps({"error": {"message": message or f"error {code}", **error}})
     return Act(status=code, body=body, headers=headers or {})

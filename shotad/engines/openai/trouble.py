@@ -1,0 +1,142 @@
+"""What went wrong with a call, in the words of the server, and what that means for the run."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+_LONGEST = 300
+_MARKUP = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+
+Meaning = Literal["again", "slot", "refused", "too long", "quota", "key", "missing", "blind", "moved"]
+"""``again``: it may pass; ``slot``: this request cannot be answered; ``refused``: its content is not
+wanted; the others, but for ``too long``, mean that no request can."""
+
+_QUOTA = {
+    "insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_balance",
+    "insufficient_credits", "insufficient_funds",
+}  # fmt: skip
+"""A limit of requests per minute has other codes, and passes."""
+_UNWANTED = {
+    "content_filter",
+    "content_policy_violation",
+    "responsibleaipolicyviolation",
+    "moderation_blocked",
+}
+_UNKNOWN_MODEL = {"model_not_found", "model_not_exist", "unknown_model", "model_not_available"}
+_TOO_LONG_CODES = {"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"}
+_TOO_LONG = re.compile(
+    r"context (?:length|size|window)|maximum context|max_model_len|prompt is too long|too many tokens"
+    r"|reduce the length|input is too long|longer than the maximum|too many images|at most \d+ image"
+)
+_BLIND = re.compile(
+    r"not a multimodal model"
+    r"|(?:image|vision|multimodal)[a-z_ ]{0,20}(?:is|are) not (?:support|enabled|available)"
+    r"|(?:not|n't) support (?:image|vision|multimodal)|support image input|mmproj"
+)
+_NO_SUCH_MODEL = re.compile(r"model\b.{0,120}?(?:not found|does not exist|not exist|is not available)")
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """A server's answer as it came. Names of ``headers`` are in small letters."""
+
+    status: int
+    body: bytes = field(repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def document(self) -> Any:
+        """The body read as JSON; None where it is none."""
+        try:
+            return json.loads(self.body)
+        except (ValueError, RecursionError):
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """An error as the server words it, in whatever of the usual forms. ``words`` are in small letters."""
+
+    status: int
+    message: str
+    code: str = ""
+    param: str = ""
+
+    @property
+    def words(self) -> str:
+        """What it says, to be searched."""
+        return self.message.lower()
+
+    @property
+    def meaning(self) -> Meaning:
+        """What follows from it."""
+        if self.status == 402 or self.code in _QUOTA:
+            return "quota"
+        if self.code in _UNWANTED:
+            return "refused"
+        if self.code in _TOO_LONG_CODES or self.status == 413:
+            return "too long"
+        if _BLIND.search(self.words):
+            return "blind"
+        return self._by_status()
+
+    def _by_status(self) -> Meaning:
+        if self.status in (408, 409, 425, 429) or self.status >= 500:
+            return "again"
+        if self.status in (401, 403):
+            return "key"
+        if self.status < 400:
+            return "moved"
+        if self.status in (404, 405, 410) or self.code in _UNKNOWN_MODEL or _NO_SUCH_MODEL.search(self.words):
+            return "missing"
+        return "too long" if _TOO_LONG.search(self.words) else "slot"
+
+
+def trouble_in(raw: Raw) -> Trouble | None:
+    """The error in an answer; also in one with status 200 that holds nothing but an error."""
+    document = raw.document
+    if isinstance(document, list) and len(document) == 1:
+        document = document[0]
+    held = document if isinstance(document, Mapping) else {}
+    if raw.status == 200:
+        return _of(200, held["error"], raw) if held.get("error") and not held.get("choices") else None
+    for name in ("error", "detail", "errors", "message"):
+        if held.get(name):
+            inner = held if name == "message" else held[name]
+            return _of(raw.status, inner, raw)
+    return Trouble(raw.status, shortened(raw.body.decode("utf-8", "replace")))
+
+
+def _of(status: int, error: Any, raw: Raw) -> Trouble:
+    if not isinstance(error, Mapping):
+        return Trouble(
+            _status(status, None), shortened(error if isinstance(error, str) else json.dumps(error))
+        )
+    message = error.get("message") or error.get("detail") or json.dumps(error, ensure_ascii=False)
+    codes = [str(error[name]).lower() for name in ("code", "type") if error.get(name)]
+    notable = _QUOTA | _UNWANTED | _UNKNOWN_MODEL | _TOO_LONG_CODES
+    code = next((code for code in codes if code in notable), codes[0] if codes else "")
+    return Trouble(
+        _status(status, error.get("code")), shortened(str(message)), code, str(error.get("param") or "")
+    )
+
+
+def _status(status: int, code: Any) -> int:
+    """The status that counts: gateways answer 200 with the true one in the body."""
+    if status != 200:
+        return status
+    return int(code) if isinstance(code, int) and 400 <= code < 600 else 500
+
+
+def shortened(text: str) -> str:
+    """A server's words on one line, without markup, 300 characters at most.
+
+    >>> shortened("<h1>Bad\\n gateway</h1>")
+    'Bad gateway'
+    """
+    line = " ".join(_MARKUP.sub(" ", text).split())
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
