@@ -131,8 +131,8 @@ def _opening(config: Config, folder: Path, engines: Engines) -> list[str]:
 
 EMBEDDED = (
     "Engine: the embedded observer. It tells people, movement, light and text on the screen, not the story: "
-    "a first, plain draft. A vision-language model tells far more: --engine paper on a GPU, --engine openai with "
-    "a server (docs/engines.md)."
+    "a first, plain draft. A vision-language model tells far more: --engine paper on a GPU, or "
+    "--engine openai with a server (docs/engines.md)."
 )
 
 
