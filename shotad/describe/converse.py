@@ -10,7 +10,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
@@ -133,6 +133,12 @@ def _in_threads(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each inquiry in a thread of its own. The source is read here, so that one thread reads the film."""
     reading = threading.Lock()
+    # The other engine may take fewer calls at once.
+    seats = {who: threading.Semaphore(engine.abilities.in_flight) for who, engine in engines.items()}
+
+    def asked(who: Who, requests: Sequence[Request]) -> tuple[Reply, ...]:
+        with seats[who]:
+            return tuple(ask_all(engines[who], requests))
 
     def locked(slot_id: str) -> Clip:
         assert clip_of is not None
@@ -151,7 +157,7 @@ def _in_threads(
                         named = next(source, None)
                     more = named is not None
                     if named is not None:
-                        under_way.add(pool.submit(_to_end, named, engines, locked if clip_of else None))
+                        under_way.add(pool.submit(_to_end, named, asked, locked if clip_of else None))
                 if not under_way:
                     break
                 done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
@@ -169,14 +175,13 @@ def _in_threads(
 
 
 def _to_end(
-    named: Named, engines: Mapping[Who, Engine], clip_of: ClipOf | None
+    named: Named, asked: Callable[[Who, Sequence[Request]], tuple[Reply, ...]], clip_of: ClipOf | None
 ) -> tuple[str, dict[str, Any]]:
     name, inquiry = named
     try:
         turns = next(inquiry)
         while True:
-            requests = [_request(turn, clip_of) for turn in turns]
-            turns = inquiry.send(tuple(ask_all(engines[turns[0].who], requests)))
+            turns = inquiry.send(asked(turns[0].who, [_request(turn, clip_of) for turn in turns]))
     except StopIteration as end:
         return name, end.value
 

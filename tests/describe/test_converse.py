@@ -216,6 +216,13 @@ def test_a_clip_is_fetched_when_it_is_asked_about() -> None:
         dict(converse([("a", asks("a"))], {"looks": Sees()}))
 
 
+def test_an_engine_that_takes_one_call_at_a_time_gets_one_beside_another_that_takes_many() -> None:
+    looks, writes = Listed(), Listed(in_flight=6)
+    dict(converse(((name, thrice(name)) for name in NAMES), {"looks": looks, "writes": writes}))
+    assert looks.most_busy == 1
+    assert writes.most_busy > 1
+
+
 def test_reading_ahead_hands_out_all_and_ends() -> None:
     with ahead(iter(range(50)), 3) as items:
         assert list(items) == list(range(50))
