@@ -16,7 +16,7 @@ from shotad.script.rules import quotations
 
 _SENTENCE = re.compile(r"(?<![A-Z])(?<!\bMr)(?<!\bMrs)(?<!\bDr)[.!?…]+[\"”’)]*\s+|\s*;\s+")
 _BORDER = re.compile(
-    r",?\s+(?P<time>as|while|when|until|before|after|where|because)\s+(?:then\s+)?"
+    r",?\s+(?P<time>as|while|when|until|after|where|because)\s+(?:then\s+)?"
     r"|(?P<comma>,)\s+(?P<joined>(?:and|but|then)\s+(?:then\s+)?)?"
     r"|\s+(?P<bare>and|but)\s+(?:then\s+)?"
     r"|\s+(?P<then>then)\s+"
@@ -26,12 +26,16 @@ _PLACE = re.compile(
     r"(?P<phrase>(?:in|on|at|inside|outside|behind|under|beneath|near|beside|among|between|beyond|by)\s+[^,]+),\s+",
     re.IGNORECASE,
 )
-_TIMES = re.compile(
+_NOT_A_PLACE = re.compile(
     r"\b(?:nights?|mornings?|evenings?|afternoons?|days?|dawn|dusk|moments?|times?|hours?|minutes?|seconds?|years?"
-    r"|once|last|first|turn|unison|return|response|\w+day|front|contrast|silence)\b",
+    r"|once|last|first|turn|unison|return|response|reply|\w+day|front|contrast|silence|mirrors?|reflections?"
+    r"|photos?|photographs?|pictures?|paintings?|dreams?|flashbacks?|hands?|arms?|fingers?|motion|one|another"
+    r"|flash|instant|blur|haste|panic)\b",
     re.IGNORECASE,
 )
-_FRONTED = re.compile(r"(?:as|while|when|after|before|once|until)\s+(?P<clause>[^,]+),\s+", re.IGNORECASE)
+"""Nouns of phrases that are no place in which the subject is."""
+_NO_PARTICIPLES = word_set("during morning evening nothing everything anything something king according")
+_FRONTED = re.compile(r"(?:as|while|when|after|once|until)\s+(?P<clause>[^,]+),\s+", re.IGNORECASE)
 _WHO = re.compile(r"(?:who|which)\s+")
 _ANTECEDENT = re.compile(
     r"\b((?:an?|the|his|her|their|its|another|two|three|several|some)\s+(?:[\w'’-]+\s+){0,3}[\w'’-]+"
@@ -44,7 +48,6 @@ _DETERMINERS = word_set(
     """
 )
 _PLURAL_DETERMINERS = word_set("these those two three four five several some many both all")
-_POSSESSIVES = word_set("his her their its")
 _PLURALS = word_set(
     """
     men women children people police feet teeth mice geese fish sheep others both
@@ -57,9 +60,11 @@ _PREPOSITIONS = word_set(
     """
 )
 _STOPS = word_set("that who which whose whom where as while when if to")
+_RESULTS = word_set("causing revealing allowing making letting forcing sending leaving showing")
+"""Participles that may be said of the whole clause before them; they stay with it."""
 _ADVERBS = word_set(
     """
-    then now still just again also soon both each never almost finally quietly together
+    then now still just again also soon both each never almost half together back inside outside
     """
 )
 _SEEING = re.compile(r"\b(?:see|watch|hear|let|make|help|feel)s?\b", re.IGNORECASE)
@@ -68,10 +73,9 @@ _LONGEST_SUBJECT = 9
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """A subject, and what it does; ``plural`` tells the form of its verbs."""
+    """Who acts; ``plural`` tells the form of the verbs."""
 
     subject: str
-    rest: str
     plural: bool
 
     @property
@@ -112,10 +116,15 @@ def _claims(sentence: str) -> Iterator[str]:
         first, sentence = opened
         yield first
     clause = _clause(sentence)
+    begin = 0
+    opener = sentence[: sentence.find(", ") + 1]
+    if opener and (" " not in opener or (clause is None and _first_word(sentence) in _PREPOSITIONS)):
+        begin = len(opener) + 1
+        clause = _clause(sentence[begin:])
     if clause is None:
         yield sentence
     else:
-        yield from _cut(sentence, clause)
+        yield from _cut(sentence, clause, begin)
 
 
 def _opened(sentence: str) -> tuple[str, str] | None:
@@ -125,16 +134,19 @@ def _opened(sentence: str) -> tuple[str, str] | None:
     clause = _clause(sentence[end:]) if end > 1 else None
     if clause is None:
         return None
-    if place and not _TIMES.search(place["phrase"]):
-        return f"{clause.subject} {clause.be} {_small(place['phrase'])}", sentence[end:]
-    if not place and _first_word(sentence) in GERUNDS:
+    if place:
+        is_there = not _NOT_A_PLACE.search(place["phrase"]) and not _SEEING.search(sentence[end:])
+        claim = f"{clause.subject} {clause.be} {_small(place['phrase'])}"
+        return (claim, sentence[end:]) if is_there else None
+    first = _first_word(sentence)
+    if first.endswith("ing") and first not in _NO_PARTICIPLES:
         return f"{clause.subject} {clause.be} {_small(sentence[: end - 2])}", sentence[end:]
     return None
 
 
-def _cut(sentence: str, clause: _Clause) -> Iterator[str]:
-    """The claims of a sentence whose first clause is known, by the borders that are ones."""
-    start, prefix, participle, position = 0, "", False, 0
+def _cut(sentence: str, clause: _Clause, begin: int) -> Iterator[str]:
+    """The claims of a sentence whose first clause, at ``begin``, is known, by the borders that are ones."""
+    start, prefix, participle, position = 0, "", False, _after_subject(sentence, clause, begin)
     while border := _BORDER.search(sentence, position):
         position = border.end()
         after = sentence[position:]
@@ -145,8 +157,14 @@ def _cut(sentence: str, clause: _Clause) -> Iterator[str]:
         yield f"{prefix}{said}"
         prefix, skipped, clause, participle = new
         start = position + skipped
-        position = start
+        position = start if prefix else _after_subject(sentence, clause, start)
     yield f"{prefix}{sentence[start:]}"
+
+
+def _after_subject(sentence: str, clause: _Clause, begin: int) -> int:
+    """Where the verb of a clause that starts at ``begin`` may stand: an "and" before it joins subjects."""
+    found = sentence.find(clause.subject, begin)
+    return found + len(clause.subject) if found >= 0 else begin
 
 
 _New = tuple[str, int, _Clause, bool]
@@ -164,7 +182,7 @@ def _after_border(
     if not border["time"] and _agrees(after, clause) and not (clause.plural and _SEEING.search(said)):
         return (f"{clause.subject} ", 0, clause, False)
     comma = border["comma"] and not border["joined"]
-    if first in GERUNDS and (comma or border["time"] or border["dash"] or participle):
+    if first in GERUNDS - _RESULTS and (comma or border["time"] or border["dash"] or participle):
         return (f"{clause.subject} {clause.be} ", 0, clause, True)
     own = _clause(after)
     if own is not None and _own_subject(after, border):
@@ -179,7 +197,7 @@ def _relative(said: str, after: str, skipped: int) -> _New | None:
     if named is None or word not in S_FORMS | BASE_FORMS:
         return None
     plural = word not in S_FORMS
-    return (f"{named[1]} ", skipped, _Clause(named[1], after, plural), False)
+    return (f"{named[1]} ", skipped, _Clause(named[1], plural), False)
 
 
 def _absolute(after: str) -> _New | None:
@@ -189,9 +207,11 @@ def _absolute(after: str) -> _New | None:
         owned = words[0].lower() in _DETERMINERS
         if word.lower() in GERUNDS or (owned and number > 1 and word.lower() in PARTICIPLES):
             noun = " ".join(words[:number])
-            if {w.lower() for w in words[:number]} & (_PREPOSITIONS | _STOPS | GERUNDS | {"and"}):
+            if {w.lower().split("'")[0] for w in words[:number]} & (
+                _PREPOSITIONS | _STOPS | GERUNDS | {"and"}
+            ):
                 return None
-            clause = _Clause(noun, "", _is_plural(words[:number]))
+            clause = _Clause(noun, _is_plural(words[:number]))
             return (f"{noun} {clause.be} ", len(noun) + 1, clause, True)
         if re.search(r"[^\w'’-]", after[: len(" ".join(words[: number + 1]))].replace(" ", "")):
             return None
@@ -209,6 +229,7 @@ def _own_subject(after: str, border: re.Match[str]) -> bool:
 def _clause(text: str) -> _Clause | None:
     """The subject at a text's beginning, if a finite verb follows it."""
     words = _words(text)
+    words = words[sum(1 for _ in _leading_adverbs(words)) :]
     if len(words) < 2:
         return None
     first = words[0].lower()
@@ -216,7 +237,7 @@ def _clause(text: str) -> _Clause | None:
         at = 1 + sum(1 for _ in _leading_adverbs(words[1:]))
         plural = first == "they"
         if at < len(words) and _finite(words[at].lower(), plural):
-            return _Clause(words[0], text, plural)
+            return _Clause(words[0], plural)
         return None
     if first in _PREPOSITIONS | _STOPS or first in GERUNDS:
         return None
@@ -235,14 +256,14 @@ def _noun_clause(text: str, words: list[str]) -> _Clause | None:
             continue
         follows = words[at + 1].lower() if at + 1 < len(words) else ""
         if word in S_FORMS and not (word in NOUNS_TOO and follows in BASE_FORMS):
-            return _Clause(" ".join(subject), text, plural=False)
+            return _Clause(" ".join(subject), plural=False)
         if word in BASE_FORMS and _is_plural(subject):
-            return _Clause(" ".join(subject), text, plural=True)
+            return _Clause(" ".join(subject), plural=True)
     return None
 
 
 def _is_plural(subject: list[str]) -> bool:
-    lower = [word.lower() for word in subject]
+    lower = [word.lower() for word in subject if not re.search(r"\wly$", word)] or [""]
     if "and" in lower or lower[0] in _PLURAL_DETERMINERS:
         return True
     if lower[0] in ("a", "an", "another", "each", "every", "this", "that"):

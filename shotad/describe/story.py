@@ -44,13 +44,15 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
 """The templates of this module and the variables that each has."""
 
 TOKENS_A_WORD = 4 / 3
-CHARACTERS_A_TOKEN = 4
-"""Of English text, as makers of tokenizers state it; both are taken and the larger number counts."""
+"""Of English prose; how many words are asked for where a budget is in tokens."""
 
+MARGIN = 1.1
+"""The estimate errs on the side of too many tokens."""
+
+_PIECE = re.compile(r"\w+|[^\w\s]+|\n")
 _WIDE = re.compile(
     r"[\u0e00-\u0eff\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
-_OTHER = re.compile(r"[^\x00-\x7f]")
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"”’)]*\s+")
 _LABEL = re.compile(
     r"(?:(?:here(?:'s| is)\b[^:\n]{0,60}|(?:the )?(?:(?:new|renewed|updated|revised|short) )*"
@@ -63,15 +65,26 @@ _CHATTER = re.compile(
 
 
 def tokens_in(text: str) -> int:
-    """About how many tokens a text takes, rather too many than too few: 0 for none.
+    """About how many tokens a text takes, rather too many than too few; 0 for none.
 
-    Latin letters: a token for four characters, or four for three words. Other alphabets: one for two
-    characters; Chinese, Japanese, Korean and Thai: one for each.
+    A word in small letters takes one for each nine letters, one with a capital, a name perhaps, one for
+    each four; signs take one; other alphabets one for two letters, Chinese, Japanese, Korean and Thai two
+    for each character. Against the tokenizer of SmolLM2 (49k pieces) it gives 1.05 to 1.15 times its number
+    for lines of AD, captions and prompts.
+
+    >>> tokens_in("She opens the tin.")
+    6
     """
-    wide = len(_WIDE.findall(text))
-    other = len(_OTHER.findall(text)) - wide
-    by_characters = (len(text) - wide - other) / CHARACTERS_A_TOKEN + other / 2 + wide
-    return math.ceil(max(by_characters, len(text.split()) * TOKENS_A_WORD))
+    return math.ceil(MARGIN * sum(_tokens_of_piece(piece) for piece in _PIECE.findall(text)))
+
+
+def _tokens_of_piece(piece: str) -> int:
+    if not piece[0].isalnum():
+        return 1
+    wide = len(_WIDE.findall(piece))
+    if wide or not piece.isascii():
+        return 2 * wide + math.ceil((len(piece) - wide) / 2)
+    return math.ceil(len(piece) / (4 if piece[0].isupper() and len(piece) > 3 else 9))
 
 
 def story_text(
@@ -153,18 +166,15 @@ def _filled(name: str, **value: str) -> str:
 
 
 def _dialogue(slot: Interval, speech: Sequence[Utterance], settings: StorySettings) -> str:
-    """The words spoken around a slot, in order, each with its place in time."""
+    """The words spoken around a slot, in order, each with its place in time; the nearest are kept."""
     near = [
-        (gap, utterance)
+        (_between(slot, utterance.interval), utterance.interval, _spoken(slot, utterance))
         for utterance in speech
-        if _words_of(utterance) and (gap := _between(slot, utterance.interval)) <= settings.dialogue_reach
+        if _words_of(utterance)
     ]
-    near.sort(key=lambda pair: pair[0])
-    rows = {utterance: _spoken(slot, utterance) for _, utterance in near}
-    kept = set(_first_within(rows.values(), settings.dialogue_tokens))
-    return "\n".join(
-        row for utterance, row in sorted(rows.items(), key=lambda item: item[0].interval) if row in kept
-    )
+    near = sorted(row for row in near if row[0] <= settings.dialogue_reach)
+    kept = _first_within((row for _, _, row in near), settings.dialogue_tokens)
+    return "\n".join(row for _, row in sorted((interval, row) for _, interval, row in near[: len(kept)]))
 
 
 def _between(slot: Interval, spoken: Interval) -> float:

@@ -12,43 +12,64 @@ def word_set(words: str) -> frozenset[str]:
 
 _BASES = word_set(
     """
-    accept adjust admire aim answer appear approach arrange arrive attach back balance bang bark bash
-    bat battle be beam beat beckon bend bite blast bleed blink blow board bob bolt bounce bound bow
-    brace brake break breathe brush buckle build bump burn burst bury bustle button buy call carry carve
-    cast catch change charge chase check chew chop circle clamber clap clasp clean clear clench climb
-    cling clink close clutch collapse collect comb come comfort consult continue count cover cower crack
-    cradle crane crash crawl creep cringe cross crouch crowd crumple crush cry curl cut dab dance dart
-    dash deal descend dig dip disappear discover disembark dive do dodge doff don douse drag drain drape
-    draw dream dress drift drink drip drive drop drown dry duck duel dump dust ease eat edge embrace
-    emerge empty enjoy enter escape escort examine exchange exit explode extend eye face fade fall
-    fasten feed feel fetch fiddle fight file fill find finger finish fire fish fit fix flap flash
-    flatten flee flick flicker flinch fling flip float flood flop flow fly fold follow force frown
-    fumble gallop gasp gather gaze gesture get give glance glare gleam glide glimpse glow gnaw go grab
-    grasp grin grind grip grit groan grow guide gulp hand handcuff hang haul have head heave help
-    hesitate hide hit hobble hoist hold hop hover hug hunch hurl hurry hurtle inch inhale insert inspect
-    jog join jolt jump keep kick kill kiss knead kneel knit knock land lash laugh launch lay lead lean
-    leap leave let lick lie lift light limp line linger listen load lock look loom loosen lower lug
-    lunge lurch make march mark massage meet melt mend mop motion mount mouth move nod nudge observe
-    offer open overtake pace pack paddle paint park pass pat patrol pause pay pedal peek peel peep peer
-    perch perform pet pick pile pin pinch place plant play plough plow pluck plug plunge pocket point
-    poke polish pop pose pounce pour press prise prod produce prop pry puff pull pump punch push put
-    race rain raise rake reach read rear recline recoil regard release relight remain remove repair
-    reply rest return reveal reverse ride ring rinse rip rise roar rock roll rub rummage run rush saddle
-    salute saunter scale scamper scan scatter scoop scowl scramble scrape scratch scream screw scribble
-    scrub search see seize sell send serve set settle sew shake share shave shed shelter shield shift
-    shine shiver shoot shout shove show shrink shrug shudder shuffle shut sidle sift sigh sign signal
-    sing sink sip sit skate skid skim skip slam slap sleep slice slide sling slip slow slump smack smash
-    smear smell smile smoke smooth snap snarl snatch sneak sniff snore snow soak soar sob spark speak
-    speed spill spin spit splash split spot sprawl spray spread spring sprint squat squeeze squint stab
-    stack stagger stamp stand stare start startle steady steal steer step stick stir stitch stoop stop
-    storm straddle straighten strain stretch stride strike stroke stroll struggle strum study stuff
-    stumble suck surge surround survey swallow sway sweep swerve swim swing swipe swirl switch take tap
-    taste tear tease tell test thread throw thrust thumb thump tidy tie tighten tilt tip toast topple
-    toss touch tow tower trace track trail train trap travel tread tremble trickle trim trip trot trudge
-    trundle try tuck tug tumble turn twirl twist twitch type unbuckle unbutton uncork uncover undo
-    undress unfasten unfold unhook unload unlock unpack unroll unscrew unwrap unzip use vanish vault
-    vomit wade wait wake walk wander warm wash watch wave wear weave weep weigh wheel whip whirl whisper
-    whistle wield wince wind wink wipe withdraw work wrap wrench wrestle wring write yank yawn yell zip
+    accelerate accept activate adjust admire adopt advance aim alert allow ambush answer appear applaud
+    approach arch arrange arrest arrive attach attack attempt avert avoid awaken back bake balance
+    bandage bang barge bark bash bat bathe battle be beam bear beat beckon become begin behead bend bite
+    blast bleat bleed blink block bloom blow board bob boil bolt boo bounce bound bow brace braid brake
+    bray break breathe bring brush buckle build bump bundle burn burst bury bustle button buy buzz call
+    calm canter capsize capture caress carry carve cast catch cause cavort change charge chase check
+    cheer chew chisel choke chop chuck chuckle circle claim clamber clamp clap clasp claw clean clear
+    clench click climb cling clink close clutch coax cock coil collapse collect comb come comfort
+    conceal concede consider consult continue contort convulse corner cough count cover cower crack
+    cradle crane crash crawl creep cringe cross crouch crowd crumble crumple crunch crush cry cuddle
+    cuff cup curl curse curtsy cut dab dance dangle dart dash deal deflect deliver demonstrate descend
+    destroy detach detonate dial die dig dip direct disappear disconnect discover disembark disengage
+    dive do dodge doff don doodle douse doze drag drain drape draw dream dress dribble drift drill drink
+    drip drive drop drown dry duck duel dump dunk dust ease eat edge elbow embrace emerge emit empty end
+    engrave enjoy enlarge enter erupt escape escort etch evade examine exchange execute exit explode
+    explore extend eye face fade faint fall falter fasten feed feel fend fetch fiddle fight file fill
+    find finger finish fire fish fit fix flap flare flash flatten flee flex flick flicker flinch fling
+    flip float flood flop flow flutter fly focus fold follow force forget freeze frisk frown fry fumble
+    furrow gain gallop gape gasp gather gaze gesture get give glance glare gleam glide glimpse glow
+    glower gnaw go gobble gorge grab grasp graze grimace grin grind grip grit groan grow growl guide
+    gulp halt hammer hand handcuff hang hatch haul have head hear heave help hesitate hiccup hide hike
+    hiss hit hobble hoist hold hook hop hose hover howl huddle hug hum hunch hunt hurdle hurl hurry
+    hurtle ignite illuminate imagine impale imprison inch increase indicate inhale inject insert inspect
+    jab jam jerk jiggle jog join jolt jostle juggle jump keep kick kill kiss knead kneel knit knock knot
+    know ladle land lash laugh launch lay lead lean leap leave let lick lie lift light limp line linger
+    listen load lob lock loiter look loom loosen lose lounge lower lug lull lumber lunge lurch lure make
+    manage march mark massage meet melt mend mime miss moor mop motion mount mouth move mow munch nap
+    narrow near nestle nibble nod notice nudge obey observe offer open operate overtake pace pack paddle
+    paint parade park pass pat patrol pause pay peck pedal peek peel peep peer perch perform pet
+    photograph pick pile pin pinch place plait plant plaster play plod plough plow pluck plug plummet
+    plunge pocket point poison poke polish ponder pop pose pounce pound pour pout present press pretend
+    prick prise prod produce proffer prop propel protect provide prowl pry puff pull pulverize pump
+    punch purr push put race rage rain raise rake ram reach read reappear rear recall recline recoil
+    recover reel refill regard rejoin release relight reload rely remain remember remove repair repeat
+    replace replay reply reposition reset rest resume resuscitate retreat retrieve return reveal reverse
+    revive ride ring rinse rip rise roar roast rock roll rouse row rub rumble rummage run rush saddle
+    sail salute sashay saunter saw say scale scamper scan scatter scoop scoot score scour scout scowl
+    scramble scrape scratch scream screw scribble scrub scrunch sculpt scuttle seal search secure sedate
+    see seem seize select sell send serve set settle sew shake shampoo share shatter shave shed shelter
+    shield shift shine shiver shoot shout shove show shower shriek shrink shrug shudder shuffle shut
+    sidle sift sigh sign signal sing sink sip sit skate sketch ski skid skim skip slam slap slash sledge
+    sleep slice slide sling slip slow slump slurp smack smash smear smell smile smirk smoke smooth
+    smudge snag snap snarl snatch sneak sneer sneeze sniff snore snorkel snow snuggle soak soar sob
+    somersault sort spark sparkle speak speed spill spin spiral spit splash split spot sprawl spray
+    spread spring sprinkle sprint sprout sputter spy square squat squeeze squelch squint squirm squirt
+    stab stack stagger stalk stall stamp stand stare start startle stay steady steal steer step stick
+    stiffen stifle stir stitch stomp stoop stop storm straddle straighten strain strangle strap stretch
+    stride strike strive stroke stroll struggle strum study stuff stumble submerge suck sup suppress
+    surge surrender surround survey swaddle swallow swat sway sweep swerve swig swim swing swipe swirl
+    switch swivel swoop tackle take talk tap taste taunt tear tease teleport tell tense test thaw think
+    thrash thread throttle throw thrust thumb thump thunder tickle tidy tie tighten tilt tinker tip
+    tiptoe toast toboggan topple toss touch tow tower trace track trail train trap travel tread tremble
+    trickle trim trip trot trudge trundle try tuck tug tumble turn twirl twist twitch type unbuckle
+    unbutton unclip uncork uncover uncuff undo undress undulate unearth unfasten unfold unhook unlace
+    unlatch unload unlock unmask unpack unravel unroll unscrew untuck unveil unwind unwrap unzip use
+    vanish vault veer vomit waddle wade wait wake walk wander warm wash watch wave wear weave weep weigh
+    whack wheel whine whip whirl whirr whisper whistle whittle whizz widen wield wiggle wilt wince wind
+    wink wipe withdraw wobble work wrap wrench wrestle wriggle wring wrinkle write yank yawn yell zip
     """
 )
 
@@ -56,7 +77,7 @@ _IRREGULAR_S = {"be": "is", "have": "has", "do": "does", "go": "goes"}
 _IRREGULAR_BASE = {"be": "are"}
 _DOUBLED = re.compile(r"^[^aeiou]*(?:qu)?[aeiou][bdgklmnprtv]$")
 """One syllable with one vowel and one consonant at its end: ``run`` → ``running``."""
-_DOUBLED_TOO = word_set("unzip unpin")
+_DOUBLED_TOO = word_set("unzip unpin propel begin forget unclip")
 
 _IRREGULAR_PARTICIPLES = word_set(
     """
@@ -108,18 +129,21 @@ PARTICIPLES = frozenset(map(_past, _BASES)) | _IRREGULAR_PARTICIPLES
 """``Opened``; regular forms, and the irregular ones that describe a state."""
 NOUNS_TOO = word_set(
     """
-    hands looks turns steps watches walks cuts waves drops lights lines marks places plants plays points
-    pockets rings rocks rolls sets shots signs sights smiles springs stacks sticks stamps tears trails
-    trains traps trips flames faces eyes fingers fish heads backs boards bounds bows boxes brakes
-    branches bunches calls casts chops circles claps combs covers cracks crowds cries dances deals
-    dresses drinks drives dusts files fires fits flashes flicks floats folds frowns grips guides hangs
-    hides hits hops inches kicks kisses knocks lands leads leaves lifts locks loads mounts mouths moves
-    nods packs paints parks pats passes peels piles pins plugs polishes poses presses props pumps
-    punches races rakes rests rides rinses runs rushes saddles scales scoops screams screws sells shades
-    shelters shields shifts shrugs signals sips slaps slices slides slips smokes snaps snows sparks
-    spins splashes spots sprays stalks stares starts stitches stops storms strides strikes strokes
-    swings switches taps tests threads thumbs ties tips toasts touches towers tracks twists types uses
-    vaults waits whips winds wheels works wraps zips
+    arches attempts backs bandages barges barks blocks boards bounds bows brakes calls casts cheers
+    chops circles clamps claps claws clicks combs corners coughs covers cracks cries crowds cuffs cups
+    curses cuts dances deals dreams dresses drills drinks drives drops dusts elbows ends faces files
+    fingers fires fits flares flashes flicks floats focuses folds frowns furrows gains grips growls
+    guides hammers hands hangs hides hikes hits hooks hops hoses howls hums hunts inches jams kicks
+    kisses knocks knots ladles lands leads leaves lifts lights lines loads locks looks marks mounts
+    mouths moves naps nods packs paints parades parks passes pats peels photographs piles pins places
+    plants plays plugs pockets points polishes poses presents presses props pumps punches races rakes
+    reels rests rides rings rinses rocks rolls rows runs rushes saddles sails saws scales scoops screams
+    screws seals sells sets shelters shields shifts shrugs signals signs sips skates skis slaps sledges
+    slices slides slips smiles smokes snaps sneezes snows sparks spins spirals splashes spots sprays
+    springs sprouts stacks stalks stalls stamps stares starts steps sticks stitches stops storms straps
+    strides strikes strokes swings switches taps tears tests threads throttles thumbs ties tips toasts
+    touches towers tracks trails trains traps trips turns twists types uses vaults waits walks watches
+    waves wheels whines whips winds works wraps wrinkles zips
     """
 )
 """Verb forms that are as often nouns in a list: ``plates, cups and rings``."""

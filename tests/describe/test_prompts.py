@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 
 from shotad.config import PromptSettings, load_config
+from shotad.describe import story, verify
 from shotad.describe.prompts import (
+    COUNTS,
     EXAMPLES,
+    TEMPLATES,
     VARIABLES,
     Character,
     Stage1Prompt,
@@ -25,6 +28,7 @@ from shotad.describe.prompts import (
     stage1_messages,
     stage2_messages,
 )
+from shotad.describe.templates import cut_to_words
 from shotad.errors import PromptError
 from shotad.resources import data_root, prompt_text
 from shotad.types import Description, FramePlan, Grammar, Role, ShotScale
@@ -83,11 +87,20 @@ def edit(folder: Path, name: str, old: str, new: str) -> None:
 def test_every_prompt_file_is_known_and_complete() -> None:
     files = {
         str(p.relative_to(data_root() / "prompts").with_suffix(""))
-        for stage in ("stage1", "stage2")
-        for p in (data_root() / "prompts" / stage).glob("*.txt")
+        for folder in ("stage1", "stage2", "story", "verify")
+        for p in (data_root() / "prompts" / folder).glob("*.txt")
+        if not p.name.startswith(("again", "choose"))
     }
-    assert files == {*VARIABLES, EXAMPLES}
+    assert files == {*VARIABLES, *story.TEMPLATES, *verify.TEMPLATES, EXAMPLES}
+    assert TEMPLATES is VARIABLES
+    check_prompts(story.TEMPLATES, verify.TEMPLATES)
+
+
+def test_templates_of_other_modules_are_checked_too(own_data: Path) -> None:
+    edit(own_data, "story/names", "$names", "$persons")
     check_prompts()
+    with pytest.raises(PromptError, match=r"story/names does not know \$persons and lacks \$names"):
+        check_prompts(verify.TEMPLATES, story.TEMPLATES)
 
 
 def test_render_fills_in_and_takes_values_literally() -> None:
@@ -296,15 +309,25 @@ def test_stage2_prompt_says_what_the_method_asks() -> None:
         assert marker not in system.text + user.text
 
 
-def test_five_candidates_are_asked_for_as_five() -> None:
-    prompt = stage2_messages(DESCRIBED, 9, DEFAULT, seed=42, candidates=5)
+@pytest.mark.parametrize("number", range(2, 11))
+def test_several_candidates_are_asked_for_by_their_number(number: int) -> None:
+    prompt = stage2_messages(DESCRIBED, 9, DEFAULT, seed=42, candidates=number)
     system, user = (m.text for m in prompt.messages)
     assert "one sentence" not in system
-    assert "five" in user
+    assert COUNTS[number] in COUNTS[2:]
+    assert f"{COUNTS[number]} alternatives, each ONE succinct sentence" in user
+    assert f"Write {COUNTS[number]} different sentences" in user
     assert "9 words in each sentence" in user
-    assert all(f'"summarized_AD_{k}"' in user for k in range(1, 6))
+    keys = [f"summarized_AD_{k}" for k in range(1, number + 1)]
+    assert json.dumps(dict.fromkeys(keys, "...")) in user
     assert '"summarized_AD"' not in user
-    assert prompt.schema["required"] == [f"summarized_AD_{k}" for k in range(1, 6)]
+    assert prompt.schema["required"] == keys
+
+
+@pytest.mark.parametrize("number", [-1, 0, 11])
+def test_candidates_that_nobody_can_count_are_refused(number: int) -> None:
+    with pytest.raises(ValueError, match=f"1 to 10, got {number}"):
+        stage2_messages(DESCRIBED, 9, DEFAULT, seed=42, candidates=number)
 
 
 def test_schema_asks_for_the_keys_and_nothing_else() -> None:
@@ -339,36 +362,219 @@ def test_examples_are_drawn_by_seed_and_slot() -> None:
     assert len(set(re.findall(r"door \d+", first))) == 10
 
 
-def test_examples_come_from_the_settings_else_from_the_file() -> None:
-    assert "A cat yawns." in stage2_text(PromptSettings(examples=("A cat yawns.",)))
-    assert "A cat yawns." not in stage2_text()
-    assert "She nods." in stage2_text()
+def test_examples_given_go_before_those_of_the_settings() -> None:
+    settings = PromptSettings(examples=("A cat yawns.",))
+    assert "A cat yawns." in stage2_text(settings)
+    assert "A cat yawns." not in stage2_text(settings, examples=["A dog barks."])
+
+
+def test_examples_have_about_the_expected_length() -> None:
+    shown = re.findall(r'^\{"summarized_AD": "([^.].*)"\}$', stage2_text(expected_words=7), re.MULTILINE)
+    lengths = [len(line.split()) for line in shown if line != "..."]
+    assert len(lengths) == 10
+    assert set(lengths) <= {6, 7, 8}
+    default = re.findall(r'^\{"summarized_AD": "([A-Z].*)"\}$', stage2_text(), re.MULTILINE)
+    assert {len(line.split()) for line in default} <= {7, 8, 9}, "one less than the budget of 9"
 
 
 def test_no_examples_leave_no_trace() -> None:
     assert "looked like this" not in stage2_text(PromptSettings(example_count=0))
 
 
-def test_published_examples_have_about_the_expected_length() -> None:
-    pool = [" ".join(["go"] * n) for n in range(1, 20)]
-    settings = PromptSettings(example_choice="length")
-    shown = re.findall(r'"((?:go ?)+)"', stage2_text(settings, examples=pool * 4, expected_words=7))
-    assert len(shown) == 10
-    assert {len(line.split()) for line in shown} <= {6, 7, 8}
-    few = re.findall(r'"((?:go ?)+)"', stage2_text(settings, examples=pool, expected_words=7))
-    assert {len(line.split()) for line in few} - {6, 7, 8}, (
-        "all are used where fewer than ten have the length"
+# The note and the story
+
+
+NOTE = "Ann is a thief. Bo follows her."
+
+
+def blank_lines(text: str) -> int:
+    return text.count("\n\n")
+
+
+def test_note_stands_in_both_prompts_in_a_block_of_its_own() -> None:
+    settings = PromptSettings(note=f"  {NOTE}\n")
+    stage1_text = stage1_messages(plans(), Grammar(), settings).messages[0].text
+    for text in (stage1_text, stage2_text(settings)):
+        assert f"\n\nNote on the movie, by the person who asks:\n{NOTE}\n(" in text
+    assert stage1_text.index(NOTE) < stage1_text.index("Tell briefly")
+    assert stage2_text(settings).index(NOTE) < stage2_text(settings).index("Description:")
+
+
+@pytest.mark.parametrize("empty", ["", " \n\t"])
+def test_without_note_and_story_the_prompts_are_as_they_were(empty: str) -> None:
+    settings = PromptSettings(note=empty)
+    stage1_text = stage1_messages(plans(), Grammar(), settings).messages[0].text
+    assert stage1_text == text_of(stage1())
+    assert stage1_text.startswith(
+        "This is a clip from a movie. Each frame carries the number of its shot in the top left corner, "
+        "from Shot 0, the oldest, onwards.\nTell briefly"
+    )
+    text = stage2_text(settings, story=empty)
+    assert text == stage2_text()
+    assert "ONE succinct sentence.\n\nDescription:" in text
+    assert blank_lines(text) == 4
+    assert blank_lines(stage2_text(PromptSettings(note=NOTE), story="Earlier: rain.")) == 6
+
+
+def test_no_words_of_the_note_are_none() -> None:
+    assert stage2_text(PromptSettings(note=NOTE, note_words=0)) == stage2_text()
+
+
+def test_long_note_ends_with_a_sentence() -> None:
+    text = stage2_text(PromptSettings(note=f"{NOTE} " * 5, note_words=9))
+    assert f"\n{NOTE}\n(Use it" in text
+
+
+def test_story_stands_before_the_description() -> None:
+    text = stage2_text(story="Earlier: Ann hid.")
+    assert "\n\nEarlier: Ann hid.\n\nDescription:" in text
+    both = stage2_text(PromptSettings(note=NOTE), story="Earlier: Ann hid.")
+    assert both.index(NOTE) < both.index("Earlier")
+
+
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [
+        (100, "One two. Three four five. Six."),
+        (6, "One two. Three four five. Six."),
+        (5, "One two. Three four five."),
+        (4, "One two."),
+        (1, "One …"),
+        (0, ""),
+    ],
+)
+def test_text_is_cut_at_a_sentence_where_it_can(words: int, kept: str) -> None:
+    assert cut_to_words("One two. Three four five. Six.", words) == kept
+
+
+def test_cut_text_keeps_its_lines_and_does_not_lose_half_of_them() -> None:
+    assert cut_to_words("Ann: a thief\nBo: her brother\nCy: a dog", 7) == "Ann: a thief\nBo: her brother"
+    assert (
+        cut_to_words("Short. then a long run of words, with no end to it", 7)
+        == "Short. then a long run of words …"
     )
 
 
-def test_built_in_examples_name_nobody_and_differ_in_length() -> None:
-    lines = prompt_text(EXAMPLES).split("\n")[:-1]
-    assert len(lines) == len(set(lines)) == 10
-    lengths = sorted(len(line.split()) for line in lines)
-    assert lengths[0] <= 2
-    assert lengths[-1] >= 20
-    for line in lines:
-        assert re.fullmatch(r"[A-Z][a-z, ]*[a-z]+\.", line), "no name, no figure, one sentence"
+# Every point of the method, in words of ours
+
+STAGE1_POINTS = {
+    "watch the clip of a medium": "This is a clip from a movie.",
+    "shot numbers are at the top left of each frame": "Each frame carries the number of its shot in the top left",
+    "describe briefly what happened": "Tell briefly what takes place in [Shot 1, Shot 2]",
+    "in so many steps": "in these four steps:",
+    "1 main characters": "\n1. Say who the main characters are",
+    "if circles are available": "where a coloured circle is drawn around a face",
+    "possible characters and their colours": "(these may appear: Ann (red), Bo (green))",
+    "2 who does what": "\n2. Say who does what",
+    "weight on movement": "above all how bodies move",
+    "3 interactions, such as looks": "\n3. Say what passes between the characters, for example who looks at whom",
+    "4 the factor": "\n4. Say where this is: the place, its furniture, and the ways in and out.",
+    "circles only mark characters": "The coloured circles serve only to tell the characters apart",
+    "circles are not to be mentioned": "never mention them",
+    "thread sentence: finally": "Last of all, explain briefly, in a single sentence, why [Shot 0, Shot 3]",
+    "thread sentence: same camera set-up": "have the same camera set-up",
+    "do not invent": "Report only what can be seen. Where you are not sure, leave it out.",
+    "answer template": (
+        "Description:\n1. Main characters: ...\n2. Actions: ...\n3. Interactions: ...\n4. Environment: ...\n"
+        "\nExplanation: ..."
+    ),
+}
+
+
+def full_stage1() -> str:
+    grammar = Grammar({1: L, 2: L}, ((0, 3),))
+    return text_of(stage1(grammar=grammar, characters=[Character("Ann", "red"), Character("Bo", "green")]))
+
+
+@pytest.mark.parametrize("point", STAGE1_POINTS)
+def test_stage1_prompt_has_every_point_of_algorithm_1(point: str) -> None:
+    assert STAGE1_POINTS[point] in full_stage1()
+
+
+def test_points_of_algorithm_1_stand_in_its_order() -> None:
+    places = [full_stage1().index(words) for words in STAGE1_POINTS.values()]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize(
+    ("factor", "words"),
+    [
+        ("face", "Say what the characters' faces do."),
+        ("object", "Name the important objects that the characters handle or use."),
+        ("environment", "Say where this is: the place, its furniture, and the ways in and out."),
+    ],
+)
+def test_factor_asks_for_what_the_scale_suggests(factor: str, words: str) -> None:
+    assert f"\n4. {words}\n" in text_of(stage1(factor=factor))
+
+
+STAGE2_POINTS = {
+    "ONE succinct AD sentence": "ONE succinct sentence.",
+    "the description": "Description:\n1. Main characters: Ann.\n2. Actions: Ann runs.",
+    "the most attractive characters": "the characters who draw the eye most",
+    "their actions": "on what they do",
+    "related key objects": "on the key objects that belong to it",
+    "first names": "Call characters by their first name",
+    "no titles": 'without any title such as "Mrs." or "Professor"',
+    "pronouns where names are missing": 'Where no name is known write "he", "she" or "they"',
+    "never a man": 'do not write "a man" or "a woman"',
+    "no camera": "Leave the camera out",
+    "no weight on talking": "do not dwell on the fact that somebody is talking",
+    "concrete and specific objects": "Choose objects that are concrete and particular",
+    "most of all without characters": "most of all where no characters are seen",
+    "no mood": "Say nothing about the mood of the characters",
+    "nothing that the input does not say": "Say nothing that the description does not say",
+    "verbs, if they fit": "See whether one of these movements takes place",
+    "in decreasing priority": "the first being the most welcome",
+    "and use them": "and if so use that verb: look, turn, take, hold, pull, walk, run, watch, stare, grab, "
+    "fall, get, go, open, smile.",
+    "a narrator's perspective": "as a narrator would speak it",
+    "the limit of words": "Stay within 9 words.",
+    "JSON": 'Answer in JSON, in this form:\n{"summarized_AD": "..."}',
+    "examples": "Answers to other clips looked like this:\n{",
+}
+
+
+@pytest.mark.parametrize("point", STAGE2_POINTS)
+def test_stage2_prompt_has_every_point_of_algorithm_2(point: str) -> None:
+    assert STAGE2_POINTS[point] in stage2_text()
+
+
+def test_points_of_algorithm_2_stand_in_its_order() -> None:
+    places = [stage2_text().index(words) for words in STAGE2_POINTS.values()]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "into one sentence",
+        "nothing stands before it and nothing after it",
+        "audio description for a TV series",
+    ],
+)
+def test_system_prompt_of_algorithm_2(words: str) -> None:
+    settings = PromptSettings(medium="TV series")
+    assert words in stage2_messages(DESCRIBED, 9, settings, seed=42).messages[0].text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "five alternatives",
+        "Write five different sentences as a narrator would speak them.",
+        "Each must be right on its own",
+        "each must put its weight on other key characters, actions and movements",
+    ],
+)
+def test_assistant_mode_of_algorithm_2(words: str) -> None:
+    assert words in stage2_text(candidates=5)
+
+
+def test_series_is_called_one_in_stage_2() -> None:
+    text = stage2_text(PromptSettings(medium="TV series"), story="x")
+    assert "one clip of a TV series" in text
+    assert "movie" not in text
 
 
 def test_prompts_do_not_repeat_the_papers_sentences() -> None:
@@ -381,7 +587,7 @@ def test_prompts_do_not_repeat_the_papers_sentences() -> None:
         words = re.findall(r"[a-z']+", text.lower())
         return {tuple(words[i : i + n]) for i in range(len(words) - n + 1)}
 
-    ours = " ".join(prompt_text(name) for name in VARIABLES)
+    ours = " ".join(prompt_text(name) for name in (*VARIABLES, *story.TEMPLATES, *verify.TEMPLATES))
     theirs = paper.read_text(encoding="utf-8")
     assert runs(theirs), "the paper has words"
     assert runs(ours) & runs(theirs) == set()
