@@ -10,10 +10,14 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options
+from shotad.engines.local.names import MODELS as TALKERS
 from shotad.errors import ShotadError, WeightsError
-from shotad.grammar.dino_models import MODELS
+from shotad.grammar.dino_models import MODELS as FEATURES
 from shotad.hub import HubModel, cached
 from shotad.weights import Weights, manifest, state, weights_file
+
+MODELS = {**FEATURES, **TALKERS}
+"""Models of the hub that have names here."""
 
 
 @click.group(name="models")
@@ -38,7 +42,7 @@ def list_models(console: Console) -> None:
 @click.argument("names", nargs=-1)
 @console_options
 def pull(console: Console, names: tuple[str, ...]) -> None:
-    """Fetch weights by NAMES, or all of the manifest; hub models (dinov2-...) come only by name."""
+    """Fetch weights by NAMES, or all of the manifest; hub models (dinov2-…, qwen2-vl-…) come only by name."""
     wanted = names or tuple(manifest())
     for name in wanted:
         _check_known(name)
