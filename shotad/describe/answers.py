@@ -15,9 +15,25 @@ MOST_FAILURES = 50
 
 _KEY = re.compile(r"[\"'`]?\bsummari[sz]ed?[_ -]?ADs?(?:[_ -]?(\d+))?[\"'`]?\s*[:=]\s*", re.IGNORECASE)
 _QUOTES = str.maketrans(
-    {"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "‘": "'", "’": "'", "`": "'", "：": ":"}
+    {
+        "“": '"',
+        "”": '"',
+        "„": '"',
+        "«": '"',
+        "»": '"',
+        "‘": "'",
+        "’": "'",
+        "`": "'",
+        "：": ":",
+        "。": ".",
+        "，": ", ",
+    }
 )
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_COMMENT = re.compile(r"(?<=[\"'}\],])[ \t]*//[^\n\"']*$", re.MULTILINE)
+_TABLE_ROW = re.compile(r"^[ \t]*\|[ \t]*(?:\d{1,2}[ \t]*\|)?(.*?)\|[ \t]*$", re.MULTILINE)
+_TOKENS = re.compile(r"<\|[a-z_0-9]{2,30}\|>|</?s>|\[/?INST\]|<(?:start|end)_of_turn>", re.IGNORECASE)
+"""Signs of a chat template that a server did not take out."""
 _FENCE = re.compile(r"```[ \t]*\w*")
 _CLOSED = re.compile(r"\s*(?:$|[}\]\n]|,\s*(?:$|[\"'}\]{\n]))")
 """What follows the quote that ends a value; any other quote belongs to the sentence."""
@@ -25,15 +41,19 @@ _CLOSED = re.compile(r"\s*(?:$|[}\]\n]|,\s*(?:$|[\"'}\]{\n]))")
 _OPENING = re.compile(
     r"(?:(?:sure|certainly|of course|absolutely|okay|ok)(?: thing)?"
     r"(?:[!.:]\s+|,\s+(?=here|below|i\b|this|the a)))?"
+    r"(?:(?:based on|from|given) (?:the|this|your) (?:\w+ ){0,3}?(?:description|clip|input)[^,:\n]{0,40}, )?"
     r"(?:here(?:'s| is| are| you go)\b[^:\n]{0,80}:\s*)?"
     r"(?:(?:the |possible |final )?(?:summari[sz]ed )?"
-    r"(?:audio descriptions?|ADs?|summary|answer|output|result)"
-    r"(?: \(AD\))?(?: sentences?)?(?: ?\d)? ?:\s*)?",
+    r"(?:audio descriptions?|ADs?|summary|answer|output|result"
+    r"|(?:option|candidate|version|alternative|sentence|line|variant|possibility)(?= ?\d))"
+    r"(?: \(AD\))?(?: sentences?)?(?: ?\d)?(?: (?:is|would be|reads|could be))? ?:\s*)?",
     re.IGNORECASE,
 )
 _AFTERWORD = re.compile(
     r"\(?(?:note|explanation|reasoning|word count|i (?:have |focused|used|hope|chose|tried)|let me know"
-    r"|this (?:sentence|summary|description|ad)\b|please )",
+    r"|this (?:sentence|summary|description|ad)\b|please |these (?:sentences|descriptions|ads|lines"
+    r"|options)\b"
+    r"|each (?:sentence|ad|option)\b|all (?:sentences|five)\b)",
     re.IGNORECASE,
 )
 _ENUMERATED = re.compile(r"(?:^|(?<=\s))\(?([1-9])[.)]\s+")
@@ -41,19 +61,26 @@ _WORD_COUNT = re.compile(r"\s*\(\d+ words?\)\s*(?=[.\"']*$)", re.IGNORECASE)
 _BRACKET = re.compile(r"[{\[]")
 _NOTHING = re.compile(r"(?:none|n/?a|null|nil|unknown|not applicable|\W*)[.;]?", re.IGNORECASE)
 _DO = (
-    r"(?:assist|help|fulfil\w*|comply|provide|describe|generate|create|write|process|view|watch|engage|continue"
-    r"|summari[sz]e|complete|produce|support|identify|recogni[sz]e|see the|see any|access|analy[sz]e|discuss|answer"
+    r"(?:assist|help|fulfil\w*|comply|provide|describe|generate|create|write|process|view|watch|engage"
+    r"|continue"
+    r"|summari[sz]e|complete|produce|support|identify|recogni[sz]e|see the|see any|access|analy[sz]e"
+    r"|discuss|answer"
     r"|accommodate|do (?:that|this)|offer|share|convert|respond)"
 )
-_CANNOT = r"(?:can ?not|can't|could not|couldn't|won't|will not|am (?:unable|not able) to|'m (?:unable|not able) to)"
+_CANNOT = (
+    r"(?:can ?not|can't|could not|couldn't|won't|will not|am (?:unable|not able) to|'m (?:unable"
+    r"|not able) to)"
+)
 _REFUSAL = re.compile(
     r"(?:\W*(?:oh|okay|well|hmm),? )?"
     r"(?:i'?m (?:very |so |really |truly )?sorry|i am (?:very |so )?sorry"
-    r"|sorry,? (?:but )?(?:i\b|this\b|that\b|the (?:content|request|description))|i (?:do )?apologi[sz]e|my apologies"
+    r"|sorry,? (?:but )?(?:i\b|this\b|that\b|the (?:content|request|description))"
+    r"|i (?:do )?apologi[sz]e|my apologies"
     r"|apologies,? (?:but )?|unfortunately,? (?:i\b|this (?:content|request))"
     r"|i (?:can ?not|can't|must decline|have to decline|decline|am not comfortable|won't|will not)\b"
     r"|i(?:'m| am) (?:unable|not able|not allowed|not permitted|not comfortable|just an? |only an? )"
-    r"|i don't feel comfortable|as an? (?:responsible |large |helpful )?(?:ai\b|artificial|language model|assistant)"
+    r"|i don't feel comfortable|as an? (?:responsible |large |helpful )?(?:ai\b|artificial"
+    r"|language model|assistant)"
     r"|(?:request|content) (?:refused|blocked|filtered|denied)|refus(?:al|ed)\b\W*$"
     r"|can't (?:assist|help)|cannot (?:assist|help|fulfil|comply|provide))",
     re.IGNORECASE,
@@ -64,8 +91,10 @@ _REFUSAL_WITHIN = re.compile(
     r"|\b(?:violat\w+|goes against|against) (?:my|our|the|openai's|community) [\w' ]{0,30}"
     r"(?:polic(?:y|ies)|guidelines|terms|programming)\b"
     r"|\b(?:contains?|involves?|depicts?|due to|sexual|graphic|explicit) [^.\n]{0,60}"
-    r"\b(?:cannot|can't|unable to|not able to|won't) (?:\w+ )?(?:be )?(?:assist|help|provide|describe|generate|process)\w*"
-    rf"|\b(?:cannot|can't|unable to) {_DO} [^.\n]{{0,60}}\b(?:violen\w+|nudity|explicit|sexual|graphic|harmful)\b",
+    r"\b(?:cannot|can't|unable to|not able to|won't) (?:\w+ )?(?:be )?(?:assist|help|provide|describe"
+    r"|generate|process)\w*"
+    rf"|\b(?:cannot|can't|unable to) {_DO} [^.\n]{{0,60}}\b(?:violen\w+|nudity|explicit|sexual|graphic"
+    rf"|harmful)\b",
     re.IGNORECASE,
 )
 
@@ -84,6 +113,7 @@ def parse_stage2(text: str, candidates: int = 1, cut: bool = False) -> tuple[str
     if candidates < 1:
         raise ValueError(f"at least one candidate must be asked for, got {candidates}")
     body = _FENCE.sub("\n", _THOUGHTS.sub("", plain_quotes(text))).strip()
+    body = _COMMENT.sub("", body)
     if cut:
         body = _before_the_cut(body)
     lines = next(filter(None, (_spoken(found) for found in _readings(body, candidates))), [])
@@ -123,6 +153,7 @@ def quoted(text: str) -> str:
 def plain_quotes(text: str) -> str:
     """Text with straight quotes and without characters that cannot be written or seen."""
     sound = text.encode("utf-8", "ignore").decode("utf-8").translate(_QUOTES).replace("'''", "```")
+    sound = _TOKENS.sub("\n", sound)
     return "".join(c for c in sound if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Co", "Cn"))
 
 
@@ -154,17 +185,25 @@ def _is_refused(line: str) -> bool:
 
 
 def _before_the_cut(body: str) -> str:
-    """The answer up to the last place where a sentence, a value or a line is sure to have ended."""
-    ends = list(_SURE_END.finditer(body))
-    return body[: ends[-1].end()] if ends else ""
+    """The answer up to the last place where a sentence or a value is sure to have ended."""
+    for end in reversed(list(_SURE_END.finditer(body))):
+        head = body[: end.end()]
+        if not _NO_END.search(head):
+            return head
+    return ""
 
 
-_SURE_END = re.compile(r"[.!?…][\"')]*(?=\s|[,}\]]|\Z)|[\"']\s*[,}\]]")
+_SURE_END = re.compile(r"[.!?…][\"')]*(?=\s|[,}\]]|\Z)|[\"']\s*[,}\]]|\n(?=\s*(?:\d[.)]|[-•*])\s)")
+_NO_END = re.compile(
+    r"(?:(?:\b(?:Mr|Mrs|Ms|Dr|St|Prof|Sgt|Lt|Capt|Col|Gen|Jr|Sr|vs|No)|(?:^|[\s(])\d{1,2})\.|\.\.\.|…)\Z",
+    re.MULTILINE,
+)
 
 
 def _json_lines(body: str) -> Iterator[str]:
     """The lines of all JSON values that stand in the text."""
-    decoder, position, failures = json.JSONDecoder(strict=False), 0, 0
+    decoder = json.JSONDecoder(strict=False, object_pairs_hook=_all_values)
+    position, failures = 0, 0
     while failures < MOST_FAILURES and (bracket := _BRACKET.search(body, position)):
         try:
             value, position = decoder.raw_decode(body, bracket.start())
@@ -172,6 +211,14 @@ def _json_lines(body: str) -> Iterator[str]:
             position, failures = bracket.end(), failures + 1
         else:
             yield from _strings_of(value)
+
+
+def _all_values(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object in which a key that stands several times has a list of its values."""
+    found: dict[str, list[Any]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return {key: values[0] if len(values) == 1 else values for key, values in found.items()}
 
 
 def _strings_of(value: Any) -> list[str]:
@@ -241,7 +288,7 @@ def _unescaped(text: str) -> str:
 def _plain_lines(body: str, candidates: int) -> list[str]:
     """Sentences of an answer without JSON: opening words, afterwords and numbers taken away."""
     body = body[_OPENING.match(body).end() :] if _OPENING.match(body) else body  # type: ignore[union-attr]
-    kept = [line.strip() for line in body.splitlines()]
+    kept = [line.strip() for line in _TABLE_ROW.sub(r"\1", body).splitlines()]
     kept = kept[: next((i for i, line in enumerate(kept) if i and _AFTERWORD.match(line)), len(kept))]
     numbered = _ENUMERATED.split("\n".join(kept))
     if len(numbered) > 3:

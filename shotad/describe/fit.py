@@ -1,20 +1,27 @@
-"""Making a line short enough without a model: drop sentences, then clauses, else give up.
+"""Making a line short enough without a model: drop sentences, then clauses and phrases, else give up.
 
-The order is the one listeners prefer; a phrase is never cut in two, and what is quoted stays whole.
+The order is the one listeners prefer. What is left must be a whole sentence with its verb: where that cannot
+be told the line is not cut. A phrase is never cut in two, and what is quoted stays whole.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from shotad.describe import clauses
 from shotad.script.cue import count_words
+from shotad.script.rules import quotations
 
 _SENTENCE = re.compile(r"""(?<=[.!?…])["”']?\s+(?=["“']?[A-Z0-9])""")
 _ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|Sgt|Lt|Capt|Col|Gen|Jr|Sr|vs|No)\.$")
-_CLAUSE = re.compile(r"(?:[,;:]\s+|\s+[–—-]\s+|\s+(?=while\s|then\s|before\s|until\s))")
+_BORDER = re.compile(r"[,;:]\s+|\s+[–—-]\s+")
 _FEWEST = 3
 """Words that a shortened line must still have to be worth saying."""
+
+_MARK = "\ue000"
+"""Stands for a blank inside quotation marks, so that a quotation is one word while a line is cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +32,12 @@ class Fitted:
     steps: tuple[str, ...] = ()
 
 
-def fit_words(text: str, budget: int) -> Fitted | None:
-    """``text`` with at most ``budget`` words, or None where no whole phrase is short enough."""
+def fit_words(text: str, budget: int, *, language: str = "en") -> Fitted | None:
+    """``text`` with at most ``budget`` words, or None where nothing whole is short enough.
+
+    Of English lines clauses and phrases are dropped where what stays is sure to be a sentence; of others
+    only what follows a comma.
+    """
     if count_words(text) <= budget:
         return Fitted(text)
     steps: list[str] = []
@@ -38,7 +49,8 @@ def fit_words(text: str, budget: int) -> Fitted | None:
     line = " ".join(sentences)
     if count_words(line) > budget:
         steps.append("dropped clauses")
-        line = _without_clauses(line, budget)
+        english = language.lower().split("-")[0] == "en"
+        line = _shorter(line, budget) if english else _without_clauses(line, budget)
     if count_words(line) > budget or count_words(line) < min(_FEWEST, budget):
         return None
     return Fitted(line, tuple(steps))
@@ -56,14 +68,130 @@ def split_sentences(text: str) -> list[str]:
     return [*parts, text[start:].strip()] if text[start:].strip() else parts
 
 
+def _shorter(sentence: str, budget: int) -> str:
+    """The longest whole sentence that fits, made by dropping what leads in or what trails; else as it is."""
+    words = _hidden(sentence).split()
+    whole = {" ".join(variant) for main in _mains(words) for variant in (main, *_beginnings(main))}
+    short = [text for text in whole if _FEWEST <= count_words(_shown(text)) <= budget]
+    # The longest; among those the one that keeps most of the sentence's beginning.
+    best = max(short, key=lambda text: (count_words(_shown(text)), _shared(text, words), text), default=None)
+    return sentence if best is None else _finished(_shown(best))
+
+
+def _mains(words: list[str]) -> Iterator[list[str]]:
+    """The sentence, and it without what leads in or stands between its subject and its verb."""
+    yield words
+    commas = [at for at, word in enumerate(words) if word.endswith(",")]
+    if commas and clauses.is_lead(words[: commas[0] + 1]):
+        rest = words[commas[0] + 1 :]
+        if rest and clauses.begins_a_clause(rest):
+            yield rest
+    if len(commas) >= 2 and not clauses.is_lead(words) and clauses.main_verb(words[: commas[0] + 1]) is None:
+        aside, rest = words[commas[0] + 1 : commas[1] + 1], words[commas[1] + 1 :]
+        subject = [*words[: commas[0]], words[commas[0]].rstrip(",")]
+        if rest and clauses.is_verb(["he", *rest], 1) and _is_aside(aside) and len(subject) <= 4:
+            yield [*subject, *rest]
+
+
+def _is_aside(words: Sequence[str]) -> bool:
+    return clauses.is_lead(words) or clauses.bare(words[0]) in {
+        "who",
+        "his",
+        "her",
+        "their",
+        "now",
+        "still",
+        "whose",
+    }
+
+
+def _beginnings(words: list[str]) -> Iterator[list[str]]:
+    """Beginnings of a sentence that are sentences themselves; of ``A, B, and C`` also ``A and B``."""
+    verb = clauses.main_verb(words)
+    if verb is None:
+        return
+    for at in range(verb + 1, len(words)):
+        head = words[:at]
+        if _BORDER.fullmatch(f"{head[-1][-1]} ") or head[-1] in {"–", "—", "-"}:
+            head = [*head[:-1], head[-1].rstrip(",;:–—-")]
+            head = head if head[-1] else head[:-1]
+            if _cut_at_comma(head, words[at:], verb) and (joined := _joined(head, words[at:])):
+                yield joined
+        elif clauses.cut_before(words, at, verb) and (joined := _joined(head, words[at:])):
+            yield joined
+
+
+_STARTS = clauses.listed(
+    "and then but or so yet while as before until when where who which whose with without one each both "
+    "still now his her their its a an the arms hands head eyes lips"
+)
+
+
+def _cut_at_comma(head: list[str], rest: Sequence[str], verb: int) -> bool:
+    first = clauses.bare(rest[0])
+    known = (
+        first in _STARTS
+        or first in clauses.PREPOSITIONS
+        or first.endswith(("ing", "ed", "ly"))
+        or clauses.is_verb(["he", *rest], 1)
+    )
+    return known and len(head) > verb and clauses.may_end(head) and not _is_aside_of_another(rest)
+
+
+def _is_aside_of_another(rest: Sequence[str]) -> bool:
+    """True for ``…, held by two hoists, swings out``: the words before were the subject of what follows."""
+    end = next((at for at, word in enumerate(rest) if word.endswith(",")), None)
+    if end is None or end + 1 >= len(rest) or clauses.bare(rest[0]) in {"and", "then", "but"}:
+        return False
+    return clauses.is_verb(["he", *rest[end + 1 :]], 1) and not clauses.is_verb(["he", *rest], 1)
+
+
+def _joined(head: list[str], rest: Sequence[str]) -> list[str] | None:
+    """The head, its last comma made an "and" where it stood in a list; None where it cannot be."""
+    commas = [at for at, word in enumerate(head[:-1]) if word.endswith(",")]
+    listed = clauses.bare(rest[0]) in {"and", "then", "or"}
+    if not commas or not listed:
+        return head
+    at = commas[-1]
+    if clauses.is_verb(["he", *head[at + 1 :]], 1):
+        return [*head[:at], head[at].rstrip(","), "and", *head[at + 1 :]]
+    last = clauses.bare(head[at + 1])
+    return None if last in {"a", "an", "the"} or last[:1].isupper() else head
+
+
 def _without_clauses(sentence: str, budget: int) -> str:
-    """The longest beginning that ends where a clause ends and fits; the sentence if there is none."""
-    for match in reversed(list(_CLAUSE.finditer(sentence))):
+    """The longest beginning that ends before a comma or a dash and fits; the sentence if there is none."""
+    for match in reversed(list(_BORDER.finditer(sentence))):
         head = sentence[: match.start()].rstrip(" ,;:–—-")
-        head = re.sub(r"\s+(?:and|or|but|then)$", "", head)
         if _quotes_closed(head) and count_words(head) <= budget:
             return f"{head}."
     return sentence
+
+
+def _hidden(text: str) -> str:
+    parts: list[str] = []
+    at = 0
+    for start, end in quotations(text):
+        parts += [text[at:start], re.sub(r"\s", _MARK, text[start:end])]
+        at = end
+    return "".join((*parts, text[at:]))
+
+
+def _shown(text: str) -> str:
+    return text.replace(_MARK, " ")
+
+
+def _shared(text: str, words: Sequence[str]) -> int:
+    """How many words the two have in common from their beginning."""
+    return next(
+        (i for i, (a, b) in enumerate(zip(text.split(), words, strict=False)) if a != b), len(text.split())
+    )
+
+
+def _finished(text: str) -> str:
+    """With a capital first and a full stop last."""
+    text = text.rstrip(" ,;:–—-")
+    return f"{text[:1].upper()}{text[1:]}" + ("" if re.search(r"[.!?…][\"”')]*$", text) else ".")
 
 
 def _quotes_closed(text: str) -> bool:

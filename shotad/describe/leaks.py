@@ -1,9 +1,9 @@
-"""What of the prompt's own devices leaked into a description: circles, their colours, shot numbers, the camera.
+"""What of the prompt's devices leaked into a description: circles, their colours, shot numbers, the camera.
 
 Stage I marks people with coloured circles and shots with numbers, and asks never to mention them; models
 do so all the same. What can be taken out with the sentence still whole is taken out; the rest is named, so
-that it is asked again. Things of the story (a gunshot, a red car, a camera in a hand) stay: where it cannot be
-told which is meant, the text is left as it is. English only.
+that it is asked again. Things of the story (a gunshot, a red car, a camera in a hand) stay: where it cannot
+be told which is meant, the text is left as it is. English only.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class _Cleaner:
         return line
 
     def _told_apart(self, text: str) -> str:
-        """``the man⟨red⟩ … the man⟨green⟩`` → ``the man … the other man``, with three colours as they were."""
+        """``the man⟨red⟩ … the man⟨green⟩`` → ``the man … the other man``; a third is named by its circle."""
         colours: dict[str, list[str]] = {}
         for match in found_in.TAGGED.finditer(text):
             seen = colours.setdefault(match["who"].lower(), [])

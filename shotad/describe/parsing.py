@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
-from shotad.describe.answers import is_nothing, is_refusal, parse_stage2, plain, quoted
+from shotad.describe.answers import is_nothing, is_refusal, parse_stage2, plain, quoted, refuses
+from shotad.describe.fit import split_sentences
+from shotad.describe.layout import prose
 from shotad.errors import RefusalError, ScriptError
 from shotad.types import Description
 
@@ -29,15 +32,75 @@ _WRITTEN_FOR: Mapping[str, str] = {
     "Key objects": r"(?:key |main )?objects?",
     "Environment": r"(?:environment|setting|location)",
 }
-"""Patterns of what models write for a heading."""
+"""Patterns of what models write for a heading, wherever it stands."""
 
-_EXPLANATION = re.compile(r"(?:^|(?<=[\s.;]))(?:\d[.)] ?)?Explanations?(?: of threads)? ?:", re.IGNORECASE)
-_DESCRIPTION = re.compile(r"^ ?(?:dense |answer )?description ?:", re.IGNORECASE | re.MULTILINE)
-_THREAD_SENTENCE = re.compile(
-    r"(?:^|(?<=[.;!?]) |\n)(?=[^.;!?\n]*\bshots? \d)(?=[^.;!?\n]*\bcamera\b)[^.;!?\n]*[.;!?]?\s*\Z",
+_OF_THEM = r"(?: (?:of|by|between|among|from) (?:the )?(?:main |key )?characters)?"
+_WRITTEN_AT_LINE_START: Mapping[str, str] = {
+    "Main characters": (
+        r"(?:the )?(?:main |key |primary |principal |identified )?(?:characters?|people|persons?"
+        r"|figures?|subjects?)"
+        r"(?: (?:present|involved|identified|shown|visible|and (?:their )?(?:descriptions?|appearances?)))?"
+    ),
+    "Actions": (
+        r"(?:the )?(?:(?:character|main|key|primary)s?'?s? )?(?:actions?|activit(?:y|ies)|movements?)"
+        r"(?: (?:and|&) (?:actions?|movements?|activities|motions?))?(?: (?:performed|taken|observed))?"
+        + _OF_THEM
+    ),
+    "Interactions": (
+        r"(?:the )?(?:characters?'?[ -])?(?:(?:to )?characters?[ -])?interactions?(?: (?:and|&) \w+)?"
+        + _OF_THEM
+    ),
+    "Facial expressions": (
+        r"(?:the )?(?:characters?'? )?(?:facial )?expressions?(?: (?:and|&) (?:emotions?|reactions?"
+        r"|gestures?))?" + _OF_THEM
+    ),
+    "Key objects": (
+        r"(?:the )?(?:key |main |important |notable |significant |relevant )?(?:objects?|props?|items?)"
+        r"(?: (?:and|&) (?:props|items|objects))?(?: (?:present|involved|used|handled))?" + _OF_THEM
+    ),
+    "Environment": (
+        r"(?:the )?(?:environment|setting|location|place|surroundings?|scene setting)"
+        r"(?: ?(?:and|&|/) ?(?:environment|setting|location|surroundings?|background"
+        r"|furniture))?(?: details)?"
+    ),
+}
+"""What they write where nothing but a heading can stand: at a line's start or after a number."""
+
+_EXPLAINS = (
+    r"(?:explanations?(?: (?:of|for|on) [^:\n]{0,60})?|(?:shared |same )?camera set-?up(?: explanation)?"
+    r"|threads?(?: explanation| structure)?|reason for the same camera[^:\n]{0,30})"
+)
+_EXPLANATION = re.compile(
+    rf"(?:^|(?<=[\s.;]))(?:(?:step )?\d[.):] ?)?Explanations?(?: of threads)? ?:"
+    rf"|^ ?(?:step )?(?:\d[.):] ?)?{_EXPLAINS} ?(?::|$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_DESCRIPTION = re.compile(
+    r"^ ?(?:dense |answer |final )?description ?(?:of [^:\n]{0,60})?:", re.IGNORECASE | re.MULTILINE
+)
+_OF_THREADS = re.compile(
+    r"(?=.*\b(?:shots?|frames?|clips?|cameras?)\b)"
+    r".*\b(?:same|similar|identical|consistent|shared) (?:camera|set-?up|angle|framing|viewpoint"
+    r"|vantage|perspective)"
+    r"|(?=.*\bshots? \d).*\bcamera\b",
     re.IGNORECASE,
 )
-_NUMBERED = re.compile(r"(?:^|(?<=[\s.;]))\(?([1-9])[.):] ?(?=\S)")
+_LABEL_LINE = re.compile(
+    r"^\W*(?:(?:in|for|from) )?\[?shots? ?#?\d[\d ,&\[\]-]*(?:(?:and|to|shots?)[\d ,&\[\]-]+)*[:.\]]*$",
+    re.IGNORECASE,
+)
+_AFTERWORD = re.compile(
+    r"^(?:please\b|let me know|i hope|overall,|in (?:summary|conclusion),?|note(?: that)?\b ?:|disclaimer"
+    r"|this (?:description|answer|response) |these (?:descriptions|steps) |feel free)",
+    re.IGNORECASE,
+)
+_INSTRUCTION = re.compile(
+    r"^\W*(?:say|tell|name|identify|list|describe|report|explain|mention|state)\b"
+    r" (?:who|what|where|how|why|whether|the|all|any|each|only|briefly)\b[^.:;]*?(?:[.:;)]+\s*|$)",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(r"(?:^|(?<=[\s.;]))(?:step )?\(?([1-9])[.):] ?(?=\S)", re.IGNORECASE)
+_MOST_EXPLANATIONS = 20
 
 
 def parse_stage1(
@@ -51,46 +114,63 @@ def parse_stage1(
 
     Steps that the answer leaves out or leaves empty are left out; steps answered several times (shot
     by shot) are joined. An answer without any heading is read by its numbers, else kept whole under
-    ``Description``. The thread sentence goes to ``explanation``.
+    ``Description``. Thread sentences go to ``explanation``, wherever they stand; instructions that the
+    answer repeats, closing words, and refusals among answers are left out.
 
-    Raises ScriptError for an answer that is empty, a refusal, or an explanation alone.
+    Raises RefusalError for a refusal, ScriptError for an answer that is empty or an explanation alone.
     """
-    body, explanation = _cut_explanation(plain(text))
-    body = _after_opening(body)
+    body, explanation = _cut_explanation(_without_labels(plain(prose(text))), expected_steps)
+    body = _after_opening(body, expected_steps)
     steps = _by_heading(body, expected_steps)
     if steps is None:
         steps = _by_number(body, expected_steps)
     if steps is None:
-        whole = _tidy(body)
-        if is_refusal(whole):
+        steps = {WHOLE: _tidy(body)}
+    told, threads = _sorted_sentences(steps)
+    if not told:
+        if refuses(body):
             raise RefusalError(f"Stage I refused to describe slot {slot_id}: {quoted(text)}.", _RETRY)
-        steps = {} if is_nothing(whole) else {WHOLE: whole}
-    if not steps:
         raise ScriptError(f"Stage I described nothing of slot {slot_id}: {quoted(text)}.", _RETRY)
-    return Description(slot_id, steps, _tidy(explanation), text, engine, dict(notes or {}))
+    explained = " ".join((*_filled_texts([_tidy(explanation)]), *threads))
+    return Description(slot_id, told, explained, text, engine, dict(notes or {}))
 
 
 _RETRY = "Run again with another seed or engine."
 
 
-def _cut_explanation(text: str) -> tuple[str, str]:
-    """The answer without its thread sentence, and that sentence, wherever it stands."""
-    marked = _EXPLANATION.search(text)
-    if marked:
+def _without_labels(text: str) -> str:
+    """Without lines that hold a shot's number alone, and without the words that close a letter."""
+    lines = text.splitlines()
+    kept = [line for line in lines if not _LABEL_LINE.match(line)]
+    while kept and (not kept[-1].strip() or (len(kept) > 1 and _AFTERWORD.match(kept[-1].strip()))):
+        kept.pop()
+    return "\n".join(kept)
+
+
+def _cut_explanation(text: str, expected: Sequence[str]) -> tuple[str, str]:
+    """The answer without what stands under ``Explanation``, and that, up to the next heading."""
+    explanations: list[str] = []
+    for _ in range(_MOST_EXPLANATIONS):
+        marked = _EXPLANATION.search(text)
+        if not marked:
+            break
         rest = text[marked.end() :]
         resumed = _DESCRIPTION.search(rest)
-        explanation = rest[: resumed.start()] if resumed else rest
-        return text[: marked.start()] + (rest[resumed.start() :] if resumed else ""), explanation
-    unmarked = _THREAD_SENTENCE.search(text)
-    if unmarked and text[: unmarked.start()].strip():
-        return text[: unmarked.start()], unmarked.group()
-    return text, ""
+        stops = [start for start, _, _ in _headings(rest, expected)] + ([resumed.start()] if resumed else [])
+        stop = min(stops, default=len(rest))
+        explanations.append(rest[:stop])
+        text = text[: marked.start()] + "\n" + rest[stop:] if rest[stop:] else text[: marked.start()]
+    return text, " ".join(explanations)
 
 
-def _after_opening(text: str) -> str:
-    """What follows the first ``Description:``, without further ones (one for each shot, perhaps)."""
+def _after_opening(text: str, expected: Sequence[str]) -> str:
+    """What follows the first ``Description:``, if no step stands before it, without further ones."""
     opened = _DESCRIPTION.search(text)
-    return _DESCRIPTION.sub("", text[opened.end() :]) if opened else text
+    if opened is None:
+        return text
+    before = text[: opened.start()]
+    kept = f"{before}\n" if next(_headings(before, expected), None) else ""
+    return kept + _DESCRIPTION.sub("", text[opened.end() :])
 
 
 def _by_heading(body: str, expected: Sequence[str]) -> dict[str, str] | None:
@@ -103,22 +183,36 @@ def _by_heading(body: str, expected: Sequence[str]) -> dict[str, str] | None:
     for (_, end, heading), stop in zip(marks, stops, strict=False):
         found.setdefault(heading, []).append(_tidy(body[end:stop]))
     order = [*expected, *(h for h in found if h not in expected)]
-    return _filled({heading: " ".join(_filled_texts(found.get(heading, ()))) for heading in order})
+    return {heading: " ".join(_filled_texts(found.get(heading, ()))) for heading in order}
 
 
 def _headings(body: str, expected: Sequence[str]) -> Iterator[tuple[int, int, str]]:
     """Start, end and name of each heading: at a line's start, after a number, or after a full stop."""
     taken: set[int] = set()
     for heading in (*expected, *(known for known in _WRITTEN_FOR if known not in expected)):
-        written = rf"(?:{re.escape(heading)}|{_WRITTEN_FOR.get(heading, '(?!)')})"
-        pattern = (
-            rf"(?:^ ?(?:step )?(?:\(?\d[.):] ?)?|\b(?:step )?\d[.):] ?|(?<=[.;!?] )){written} ?(?:[:–—]|- )"
-            rf"|^ ?(?:step )?(?:\(?\d[.):] ?)?{written}$"
-        )
-        for match in re.finditer(pattern, body, re.IGNORECASE | re.MULTILINE):
+        for match in _heading_pattern(heading).finditer(body):
             if match.end() not in taken:
                 taken.add(match.end())
                 yield match.start(), match.end(), heading
+
+
+@lru_cache(maxsize=64)
+def _heading_pattern(heading: str) -> re.Pattern[str]:
+    anywhere = rf"(?:{re.escape(heading)}|{_WRITTEN_FOR.get(heading, '(?!)')})"
+    alone = rf"(?:{re.escape(heading)}|{_WRITTEN_AT_LINE_START.get(heading, '(?!)')})"
+    number = (
+        r"(?:(?:step|point|part|section) ?)?(?:\(?(?:\d|[a-f](?=[.)])|[ivx]{1,4}(?=[.)]))(?: ?[.):–—-]+"
+        r"|(?= \()) ?)?"
+    )
+    beside = r"(?: ?\([^()\n]{0,60}\)| ?\[[^\[\]\n]{0,60}\]| in \[?shots? [^:\n]{0,40})?"
+    return re.compile(
+        rf"^ ?{number}{alone}{beside} ?(?:[:–—]|- )"
+        rf"|^ ?{number}\({alone}\) ?[:–—-]"
+        rf"|\b(?:step )?\d[.):] ?{alone} ?(?:[:–—]|- )"
+        rf"|(?<=[.;!?] ){anywhere} ?(?:[:–—]|- )"
+        rf"|^ ?{number}{alone}{beside} ?$",
+        re.IGNORECASE | re.MULTILINE,
+    )
 
 
 def _by_number(body: str, expected: Sequence[str]) -> dict[str, str] | None:
@@ -129,11 +223,23 @@ def _by_number(body: str, expected: Sequence[str]) -> dict[str, str] | None:
         return None
     ends = [m.start() for m in marks[1:]] + [len(body)]
     texts = [_tidy(body[m.end() : end]) for m, end in zip(marks, ends, strict=True)]
-    return _filled(dict(zip(expected, texts, strict=False)))
+    return dict(zip(expected, texts, strict=False))
 
 
-def _filled(steps: Mapping[str, str]) -> dict[str, str]:
-    return {heading: text for heading, text in steps.items() if not is_nothing(text)}
+def _sorted_sentences(steps: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """The steps without what is no description, and the sentences on threads that stood in them."""
+    told: dict[str, str] = {}
+    threads: list[str] = []
+    for heading, text in steps.items():
+        kept: list[str] = []
+        for sentence in split_sentences(_INSTRUCTION.sub("", text)):
+            if _OF_THREADS.match(sentence):
+                threads.append(sentence)
+            elif not is_refusal(sentence):
+                kept.append(sentence)
+        if not is_nothing(" ".join(kept)):
+            told[heading] = _tidy(" ".join(kept))
+    return told, threads
 
 
 def _filled_texts(texts: Sequence[str]) -> list[str]:
@@ -143,7 +249,7 @@ def _filled_texts(texts: Sequence[str]) -> list[str]:
 def _tidy(text: str) -> str:
     """One line without the template's quotes and semicolons, ending in a full stop."""
     words = " ".join(text.split()).strip(" ;,-").removeprefix(":").strip()
-    if len(words) > 1 and words[0] in "'\"" and words.rstrip(".;")[-1] == words[0]:
+    if len(words) > 1 and words[0] in "'\"" and words.rstrip(".;")[-1:] == words[0]:
         words = words.rstrip(".;")[1:-1].strip()
     if is_nothing(words):
         return ""

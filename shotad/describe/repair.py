@@ -86,7 +86,7 @@ def stage2_more(messages: Messages, raw: str, have: Sequence[str], wanted: int) 
 
 
 def without(messages: Messages, raw: str, line: str, unseen: Sequence[str], candidates: int) -> Messages:
-    """Stage II asked for ``candidates`` lines in place of ``line``, of which ``unseen`` is not in the frames."""
+    """Stage II asked for ``candidates`` lines in place of ``line``, of which ``unseen`` cannot be seen."""
     listed = "\n".join(f"- {statement}" for statement in unseen)
     text = render(
         "stage2/again-without",

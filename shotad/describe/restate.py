@@ -5,20 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-_NOUNS_IN_ING = frozenset(
-    "building ceiling king ring string wing thing something anything nothing everything evening morning "
-    "wedding clothing railing living dining swimming sewing lightning viking being spring sling sibling "
-    "earring briefing housing lining".split()
+from shotad.describe.clauses import listed
+
+_NOUNS_IN_ING = listed(
+    "building ceiling king ring string wing thing something anything nothing everything evening "
+    "morning wedding clothing railing living dining swimming sewing lightning viking being spring "
+    "sling sibling earring briefing housing lining"
 )
-_PERHAPS_NOUNS = frozenset(
-    "painting drawing clearing crossing opening landing meeting gathering ending beginning setting".split()
+_PERHAPS_NOUNS = listed(
+    "painting drawing clearing crossing opening landing meeting gathering ending beginning setting"
 )
 """Nouns where nothing or a preposition follows: ``a large painting of a ship``."""
-_BEFORE_NOUN = frozenset("a an the his her their its of in on at with by from this that some another".split())
+_BEFORE_NOUN = listed("a an the his her their its of in on at with by from this that some another")
 _PREPOSITION = (
     r"(?:with|of|in|on|at|near|from|by|inside|outside|behind|beside|under|over|through|among|between)"
 )
-_PLURAL_WORDS = frozenset("people men women children police they both others crowds soldiers".split())
+_PLURAL_WORDS = listed("people men women children police they both others crowds soldiers")
 _NUMBERS = (
     r"(?:two|three|four|five|six|seven|eight|several|many|some|both|various|multiple|numerous|few|a few)"
 )
@@ -27,8 +29,8 @@ _NUMBERS = (
 def restated(rest: str, names: Sequence[str] = ()) -> str:
     """What stands after ``The clip shows``, as a sentence of its own.
 
-    ``a man who runs → A man runs``, ``Ann opening a gate → Ann is opening a gate``, ``a gun → There is a gun``,
-    ``the gun → The gun can be seen``.
+    ``a man who runs → A man runs``, ``Ann opening a gate → Ann is opening a gate``,
+    ``a gun → There is a gun``, ``the gun → The gun can be seen``.
     """
     text = rest.strip()
     head, comma, tail = _split(text)

@@ -131,7 +131,8 @@ INTERPRETIVE = _any(
 """L4: what it means, how it feels, why it is done."""
 
 _PAST = _words(
-    "went came saw took ran sat stood got gave made said told held fell began found kept knew threw drew rose "
+    "went came saw took ran sat stood got gave made said told held fell began found kept knew threw "
+    "drew rose "
     "wore wrote spoke shook drove broke brought caught fought bent sent felt met led left grew flew rode hid "
     "swung climbed stuck slid spun struck swam sang sank woke crept dug fled"
 )
@@ -143,7 +144,10 @@ _EVENTS = _words(
     "kissed greeted joined followed interrupted watched helped approached escorted tossed blown swept picked "
     "dropped lowered raised opened pulled_out"
 )
-_DONE = rf"(?:{_EVENTS}|\w{{2,}}ed|made|held|caught|driven|eaten|bitten|torn|bound|sent|told|met|left|drawn|beaten)"
+_DONE = (
+    rf"(?:{_EVENTS}|\w{{2,}}ed|made|held|caught|driven|eaten|bitten|torn|bound|sent|told|met|left|drawn"
+    rf"|beaten)"
+)
 _STATES = _words(
     "seated parked dressed positioned located situated placed perched stationed sprawled crouched huddled "
     "curled slumped propped gathered stopped"
@@ -160,7 +164,8 @@ TENSE = _any(
         ),
         rf"(?:^|(?<=[.!?;] ))(?-i:[A-Z])[a-z]+ (?:{_ADVERB} )?\w\w+ed (?:the|his|her|their|its|him|them)\b",
         r"\b(?:was|were|did|had been)\b",
-        rf"(?-i:{_WILL_NOT}\bwill) (?:{_ADVERB} )*(?:be|have|do|go|come|take|make|get|see|find|need|try|become)\b",
+        rf"(?-i:{_WILL_NOT}\bwill) (?:{_ADVERB} )*(?:be|have|do|go|come|take|make|get|see|find|need|try"
+        rf"|become)\b",
         rf"\b{_SUBJECT} (?:will|shall)\b|\b{_SUBJECT}'ll\b",
         r"\b(?:is|are) going to (?:be|have|do|take|make|get|see|kill|shoot|fall|jump|attack|leave|die|say)\b",
     )
