@@ -55,6 +55,7 @@ TEXT: dict[str, Any] = {
     "num_attention_heads": 4,
     "num_key_value_heads": 2,
     "max_position_embeddings": 4096,
+    "tie_word_embeddings": False,
     "initializer_range": 0.2,
 }
 LLAMA = {"model_type": "llama", "pad_token_id": 258, "bos_token_id": 256, "eos_token_id": 257}
@@ -199,11 +200,16 @@ def _saved(
     processor: dict[str, Any] | None = None,
 ) -> Path:
     torch.manual_seed(0)
+    config.tie_word_embeddings = False
     model = AutoModelForImageTextToText.from_config(config, dtype=torch.float32)
     with torch.no_grad():
         for weight in model.parameters():
             if weight.ndim > 1:
                 weight.normal_(0, 0.2)
+        # Letters only, and no end: what a model says can then be compared.
+        letters = torch.tensor([33 <= ord(tokenizer.convert_ids_to_tokens(i)[0]) < 127 for i in range(256)])
+        model.get_output_embeddings().weight[:256][~letters] = 0
+        model.get_output_embeddings().weight[256:] = 0
     model.generation_config.eos_token_id = tokenizer.eos_token_id
     model.generation_config.pad_token_id = tokenizer.pad_token_id
     model.save_pretrained(folder)

@@ -91,7 +91,7 @@ class VisionModel:
 
         replies: dict[int, Reply] = {}
         with shelf.lent(ready.place, "image-text", self._config.compute, self._config.local) as loaded:
-            for with_clip in (True, False):
+            for with_clip in {request.clip is not None: None for request in requests}:
                 chosen = [i for i, request in enumerate(requests) if (request.clip is not None) == with_clip]
                 answered = self._answers(loaded, ready, [requests[index] for index in chosen])
                 replies.update(zip(chosen, answered, strict=True))
@@ -126,7 +126,6 @@ class VisionModel:
             made = ready.words.inputs([asked[place] for place in places])
             return {name: value for name, value in made.items() if name in accepted}
 
-        _forget_positions(loaded.model)
         local = self._config.local
         found = answers(
             loaded,
@@ -184,10 +183,3 @@ def _accepted(model: Any) -> set[str]:
     """Names of what the model's ``generate`` takes; it refuses all others."""
     named: set[str] = set(inspect.signature(model.prepare_inputs_for_generation).parameters)
     return named | set(inspect.signature(model.forward).parameters)
-
-
-def _forget_positions(model: Any) -> None:
-    """Qwen's models keep the last clip's shift of positions, and would shift words without a clip by it."""
-    for part in model.modules():
-        if getattr(part, "rope_deltas", None) is not None:
-            part.rope_deltas = None

@@ -18,6 +18,7 @@ from shotad.engines.local.vision_stills import StillWords, make_processor, read_
 from shotad.engines.local.vision_talk import Template
 from shotad.engines.local.wording import Refused
 from shotad.errors import ConfigError, EngineError
+from shotad.hub import broken, reason
 from shotad.types import Clip, Message
 
 FramesAs = Literal["auto", "video", "images"]
@@ -75,9 +76,15 @@ def _try(words: Words, label: str) -> None:
     clip = Clip(np.zeros((2, 56, 56, 3), np.uint8), np.arange(2.0), np.ones(2, np.int64))
     try:
         words.prompt(Request("", (Message("user", "What is seen?", with_clip=True),), clip))
+        words.image_tokens(56, 56, 2)
     except Refused as error:
         raise EngineError(
             f"{label} cannot be asked about a clip: {error}.", "Choose another model."
+        ) from None
+    except (ImportError, NameError, *broken(label)) as error:
+        raise EngineError(
+            f"The processor of {label} cannot be used here: {reason(error)}.",
+            "If it names a package, install that; else choose another model.",
         ) from None
 
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from shotad.compute import need
 from shotad.engines.base import Request
+from shotad.engines.local.loading import quiet
 from shotad.engines.local.vision_talk import Template, turns
 from shotad.engines.local.wording import Refused
 from shotad.errors import EngineError
@@ -104,9 +105,10 @@ def make_processor(folder: Path, config: Any, tokenizer: Any, template: str | No
         )
     purpose = f"The processor of {label}"
     try:
-        images = transformers.AutoImageProcessor.from_pretrained(
-            folder, backend="pil", config=config, local_files_only=True
-        )
+        with quiet(transformers):
+            images = transformers.AutoImageProcessor.from_pretrained(
+                folder, backend="pil", config=config, local_files_only=True
+            )
         made = _without_videos(kind)(
             image_processor=images,
             tokenizer=tokenizer,
@@ -115,7 +117,7 @@ def make_processor(folder: Path, config: Any, tokenizer: Any, template: str | No
         )
     except (ImportError, *broken(purpose)) as error:
         raise EngineError(
-            f"{purpose} ({name}) cannot be made here: {reason(error)}.",
+            f"{purpose} ({name}) cannot be used here: {reason(error)}.",
             "If it names a package, install that; else choose another model.",
         ) from None
     if not isinstance(getattr(made, "image_token", None), str):

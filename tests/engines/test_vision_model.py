@@ -1,0 +1,223 @@
+"""The engine qwen2-vl with tiny random models of the very classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+import torch
+import transformers
+
+from shotad.config import Config, SamplingSettings, load_config
+from shotad.engines import make_engine
+from shotad.engines.base import Request
+from shotad.engines.local import shelf
+from shotad.engines.local.vision import VisionModel
+from shotad.errors import ConfigError, EngineError, WeightsError
+from shotad.progress import NoProgress
+from tests.vision_models import llava_folder, make_clip, make_request, qwen_folder, split_folder
+
+KINDS = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "llava", "idefics3", "smolvlm")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)  # several wait for each other where cores are busy
+    yield
+    torch.set_num_threads(before)
+    shelf.SHELF.clear()
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    root = tmp_path_factory.mktemp("models")
+    made = {kind: qwen_folder(root / kind, kind) for kind in KINDS[:3]}
+    split = {kind: split_folder(root / kind, kind) for kind in KINDS[4:]}
+    return {**made, **split, "llava": llava_folder(root / "llava")}
+
+
+def settings(folder: Path, *more: str, batch: int = 4) -> Config:
+    return load_config(
+        None,
+        [
+            f"stage1.model={folder}", f"stage2.model={folder}", "compute.device=cpu",
+            "compute.precision=float32", "frames.min_pixels=784", "frames.max_pixels=20000",
+            f"local.batch={batch}", *more,
+        ],
+    )  # fmt: skip
+
+
+def questions() -> list[Request]:
+    return [
+        make_request("a", clip=make_clip(4, 56, 56)),
+        make_request("b", "Something longer here, please.", clip=make_clip(5, 84, 60, seed=3)),
+        make_request("c", "No clip."),
+        make_request("d", "No clip at all, is there?"),
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_answers_alone_and_in_a_batch_are_the_same(kind: str, folders: dict[str, Path]) -> None:
+    engine = VisionModel(settings(folders[kind]))
+    asked = questions()
+    alone = [engine.generate([request])[0] for request in asked]
+    together = engine.generate(asked)
+    assert [reply.text for reply in together] == [reply.text for reply in alone]
+    assert all(reply.text and reply.error is None for reply in alone)
+    assert len({reply.text for reply in alone}) == 4
+    assert [reply.batch for reply in together] == [("a", "b"), ("a", "b"), ("c", "d"), ("c", "d")]
+    assert [reply.usage for reply in together] == [reply.usage for reply in alone]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_answer_depends_on_every_frame(kind: str, folders: dict[str, Path]) -> None:
+    engine = VisionModel(settings(folders[kind]))
+    clip = make_clip(4, 56, 56)
+    asked = [make_request("0", clip=clip, max_tokens=24)]
+    for frame in range(4):
+        other = make_clip(4, 56, 56)
+        other.images[frame] = 255 - other.images[frame]
+        asked.append(make_request(str(frame + 1), clip=other, max_tokens=24))
+    assert len({reply.text for reply in engine.generate(asked)}) == 5
+
+
+def test_the_same_run_twice_gives_the_same_bytes(folders: dict[str, Path]) -> None:
+    first = VisionModel(settings(folders["qwen2_vl"])).generate(questions())
+    shelf.SHELF.clear()
+    assert VisionModel(settings(folders["qwen2_vl"])).generate(questions()) == first
+
+
+def test_positions_are_those_of_transformers_own_rule(folders: dict[str, Path]) -> None:
+    """By hand, for one clip: words count on, patches have time, line and column, words go on after them."""
+    engine = VisionModel(settings(folders["qwen2_vl"]))
+    ready = engine._prepared(NoProgress())
+    made = ready.words.inputs([make_request(clip=make_clip(4, 84, 56))])
+    with shelf.lent(ready.place, "image-text", engine._config.compute, engine._config.local) as loaded:
+        positions, _ = loaded.model.model.get_rope_index(
+            made["input_ids"], made["mm_token_type_ids"], video_grid_thw=made["video_grid_thw"]
+        )
+    start = int((made["mm_token_type_ids"][0] == 2).nonzero()[0])
+    patches = [[t + start, y + start, x + start] for t in range(2) for y in range(2) for x in range(3)]
+    assert positions[:, 0, start : start + 12].T.tolist() == patches
+    assert positions[:, 0, start + 12].tolist() == [start + 3] * 3
+
+
+@pytest.mark.parametrize("kind", ["qwen2_vl", "qwen2_5_vl", "qwen3_vl"])
+def test_words_after_a_clip_are_read_as_if_there_had_been_none(kind: str, folders: dict[str, Path]) -> None:
+    engine = VisionModel(settings(folders[kind]))
+    clip, _, words, _ = questions()
+    fresh = engine.generate([words])[0]
+    engine.generate([clip])
+    assert engine.generate([words])[0] == fresh
+
+
+def test_times_count_for_models_that_know_them(folders: dict[str, Path]) -> None:
+    slow, quick = (make_request(clip=make_clip(6, 56, 56, step=step)) for step in (4.0, 0.5))
+    for kind, told in (("qwen2_vl", False), ("qwen2_5_vl", True), ("qwen3_vl", True)):
+        engine = VisionModel(settings(folders[kind]))
+        one, other = engine.generate([slow])[0], engine.generate([quick])[0]
+        assert (one.text != other.text) == told, kind
+
+
+def test_frames_may_be_shown_as_stills(folders: dict[str, Path]) -> None:
+    video = VisionModel(settings(folders["qwen2_vl"]))
+    stills = VisionModel(settings(folders["qwen2_vl"], "local.frames_as=images"))
+    asked = questions()[:2]
+    assert stills.generate(asked)[0].text != video.generate(asked)[0].text
+    assert [stills.generate([request])[0].text for request in asked] == [
+        reply.text for reply in stills.generate(asked)
+    ]
+    assert stills.image_tokens(56, 56, 4) == 2 * video.image_tokens(56, 56, 4) == 16
+    assert stills.identity != video.identity
+
+
+def test_seeds_belong_to_the_request(folders: dict[str, Path]) -> None:
+    engine = VisionModel(settings(folders["qwen2_vl"]))
+    hot = SamplingSettings(temperature=1.5, top_p=0.9, max_tokens=8)
+    asked = [make_request(str(seed), clip=make_clip(4), sampling=hot, seed=seed) for seed in range(3)]
+    alone = [engine.generate([request])[0].text for request in asked]
+    assert [reply.text for reply in engine.generate(asked)] == alone
+    assert len(set(alone)) == 3
+
+
+def test_memory_that_runs_out_halves_the_batch(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = VisionModel(settings(folders["qwen2_vl"]))
+    asked = [make_request(str(n), clip=make_clip(2 + n, seed=n)) for n in range(4)]
+    whole = engine.generate(asked)
+    kind = transformers.Qwen2VLForConditionalGeneration
+    real, sizes = kind.generate, []
+
+    def small(self: Any, **inputs: Any) -> Any:
+        sizes.append(len(inputs["input_ids"]))
+        if sizes[-1] > 2:
+            raise torch.OutOfMemoryError("out of memory")
+        return real(self, **inputs)
+
+    monkeypatch.setattr(kind, "generate", small)
+    found = engine.generate(asked)
+    assert sizes == [4, 2, 2]
+    assert [reply.text for reply in found] == [reply.text for reply in whole]
+    shelf.SHELF.clear()
+
+
+def test_a_prompt_too_long_fails_alone_and_says_so(folders: dict[str, Path]) -> None:
+    engine = VisionModel(settings(folders["qwen2_vl"]))
+    good, bad = make_request("a", clip=make_clip(2)), make_request("b", "why " * 1100, clip=make_clip(2))
+    first, second = engine.generate([good, bad])
+    assert first.text
+    assert second.finish == "error"
+    assert second.error is not None
+    assert "than the 4096 that qwen2_vl takes" in second.error
+
+
+def test_a_frame_that_has_no_size_fails_alone(folders: dict[str, Path]) -> None:
+    engine = VisionModel(settings(folders["qwen2_vl"]))
+    good, bad = make_request("a", clip=make_clip(2)), make_request("b", clip=make_clip(2, 600, 2))
+    first, second = engine.generate([good, bad])
+    assert first.text
+    assert second.error == "a frame of 600 x 2 is more than 200 times as long as broad"
+
+
+def test_models_too_small_for_a_clip_are_refused_at_once(tmp_path: Path) -> None:
+    folder = qwen_folder(tmp_path / "small", "qwen2_vl", max_position_embeddings=900)
+    engine = make_engine("qwen2-vl", settings(folder), "stage1")
+    assert isinstance(engine, VisionModel)
+    with pytest.raises(EngineError, match=r"small takes 900 tokens; a clip takes about \d+ and stage1"):
+        engine.get_ready(NoProgress())
+    writer = make_engine("qwen2-vl", settings(folder), "stage2")
+    assert isinstance(writer, VisionModel)
+    writer.get_ready(NoProgress())
+
+
+def test_identity_says_model_precision_and_way_of_showing(folders: dict[str, Path]) -> None:
+    engine = VisionModel(settings(folders["llava"]))
+    assert (engine.identity.engine, engine.identity.model) == ("qwen2-vl", "llava")
+    engine.get_ready(NoProgress())
+    assert engine.identity.revision.endswith(" float32")
+    assert engine.abilities.accepts_images
+    assert engine.abilities.wants_overlay
+    assert engine.abilities.batch == 4
+
+
+def test_estimates_need_no_model() -> None:
+    engine = VisionModel(Config())
+    assert engine.identity.model == "Qwen/Qwen2-VL-7B-Instruct"
+    assert engine.image_tokens(504, 280, 32) == 2880
+
+
+def test_what_is_no_model_or_no_device_is_refused(folders: dict[str, Path]) -> None:
+    with pytest.raises(WeightsError, match="no model called"):
+        VisionModel(load_config(None, ["stage1.model=qwen9-vl"]))
+    with pytest.raises(ConfigError, match="abacus"):
+        VisionModel(settings(folders["llava"], "compute.device=abacus")).get_ready(NoProgress())
+    with pytest.raises(ConfigError, match="frames_as"):
+        VisionModel(settings(folders["llava"], "local.frames_as=video")).get_ready(NoProgress())
