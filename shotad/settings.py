@@ -9,6 +9,7 @@ A file may begin with two keys that are no settings: ``base``, the names or file
 
 from __future__ import annotations
 
+import copy
 import difflib
 import re
 from collections.abc import Iterable, Mapping
@@ -46,17 +47,24 @@ def load_settings(
     tree: dict[str, Any] = {}
     for source in _stack(files):
         _merge(tree, source.tree)
+    tree = assigned(tree, assignments)
+    for key, value in flags.items():
+        if value is not None:
+            _assign(tree, key.replace("__", "."), value)
+    return build_settings(model, tree)
+
+
+def assigned(tree: Mapping[str, Any], assignments: Iterable[str]) -> dict[str, Any]:
+    """A copy of a nested mapping with each ``KEY=VALUE`` set in it. Raises ConfigError for what is none."""
+    changed = copy.deepcopy(dict(tree))
     for assignment in assignments:
         key, sign, value = assignment.partition("=")
         if not sign or not key.strip():
             raise ConfigError(
                 f"--set {assignment!r} is not KEY=VALUE.", "Write, for example, slots.minimum=3."
             )
-        _assign(tree, key.strip(), _parse(value))
-    for key, value in flags.items():
-        if value is not None:
-            _assign(tree, key.replace("__", "."), value)
-    return build_settings(model, tree)
+        _assign(changed, key.strip(), _parse(value))
+    return changed
 
 
 def build_settings(model: type[Group], tree: Mapping[str, Any]) -> Group:

@@ -22,6 +22,7 @@ _COMMANDS = {
     "grammar": ("shotad.cli.grammar", "Find which shots share a camera, and how close they are."),
     "import": ("shotad.cli.import_", "Bring an edited script back into the track."),
     "models": ("shotad.cli.models", "List, fetch and check model weights."),
+    "redo": ("shotad.cli.redo", "Describe single slots anew, and leave the rest."),
     "sheet": ("shotad.cli.sheet", "Draw a film's shots, threads, scales and lines on one page."),
     "shots": ("shotad.cli.shots", "Find the shots of a film."),
     "slots": ("shotad.cli.slots", "Find speech, and the slots where AD can be spoken."),

@@ -99,9 +99,11 @@ def track_folder(path: Path) -> Path:
 def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, WorkFolder, Given]]:
     """The film, its work folder, and the files given, ready for use.
 
-    The film is opened first, so that a mistaken name leaves no folder behind.
+    The film is opened first, so that a mistaken name leaves no folder behind. A command that writes lines
+    leaves there what it was asked to do, for a later redo.
     """
     from shotad.film.reader import open_film
+    from shotad.runsettings import write_settings
     from shotad.workfolder import WorkFolder, work_folder_of
 
     given = _given(options)
@@ -109,7 +111,22 @@ def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, W
     with open_film(options["film"], reader=config.film.reader, frame_rate=rate) as film:
         place = options["out"] or work_folder_of(options["film"])
         with WorkFolder(Path(place), force=bool(options.get("force"))) as folder:
+            if _writes_lines(options):
+                names, assignments = options["config"], options["assignments"]
+                write_settings(
+                    folder,
+                    config,
+                    options["film"],
+                    given,
+                    frame_rate=rate,
+                    configs=names,
+                    assignments=assignments,
+                )
             yield film, folder, given
+
+
+def _writes_lines(options: Mapping[str, Any]) -> bool:
+    return "engine" in options and not options.get("estimate")
 
 
 def _given(options: Mapping[str, Any]) -> Given:

@@ -1,19 +1,23 @@
 """Who owns a line: what a person changed outlives every later run.
 
 A machine never writes over a person: an edited line stays as it is, and what the machine now says is
-kept beside it (`Edit.machine`, `Cue.candidates`). How edits are found is said in `shotad.script.track`,
-how a script comes back with them in `shotad.script.importing`.
+kept beside it (`Edit.machine`, `Cue.candidates`). A line that was described anew because a person wanted
+it so is the person's choice in the same way (`redone`), though a machine's words. How edits are found is
+said in `shotad.script.track`, how a script comes back with them in `shotad.script.importing`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from shotad.errors import EditConflict
 from shotad.script.cue import Cue, CueStatus, Edit, EditField, count_words, spoken_interval
 from shotad.script.track import Track
 from shotad.types import Interval
+
+REDO = "redo"
+"""Source of an edit by which a person had a line described anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +74,29 @@ def derive(
             yielded.append(cue.id)
     present = {cue.id for cue in lines}
     orphans = [cue for cue in kept.values() if cue.id not in present]
-    track = new.with_cues([*lines, *orphans, *elsewhere])
+    track = _naming_makers(new.with_cues([*lines, *orphans, *elsewhere]))
     lapsed = previous.reviewed_by if track.stamp != previous.stamp else ()
     reviewers = () if lapsed else previous.reviewed_by
     return Derivation(replace(track, reviewed_by=reviewers), tuple(kept), tuple(yielded), lapsed)
+
+
+def redone(track: Track, fresh: Sequence[Cue]) -> Derivation:
+    """The track with ``fresh`` lines, described anew, in place of those with the same ids.
+
+    Each is a person's choice from now on; the line before it stays among its candidates, and the machine's
+    own version as it was. Raises KeyError for a line that the track does not have.
+    """
+    before = {cue.id: cue for cue in track.cues}
+    taken = {cue.id: _in_place_of(before[cue.id], cue) for cue in fresh}
+    changed = _naming_makers(track.with_cues(taken.get(cue.id, cue) for cue in track.cues))
+    lapsed = track.reviewed_by if changed.stamp != track.stamp else ()
+    reviewers = () if lapsed else track.reviewed_by
+    return Derivation(replace(changed, reviewed_by=reviewers), kept=tuple(taken), lapsed=lapsed)
+
+
+def is_by_hand(cue: Cue) -> bool:
+    """Whether a person changed the line, other than by having it described anew."""
+    return cue.edited is not None and cue.edited.source != REDO
 
 
 def respeak(track: Track, slots: Mapping[str, Interval], seconds_per_word: float) -> Track:
@@ -110,9 +133,15 @@ def _reverted(cue: Cue) -> Cue | None:
         return cue
     if (old := cue.edited.machine) is None:
         return None
-    return replace(
+    back = replace(
         cue, interval=old.interval, text=old.text, status=old.status, reason=old.reason, edited=None
     )
+    if old.text == cue.text:
+        return back
+    chosen = cue.candidates.index(old.text) if old.text in cue.candidates else None
+    made = None if _is_own_choice(cue) else cue.provenance
+    length = old.interval.duration if old.status.heard else None
+    return replace(back, chosen=chosen, provenance=made, spoken_length=length, fit_steps=())
 
 
 def _other_film(previous: Track, new: Track, *, discard_edits: bool) -> bool:
@@ -144,8 +173,44 @@ def _over(cue: Cue, fresh: Cue | None) -> Cue:
         text=fresh.text if blank else cue.text,
         candidates=said + older,
         chosen=chosen,
-        provenance=fresh.provenance,
+        provenance=cue.provenance if _is_own_choice(cue) else fresh.provenance,
     )
+
+
+def _in_place_of(before: Cue, fresh: Cue) -> Cue:
+    earlier = dict.fromkeys((*before.candidates, *((before.text,) if before.text else ())))
+    fields: tuple[EditField, ...] = (EditField.TEXT,)
+    if before.machine is not None and before.machine.status.heard != fresh.heard:
+        fields = (EditField.TEXT, EditField.STATUS)
+    return replace(
+        fresh,
+        candidates=fresh.candidates + tuple(text for text in earlier if text not in fresh.candidates),
+        edited=Edit(fields, REDO, before.machine),
+    )
+
+
+def _is_own_choice(cue: Cue) -> bool:
+    """Whether a person holds on to a machine's line that another run has written than the last one.
+
+    It is one that was described anew, also where its times were changed by hand afterwards: its text is
+    still the candidate that was chosen, and not the machine's own of the last run.
+    """
+    if cue.edited is None or cue.edited.source == REDO:
+        return cue.edited is not None
+    own = cue.edited.machine
+    kept = cue.chosen is not None and cue.text == cue.candidates[cue.chosen]
+    return kept and own is not None and cue.text != own.text
+
+
+def _naming_makers(track: Track) -> Track:
+    """The track with the makers of lines that other engines than the run's own wrote."""
+    others = (
+        maker
+        for cue in track.heard
+        if _is_own_choice(cue) and cue.provenance is not None
+        for maker in cue.provenance.makers
+    )
+    return replace(track, makers=tuple(dict.fromkeys((*track.makers, *others))))
 
 
 def _owner_of_time(cue: Cue, owned: Iterable[Cue]) -> Cue | None:

@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shotad.errors import EditConflict
-from shotad.script.edits import derive, respeak
+from shotad.script.edits import REDO, derive, is_by_hand, redone, respeak, without_edits
 from shotad.script.track import (
     Cue,
     CueStatus,
     EditField,
     FilmId,
     Maker,
+    Provenance,
     Track,
     from_json,
     mark_edit,
@@ -217,3 +218,95 @@ def test_marking_keeps_the_first_machine_version() -> None:
     assert twice.edited is not None
     assert twice.edited.machine == FIRST.cues[0].machine
     assert twice.edited.fields == (EditField.TEXT, EditField.TIME)
+
+
+OLD = Provenance((Maker("Stage II", "narrator"),), "hash", 1)
+NEW = Provenance((Maker("Stage II", "other", "m"),), "else", 2)
+
+
+def by_machine(start: float, text: str, made: Provenance = OLD) -> Cue:
+    return cue(start, text, candidates=(text,), chosen=0, provenance=made)
+
+
+RUN = track(by_machine(10, "A dog runs."), by_machine(20, "It rains."))
+ANEW = redone(RUN, [by_machine(20, "Rain falls.", NEW)]).track
+"""The second line described anew by another engine."""
+
+
+def test_a_redone_line_takes_its_place_and_keeps_the_old_one_among_its_candidates() -> None:
+    line = ANEW.cues[1]
+    assert texts(ANEW) == ["A dog runs.", "Rain falls."]
+    assert (line.candidates, line.chosen, line.provenance) == (("Rain falls.", "It rains."), 0, NEW)
+    assert line.edited is not None
+    assert (line.edited.fields, line.edited.source) == ((EditField.TEXT,), REDO)
+    assert line.edited.machine == RUN.cues[1].machine
+    assert ANEW.cues[0] == RUN.cues[0]
+    assert not is_by_hand(line)
+
+
+def test_the_engines_of_redone_lines_are_named() -> None:
+    assert ANEW.makers == (*MAKERS, *NEW.makers)
+    assert "other (m)" in ANEW.statement
+
+
+def test_a_redone_line_is_kept_by_later_runs_with_its_own_provenance() -> None:
+    fresh_ = Provenance((Maker("Stage II", "third"),), "x", 3)
+    later = track(by_machine(10, "A dog sits.", fresh_), by_machine(20, "It pours.", fresh_))
+    kept = derive(from_json(to_json(ANEW)), later).track
+    line = kept.cues[1]
+    assert (line.text, line.provenance) == ("Rain falls.", NEW)
+    assert line.candidates == ("It pours.", "Rain falls.", "It rains.")
+    assert line.candidates[line.chosen or 0] == "Rain falls."
+    assert line.edited is not None
+    assert line.edited.machine == later.cues[1].machine
+    assert kept.makers == (*MAKERS, *NEW.makers)
+    assert kept.cues[0].provenance == fresh_
+
+
+def test_a_redone_line_moved_by_hand_keeps_its_provenance_too() -> None:
+    moved = on_disk(ANEW, (1, "start", 20.5))
+    assert is_by_hand(moved.cues[1])
+    line = derive(moved, RUN).track.cues[1]
+    assert (line.text, line.interval.start, line.provenance) == ("Rain falls.", 20.5, NEW)
+
+
+def test_a_text_of_a_persons_own_has_the_provenance_of_the_machines_line_beside_it() -> None:
+    line = derive(on_disk(ANEW, (1, "text", "It is wet.")), RUN).track.cues[1]
+    assert (line.text, line.provenance) == ("It is wet.", OLD)
+
+
+def test_a_line_redone_twice_keeps_all_that_was_said() -> None:
+    line = redone(ANEW, [by_machine(20, "Drops fall.", NEW)]).track.cues[1]
+    assert line.candidates == ("Drops fall.", "Rain falls.", "It rains.")
+    assert line.edited is not None
+    assert line.edited.machine == RUN.cues[1].machine
+
+
+def test_a_redone_line_given_back_is_the_machines_in_every_field() -> None:
+    back = without_edits(ANEW).cues[1]
+    assert (back.text, back.edited, back.provenance) == ("It rains.", None, None)
+    assert back.candidates[back.chosen or 0] == "It rains."
+    assert derive(ANEW, RUN, discard_edits=True).track == RUN
+
+
+def test_a_silent_slot_that_was_redone_is_heard() -> None:
+    silent = track(cue(20, "", status=CueStatus.SILENT, reason="nothing"))
+    line = redone(silent, [by_machine(20, "Rain falls.")]).track.cues[0]
+    assert line.edited is not None
+    assert line.edited.fields == (EditField.TEXT, EditField.STATUS)
+    assert line.candidates == ("Rain falls.",)
+    later = derive(from_json(to_json(redone(silent, [by_machine(20, "Rain falls.")]).track)), silent)
+    assert texts(later.track) == ["Rain falls."]
+    assert texts(derive(later.track, silent, discard_edits=True).track) == []
+
+
+def test_a_review_lapses_with_a_redone_line() -> None:
+    reviewed = replace(RUN, reviewed_by=("Ada",))
+    result = redone(reviewed, [by_machine(20, "Rain falls.")])
+    assert (result.track.reviewed_by, result.lapsed) == ((), ("Ada",))
+    same = redone(reviewed, [by_machine(20, "It rains.")])
+    assert same.track.reviewed_by == ("Ada",)
+
+
+def test_a_redone_line_is_no_difference_in_its_file() -> None:
+    assert from_json(to_json(ANEW)) == ANEW

@@ -1,0 +1,135 @@
+"""``shotad redo WORKFOLDER SLOT…``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from shotad.cli.console import Console
+from shotad.cli.options import console_options, track_folder
+from shotad.script.timecode import timecode
+
+if TYPE_CHECKING:
+    from shotad.redo import Redone, Result
+
+
+@click.command(name="redo")
+@click.argument("path", metavar="FILM|WORKFOLDER", type=click.Path(path_type=Path))
+@click.argument("slots", metavar="SLOT...", nargs=-1, required=True)
+@click.option("--engine", metavar="NAME", help="Another pair of engines: embedded, paper, openai, gpt-4o.")
+@click.option("--note", default="", metavar="TEXT", help="A hint for these slots: who or what is to be seen.")
+@click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="One setting; repeatable.")
+@click.option("--film", "film_file", type=click.Path(path_type=Path), help="The film, where it has moved.")
+@click.option("--over-edits", is_flag=True, help="Also lines that a person changed by hand.")
+@click.option("--no-sheet", is_flag=True, help="Draw no overview of the film.")
+@console_options
+def command(
+    console: Console,
+    path: Path,
+    slots: tuple[str, ...],
+    engine: str | None,
+    note: str,
+    assignments: tuple[str, ...],
+    film_file: Path | None,
+    over_edits: bool,
+    no_sheet: bool,
+) -> None:
+    """Describe single slots of a film anew, and leave the rest.
+
+    SLOT is an id (s00083120), a time (1:23), or the number of a line in the SRT script (12). The
+    settings are those of the run unless others are given here. The new line is yours: every later
+    describe keeps it, and the old one stays among its candidates in track.json. Where no better line
+    comes, nothing is changed. Exit code 1 if a slot got no line.
+    """
+    from shotad.engines.openai.notice import notice
+    from shotad.film.reader import open_film
+    from shotad.redo import film_of, redo
+    from shotad.runsettings import changed, read_settings
+    from shotad.script.track import load_track
+    from shotad.tracking import TRACK
+    from shotad.workfolder import WorkFolder
+    from shotad.writing import Engines
+
+    place = track_folder(path)
+    run = read_settings(place)
+    config = changed(run.config, engine=engine, assignments=assignments)
+    source = film_file or film_of(place, run, load_track(place / TRACK).film.name)
+    engines = Engines.of(config)
+    with (
+        open_film(source, reader=config.film.reader, frame_rate=run.frame_rate) as film,
+        WorkFolder(place) as folder,
+    ):
+        for line in notice(engines.looks, engines.writes):
+            console.note(line)
+        done = redo(
+            film,
+            folder,
+            run,
+            slots,
+            config=config,
+            note=note,
+            over_edits=over_edits,
+            engines=engines,
+            progress=console,
+            sheet=not no_sheet,
+        )
+        told = ", ".join(f"{one.before.id} {'changed' if one.after else 'kept'}" for one in done.results)
+        folder.note(f"described anew: {told}")
+    console.result(_summary(done), _report(done))
+    if any(one.after is None and not one.same for one in done.results):
+        click.get_current_context().exit(1)
+
+
+SAME = (
+    "the engines gave the line again that was there. An engine without chance gives the same answer to the "
+    "same question: give a hint with --note, or another engine."
+)
+
+
+def _summary(done: Redone) -> str:
+    """Old and new line of each slot, or why there is no new one."""
+    from shotad.describe import usage
+
+    lines = []
+    for one in done.results:
+        before = one.before
+        lines.append(f"{before.id}  {timecode(before.interval.start)}")
+        lines.append(f"  old: {before.text or f'({before.status}: {before.reason})'}")
+        if one.after is not None:
+            lines.append(f"  new: {one.after.text}")
+        else:
+            lines.append(f"  Nothing was changed: {one.reason or SAME}")
+    lines += [f"Note: {warning}" for warning in done.warnings]
+    lines += usage.render(done.used) if done.used else []
+    if done.files:
+        lines += ["Files:", *(f"  {path}" for path in done.files)]
+    return "\n".join([*lines, f"Overview: {done.sheet[0]}"] if done.sheet else lines)
+
+
+def _report(done: Redone) -> dict[str, Any]:
+    """The same for programs."""
+    from shotad.describe import usage
+
+    return {
+        "lines": [_row(one) for one in done.results],
+        "warnings": list(done.warnings),
+        "used": usage.as_json(done.used) if done.used else None,
+        "files": [str(path) for path in done.files],
+        "sheet": [str(path) for path in done.sheet],
+    }
+
+
+def _row(one: Result) -> dict[str, Any]:
+    now = one.after or one.before
+    return {
+        "id": now.id,
+        "start": now.interval.start,
+        "end": now.interval.end,
+        "status": now.status.value,
+        "changed": one.after is not None,
+        "old": one.before.text,
+        "new": None if one.after is None else one.after.text,
+        "reason": SAME if one.same else one.reason,
+    }

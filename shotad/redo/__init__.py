@@ -1,0 +1,215 @@
+"""Single slots described anew: asked again under the settings of their run, with a seed of their own.
+
+The new line is a person's choice (`shotad.script.edits`), so every later run keeps it. All that was asked
+and answered is added to ``redo.jsonl``; the records of the run itself stay as they are.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from shotad.config import Config
+from shotad.describe import choice, repair, story, verify
+from shotad.describe.ask import slot_seed
+from shotad.describe.prompts import check_prompts
+from shotad.describe.usage import Used, used
+from shotad.errors import EditConflict, FilmError, UsageError, WorkFolderError
+from shotad.film.reader import Film
+from shotad.plan.gaps import free_time
+from shotad.prepare import Bench, Prepared
+from shotad.progress import NoProgress, Progress
+from shotad.records import shots_of, slots_of, utterances_of
+from shotad.redo.desk import LOG, Ask, Desk, Result, rows_of
+from shotad.runsettings import RunSettings
+from shotad.script.cue import Cue
+from shotad.script.edits import is_by_hand, redone
+from shotad.script.lookup import find_lines
+from shotad.script.track import FilmId, Track, load_track
+from shotad.sheet import write_sheet
+from shotad.tracking import TRACK, present_track, save_track
+from shotad.understand import get_ready, understand
+from shotad.workfolder import WorkFolder
+from shotad.writing import Engines
+
+__all__ = ["Redone", "Result", "film_of", "redo"]
+
+
+@dataclass(frozen=True, slots=True)
+class Redone:
+    """What a redo came to: a result for each slot, the files written, and what the user should know."""
+
+    results: tuple[Result, ...]
+    files: tuple[Path, ...] = ()
+    sheet: tuple[Path, ...] = ()
+    warnings: tuple[str, ...] = ()
+    used: Used | None = None
+
+
+def film_of(folder: Path, run: RunSettings, name: str) -> Path:
+    """The film of a work folder: where the run had it, else one called ``name`` beside the folder."""
+    beside = folder.absolute().parent / name
+    for path in (run.film, beside):
+        if path is not None and path.exists():
+            return path
+    raise FilmError(
+        f"The film of {folder} is neither at {run.film} nor at {beside}.", "Say where it is: --film FILM."
+    )
+
+
+def redo(
+    film: Film,
+    folder: WorkFolder,
+    run: RunSettings,
+    names: Sequence[str],
+    *,
+    config: Config | None = None,
+    note: str = "",
+    over_edits: bool = False,
+    engines: Engines | None = None,
+    progress: Progress | None = None,
+    sheet: bool = True,
+) -> Redone:
+    """Describe the slots called ``names`` (see `find_lines`) anew; all else stays.
+
+    ``config`` are the settings, where they are not those of the run; ``note`` is a hint for these slots.
+    A slot whose new answer is silent, dropped or failed keeps its line. Raises UsageError for a line that is
+    not there or has no slot, EditConflict for one that a person changed by hand, unless ``over_edits``.
+    """
+    config = noted(config or run.config, note)
+    engines = engines or Engines.of(config)
+    bench = Bench.of(film, folder, config, replace(run.given, start=0.0, end=None), progress or NoProgress())
+    prepared = recorded(bench)
+    track = present_track(folder, FilmId(film.info.name, film.info.fingerprint, prepared.end))
+    if track is None:
+        raise WorkFolderError(f"{folder.path} has no track.", "Run shotad describe first.")
+    chosen = _allowed(track, find_lines(track, names), prepared, over_edits=over_edits)
+    check_prompts(repair.TEMPLATES, story.TEMPLATES, verify.TEMPLATES, choice.TEMPLATES)
+    engines.get_ready(config, bench.progress)
+    get_ready(bench)
+    asks, warnings = _asks(chosen, prepared, bench, engines)
+    desk = Desk(track, prepared, bench, engines)
+    done = Redone((), warnings=warnings)
+    for result in desk.work(asks):
+        done = _with(done, result, folder, film.info.name)
+    drawn: tuple[Path, ...] = ()
+    if sheet and done.files:
+        drawn = write_sheet(folder.path, bench.frames.pictures, config, bench.progress)
+    spent = used(desk.seen, desk.lines, engines.terms(config), desk.other)
+    return replace(done, sheet=drawn, used=spent)
+
+
+def _with(done: Redone, result: Result, folder: WorkFolder, name: str) -> Redone:
+    """``done`` and one more result. A new line is in the track and its scripts before the next is asked."""
+    if result.after is None:
+        return replace(done, results=(*done.results, result))
+    merged = redone(load_track(folder.path / TRACK), [result.after])
+    files = save_track(merged.track, folder.path, name)
+    lines = {cue.id: cue for cue in merged.track.cues}
+    kept = replace(result, after=lines[result.after.id])
+    news: tuple[str, ...] = ()
+    if merged.lapsed:
+        news = (f"Lines changed since the review by {', '.join(merged.lapsed)}: review again.",)
+    return replace(done, results=(*done.results, kept), files=files, warnings=(*done.warnings, *news))
+
+
+def noted(config: Config, note: str) -> Config:
+    """The settings with a hint put before the note on the film, of which no word is cut for it."""
+    hint = " ".join(note.split())
+    if not hint:
+        return config
+    prompt = config.prompt
+    together = f"{hint}\n{prompt.note}".strip()
+    words = prompt.note_words + len(hint.split())
+    return config.model_copy(
+        update={"prompt": prompt.model_copy(update={"note": together, "note_words": words})}
+    )
+
+
+def recorded(bench: Bench) -> Prepared:
+    """What the run's first act found, as its records have it; nothing is looked for anew.
+
+    Raises WorkFolderError where a record is missing or damaged.
+    """
+    folder = bench.folder
+    found, spoken, planned = (_record(folder, name) for name in ("shots", "speech", "slots"))
+    try:
+        speech, end = utterances_of(spoken["speech"]), float(found["end"])
+        shots, slots = shots_of(found["shots"]), slots_of(planned["slots"])
+    except (KeyError, TypeError, ValueError) as trouble:
+        what = f"The records of shots, speech or slots in {folder.path} are damaged: {trouble!r}."
+        raise WorkFolderError(what, _AGAIN) from None
+    gaps = free_time(speech, end, bench.config.speech)
+    return Prepared(bench.film.info, end, shots, speech, tuple(gaps), slots)
+
+
+_AGAIN = "Run shotad describe on the film again; what is done is not asked for twice."
+
+
+def _record(folder: WorkFolder, name: str) -> dict[str, Any]:
+    found = folder.read_json(f"{name}.json")
+    if found is None:
+        raise WorkFolderError(f"{folder.path / name}.json is missing or cannot be read.", _AGAIN)
+    return found
+
+
+def _allowed(track: Track, cues: Sequence[Cue], prepared: Prepared, *, over_edits: bool) -> tuple[Cue, ...]:
+    """``cues``, if all of them may be described anew."""
+    known = {slot.id for slot in prepared.slots}
+    for cue in cues:
+        if cue.slot_id not in known:
+            raise UsageError(
+                f"The line {cue.id} has no slot: a person added it, or the slots have changed since.",
+                "Only lines of slots can be described anew.",
+            )
+        if is_by_hand(cue) and not over_edits:
+            raise EditConflict(
+                f"The line {cue.id} was changed by a person: {cue.text or cue.reason!r}.",
+                "Give it up with --over-edits, or leave it out.",
+            )
+        owner = _owner(cue, track)
+        if owner is not None:
+            raise EditConflict(
+                f"The time of {cue.id} belongs to {owner.id}, which a person edited: {owner.text!r}.",
+                "Move or remove that line first.",
+            )
+    return tuple(cues)
+
+
+def _owner(cue: Cue, track: Track) -> Cue | None:
+    """A person's line that is heard in the time of another."""
+    others = (other for other in track.heard if other.id != cue.id and is_by_hand(other))
+    return next((other for other in others if cue.interval.clip(other.interval)), None)
+
+
+def _asks(
+    cues: Sequence[Cue], prepared: Prepared, bench: Bench, engines: Engines
+) -> tuple[tuple[Ask, ...], tuple[str, ...]]:
+    """The plans of the lines' slots, each with the settings of its next try; and what could not be done."""
+    wanted = {cue.slot_id: cue for cue in cues}
+    some = replace(prepared, slots=tuple(slot for slot in prepared.slots if slot.id in wanted))
+    with _aside(bench.folder) as aside:
+        density = engines.looks.abilities.frames_per_second
+        understood = understand(some, replace(bench, folder=aside), density)
+    tries = [row.get("slot") for row in rows_of(bench.folder, LOG)]
+    asks = []
+    for plan in understood.plans:
+        number = tries.count(plan.slot.id) + 1
+        seed = slot_seed(bench.config.seed, f"{plan.slot.id}/redo/{number}")
+        own = bench.config.model_copy(update={"seed": seed})
+        asks.append(Ask(wanted[plan.slot.id], plan, number, own))
+    return tuple(asks), understood.warnings
+
+
+@contextmanager
+def _aside(folder: WorkFolder) -> Iterator[WorkFolder]:
+    """A folder for a while in which film grammar is at hand and may be written without loss to the run's."""
+    with tempfile.TemporaryDirectory(prefix=".tmp-", dir=folder.path) as place:
+        if (folder.path / "grammar.json").is_file():
+            shutil.copy(folder.path / "grammar.json", place)
+        yield WorkFolder(Path(place))

@@ -1,0 +1,164 @@
+"""What a run was asked to do, kept as ``settings.json`` in the work folder, so that single slots can be
+described anew under the same terms.
+
+It holds no secret: keys of servers are never settings, and what stands before the host in an address, or
+looks like a key behind it, is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from shotad import __version__
+from shotad.config import Config
+from shotad.errors import ConfigError, WorkFolderError
+from shotad.prepare import Given
+from shotad.settings import assigned, build_settings
+from shotad.workfolder import WorkFolder
+
+SETTINGS = "settings.json"
+SCHEMA = 1
+
+PLANNING = ("film", "shots", "speech", "slots")
+"""Groups of settings by which slots are planned."""
+
+_ENGINE_OF_STAGE = ("engine", "model", "revision", "base_url")
+_CREDENTIALS = re.compile(r"(?<=://)[^/\s@]*@")
+_QUERY_KEY = re.compile(r"(?i)([?&][^=&\s]*(?:key|token|secret|sig|password)[^=&\s]*=)[^&\s'\"]*")
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """A run: its resolved settings, its film and the files given, and how the settings were named.
+
+    ``film`` is None for a film that was read from no file; ``frame_rate`` is that of numbered frames.
+    """
+
+    config: Config
+    film: Path | None
+    given: Given
+    frame_rate: Fraction | None = None
+    configs: tuple[str, ...] = ()
+    assignments: tuple[str, ...] = field(default=())
+
+
+def write_settings(
+    folder: WorkFolder,
+    config: Config,
+    film_path: Path | None,
+    given: Given,
+    *,
+    frame_rate: Fraction | None = None,
+    configs: Sequence[str] = (),
+    assignments: Sequence[str] = (),
+) -> None:
+    """Write ``settings.json``. Paths become absolute, so that a later command may run elsewhere."""
+    record = {
+        "schema_version": SCHEMA,
+        "shotad": __version__,
+        "film": {
+            "name": None if film_path is None else film_path.name,
+            "path": _absolute(film_path),
+            "frame_rate": None if frame_rate is None else str(frame_rate),
+        },
+        "given": {
+            "subtitles": _absolute(given.subtitles),
+            "slots": _absolute(given.slots),
+            "shots": _absolute(given.shots),
+            "start": given.start,
+            "end": given.end,
+        },
+        "configs": [without_secrets(name) for name in configs],
+        "assignments": [without_secrets(text) for text in assignments],
+        "config": _clean(config.model_dump(mode="json")),
+    }
+    folder.write_text(SETTINGS, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
+
+
+def read_settings(path: Path) -> RunSettings:
+    """The run of which ``path``, ``settings.json`` or its folder, tells.
+
+    Raises WorkFolderError where it is missing, damaged or of a newer shotad.
+    """
+    file = path / SETTINGS if path.is_dir() else path
+    remedy = "Run shotad describe on the film again; what is done is not asked for twice."
+    try:
+        record = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise WorkFolderError(f"There is no {file}, so the run's settings are not known.", remedy) from None
+    except (OSError, ValueError) as trouble:
+        raise WorkFolderError(f"{file} cannot be read: {trouble}.", remedy) from None
+    try:
+        return _run_of(record)
+    except (KeyError, TypeError, ValueError, AttributeError) as trouble:
+        raise WorkFolderError(f"{file} is damaged: {trouble!r}.", remedy) from None
+    except ConfigError as trouble:
+        raise WorkFolderError(f"{file} was written by another shotad: {trouble.what}", remedy) from None
+
+
+def changed(config: Config, *, engine: str | None = None, assignments: Iterable[str] = ()) -> Config:
+    """The settings of a run with others in their place, for some of its slots.
+
+    A new ``engine`` also takes the place of engines and models that the run chose for single stages.
+    Raises ConfigError for what cannot be set, and for what would plan the slots of the whole film anew.
+    """
+    tree = config.model_dump(mode="json")
+    if engine is not None:
+        tree["engine"] = engine
+        for stage in ("stage1", "stage2"):
+            tree[stage] |= dict.fromkeys(_ENGINE_OF_STAGE)
+    found = build_settings(Config, assigned(tree, assignments))
+    for group in PLANNING:
+        if getattr(found, group) != getattr(config, group):
+            raise ConfigError(
+                f"The settings of {group} are those of the whole film and cannot be others for single slots.",
+                "Run shotad describe with them.",
+            )
+    return found
+
+
+def without_secrets(text: str) -> str:
+    """An address without user, password and keys: ``https://me:pw@host/v1?key=x → https://host/v1?key=…``."""
+    return _QUERY_KEY.sub(r"\1…", _CREDENTIALS.sub("", text))
+
+
+def _run_of(record: Mapping[str, Any]) -> RunSettings:
+    if record["schema_version"] > SCHEMA:
+        raise ValueError(f"schema_version {record['schema_version']} is that of a newer shotad")
+    film, given = record["film"], record["given"]
+    return RunSettings(
+        config=build_settings(Config, record["config"]),
+        film=_path(film["path"]),
+        given=Given(
+            _path(given["subtitles"]),
+            _path(given["slots"]),
+            _path(given["shots"]),
+            float(given["start"]),
+            None if given["end"] is None else float(given["end"]),
+        ),
+        frame_rate=None if film["frame_rate"] is None else Fraction(film["frame_rate"]),
+        configs=tuple(record["configs"]),
+        assignments=tuple(record["assignments"]),
+    )
+
+
+def _absolute(path: Path | None) -> str | None:
+    return None if path is None else str(path.absolute())
+
+
+def _path(text: str | None) -> Path | None:
+    return None if text is None else Path(text)
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _clean(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_clean(inner) for inner in value]
+    return without_secrets(value) if isinstance(value, str) else value

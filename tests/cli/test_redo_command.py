@@ -1,0 +1,206 @@
+"""``shotad redo`` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from shotad.cli.main import main
+from shotad.config import Config
+from shotad.engines.base import Request
+from shotad.engines.fake import FakeEngine, plain_answer
+from tests.media import FilmSpec, make_film
+
+FAKE = (
+    "--engine",
+    "fake",
+    *(
+        word
+        for setting in (
+            "slots.find_credits=false",
+            "speech.source=none",
+            "scale.method=none",
+            "threads.features=grid",
+        )
+        for word in ("--set", setting)
+    ),
+)
+HERE = "tests.cli.test_redo_command"
+
+
+class Dice(FakeEngine):
+    """Says another line for every seed. Named on the command line as ``module:Class``."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config, answer=_dice)
+
+
+class Mute(FakeEngine):
+    """Never says anything that can be used."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config, answer=lambda request: "" if request.schema else plain_answer(request))
+
+
+def _dice(request: Request) -> str:
+    if request.schema is None:
+        return plain_answer(request)
+    return json.dumps({"summarized_AD": f"A cat sits by {request.seed}."})
+
+
+@dataclass(frozen=True)
+class Said:
+    code: int
+    out: str
+    err: str
+
+
+Shotad = Callable[..., Said]
+
+
+@pytest.fixture
+def shotad(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shotad:
+    # This module is imported anew by the name under which the command line loads it.
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2]))
+
+    def call(*words: object) -> Said:
+        monkeypatch.setattr(sys, "argv", ["shotad", *map(str, words)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        heard = capsys.readouterr()
+        return Said(int(stop.value.code or 0), heard.out, heard.err)
+
+    return call
+
+
+@pytest.fixture
+def film(tmp_path: Path, shotad: Shotad) -> Path:
+    """A film that was described beside itself."""
+    path = tmp_path / "movie.mp4"
+    shutil.copy(make_film(FilmSpec(frames=300, cuts=(100, 200))).path, path)
+    said = shotad("describe", path, *FAKE, "--no-sheet", "--quiet")
+    assert said == Said(0, "", "")
+    return path
+
+
+DICE = ("--set", f"stage2.engine={HERE}:Dice", "--no-sheet")
+
+
+def first_line(film: Path) -> dict[str, object]:
+    track = json.loads((film.with_suffix(".shotad") / "track.json").read_text())
+    line: dict[str, object] = track["cues"][0]
+    return line
+
+
+def test_describe_keeps_what_it_was_asked_to_do(film: Path) -> None:
+    record = json.loads((film.with_suffix(".shotad") / "settings.json").read_text())
+    assert record["film"] == {"name": "movie.mp4", "path": str(film), "frame_rate": None}
+    assert record["config"]["engine"] == "fake"
+    assert "speech.source=none" in record["assignments"]
+
+
+def test_other_commands_leave_it_alone(shotad: Shotad, film: Path) -> None:
+    path = film.with_suffix(".shotad") / "settings.json"
+    before = path.read_bytes()
+    assert shotad("shots", film).code == 0
+    assert shotad("describe", film, *FAKE, "--estimate", "--set", "seed=3").code == 0
+    assert path.read_bytes() == before
+
+
+def test_old_and_new_line_are_told(shotad: Shotad, film: Path) -> None:
+    old = first_line(film)
+    said = shotad("redo", film.with_suffix(".shotad"), old["id"], *DICE)
+    assert said.code == 0, said.err
+    new = first_line(film)
+    assert f"old: {old['text']}" in said.out
+    assert f"new: {new['text']}" in said.out
+    assert str(new["text"]).startswith("A cat sits")
+    assert str(film.with_suffix(".shotad") / "movie.ad.srt") in said.out
+    assert str(new["text"]) in (film.with_suffix(".shotad") / "movie.ad.srt").read_text()
+    assert shotad("describe", film, *FAKE, "--no-sheet").code == 0
+    assert first_line(film)["text"] == new["text"]
+    assert shotad("describe", film, *FAKE, "--no-sheet", "--discard-edits").code == 0
+    assert first_line(film)["text"] == old["text"]
+
+
+def test_the_film_may_be_named_and_the_slot_by_number(shotad: Shotad, film: Path) -> None:
+    said = shotad("redo", film, "1", *DICE, "--json")
+    assert said.err == ""
+    value = json.loads(said.out)
+    (line,) = value["lines"]
+    assert (line["changed"], line["status"]) == (True, "placed")
+    assert line["new"] == first_line(film)["text"] != line["old"]
+    assert len(value["files"]) == 5
+
+
+def test_an_engine_without_chance_is_told_of(shotad: Shotad, film: Path) -> None:
+    before = first_line(film)
+    said = shotad("redo", film, "1", "--no-sheet")
+    assert said.code == 0
+    assert "Nothing was changed: the engines gave the line again" in said.out
+    assert "--note" in said.out
+    assert first_line(film) == before
+
+
+def test_no_new_line_is_exit_code_1(shotad: Shotad, film: Path) -> None:
+    before = first_line(film)
+    said = shotad("redo", film, "1", "--set", f"stage2.engine={HERE}:Mute", "--no-sheet")
+    assert said.code == 1
+    assert "Nothing was changed: the new answer is failed" in said.out
+    assert first_line(film) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "needle"),
+    [
+        (("s12345678",), 2, "The nearest is s0"),
+        (("99",), 2, "lines are heard"),
+        (("nonsense",), 2, "neither an id nor a time"),
+        (("1", "--engine", "fakee"), 1, "Did you mean fake?"),
+        (("1", "--set", "slots.minimum=3"), 2, "whole film"),
+        (("1", "--set", "stage2.candidats=3"), 2, "stage2.candidates"),
+        (("1", "--film", "none.mp4"), 1, "none.mp4"),
+        ((), 2, "SLOT"),
+    ],
+)
+def test_mistakes_are_explained(
+    shotad: Shotad, film: Path, words: tuple[str, ...], code: int, needle: str
+) -> None:
+    said = shotad("redo", film, *words)
+    assert said.code == code
+    assert needle in said.err
+    assert "Traceback" not in said.err
+    assert not (film.with_suffix(".shotad") / "redo.jsonl").exists()
+
+
+def test_a_film_that_has_moved_is_asked_for(shotad: Shotad, film: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere" / "other.mp4"
+    elsewhere.parent.mkdir()
+    film.rename(elsewhere)
+    folder = film.with_suffix(".shotad")
+    said = shotad("redo", folder, "1", *DICE)
+    assert said.code == 1
+    assert "--film" in said.err
+    assert shotad("redo", folder, "1", *DICE, "--film", elsewhere).code == 0
+    moved = elsewhere.parent / "movie.shotad"
+    folder.rename(moved)
+    elsewhere.rename(moved.with_suffix(".mp4"))
+    assert shotad("redo", moved, "1", *DICE).code == 0, "beside the folder, by the track's name for it"
+
+
+def test_a_folder_of_an_older_run_is_told_of(shotad: Shotad, film: Path) -> None:
+    (film.with_suffix(".shotad") / "settings.json").unlink()
+    said = shotad("redo", film, "1")
+    assert said.code == 1
+    assert "Run shotad describe on the film again" in said.err
+
+
+def test_redo_is_among_the_commands(shotad: Shotad) -> None:
+    assert "redo" in shotad("--help").out
+    assert "--over-edits" in shotad("redo", "--help").out
