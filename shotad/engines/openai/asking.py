@@ -104,11 +104,11 @@ class Asking:
         return answer
 
     def _judged(self, trouble: Trouble, raw: Raw, body: Body) -> Reply | _Passing:
-        said = f"{self._server} says ({trouble.status}): {trouble.message}"
+        said = f"{self._server} says ({trouble.status}): {trouble.message.rstrip('.')}."
         match trouble.meaning:
             case "again":
                 pause = asked_pause(raw.headers, self._gate.clock())
-                what = f"it answers {trouble.status}: {trouble.message}"
+                what = f"it answers {trouble.status}: {trouble.message.rstrip('.')}"
                 return _Passing(what, pause, down=trouble.status in (429, 503))
             case "refused":
                 self._gate.answered()

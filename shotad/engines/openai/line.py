@@ -4,11 +4,15 @@ the pool of connections. Its own retries are off: they neither stop together nor
 
 from __future__ import annotations
 
+import base64
 import importlib
 import json
+import logging
 import threading
 import time
+import weakref
 from collections.abc import Iterable
+from types import ModuleType
 from typing import Any
 
 from shotad.compute import need
@@ -96,8 +100,6 @@ class Line:
         """Who calls, for this call only: the client keeps no key."""
         login = self.address.login
         if login is not None:
-            import base64
-
             return {"Authorization": f"Basic {base64.b64encode(':'.join(login).encode()).decode()}"}
         return {"Authorization": f"Bearer {key}" if key else openai.Omit()}
 
@@ -109,15 +111,15 @@ class Line:
 
     def _new_client(self, openai: Any) -> Any:
         address = self.address
-        # A redirect would send the frames on to a host that nobody was told of. On this machine no proxy of
-        # the environment is asked: it would carry them off, and mostly cannot find the way back.
-        site = f"all://{address.shown.partition(':')[0]}" if ":" not in address.host else "all://"
-        http = openai.DefaultHttpxClient(
-            follow_redirects=False, **({"mounts": {site: None}} if address.is_local else {})
-        )
-        whose = (
-            {} if address.is_own else {"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()}
-        )
+        # On this machine no proxy of the environment is asked: it would carry frames off, and could seldom
+        # find the way back. A redirect would send them on to a host that nobody was told of.
+        straight = {"mounts": {f"all://{address.shown}": None}} if address.is_local else {}
+        http = openai.DefaultHttpxClient(follow_redirects=False, **straight)
+        if address.query:
+            logging.getLogger(_http_library(openai).__name__).addFilter(_without_query)
+        weakref.finalize(self, http.close)
+        others = {name: openai.Omit() for name in ("OpenAI-Organization", "OpenAI-Project")}
+        whose = {} if address.is_own else others
         return openai.OpenAI(
             base_url=address.url,
             api_key="none",
@@ -134,11 +136,24 @@ def need_client() -> Any:
 
 
 def _transport_error(openai: Any) -> type[Exception]:
-    """The base of what its HTTP library raises while a body is read; which library that is has changed."""
-    modules = (base.__module__.partition(".")[0] for base in openai.DefaultHttpxClient.__mro__)
-    library = next(name for name in modules if name != "openai")
-    found: type[Exception] = importlib.import_module(library).HTTPError
+    """The base of what its HTTP library raises while a body is read."""
+    found: type[Exception] = _http_library(openai).HTTPError
     return found
+
+
+def _http_library(openai: Any) -> ModuleType:
+    """The library under the client; which one that is has changed with its versions."""
+    modules = (base.__module__.partition(".")[0] for base in openai.DefaultHttpxClient.__mro__)
+    return importlib.import_module(next(name for name in modules if name != "openai"))
+
+
+def _without_query(record: logging.LogRecord) -> bool:
+    """Cuts the query, which may hold a token, from the addresses that the HTTP library logs."""
+    if isinstance(record.args, tuple):
+        record.args = tuple(
+            str(part).partition("?")[0] if type(part).__name__ == "URL" else part for part in record.args
+        )
+    return True
 
 
 def _read(parts: Iterable[bytes], deadline: float, late: str) -> bytes:

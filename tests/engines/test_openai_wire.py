@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+import base64
+import io
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from shotad.config import EndpointSettings
+from shotad.engines.base import Usage
+from shotad.engines.openai.tokens import tokens_per_image
+from shotad.engines.openai.trouble import Raw, trouble_in
+from shotad.engines.openai.wire import answer_in, body_of, messages_of, seed_of, strict
+from shotad.types import Message
+from tests.bad_server import completion
+from tests.endpoint import SCHEMA, greedy, request
+
+SETTINGS = EndpointSettings()
+
+
+def test_a_plain_request_says_all_that_shapes_the_answer() -> None:
+    body = body_of(request("What?", sampling=greedy(77)), "tiny", SETTINGS)
+    assert body == {
+        "model": "tiny",
+        "messages": [
+            {"role": "system", "content": "You describe films."},
+            {"role": "user", "content": "What?"},
+        ],
+        "max_tokens": 77,
+        "temperature": 0.0,
+        "top_p": 1.0,
+        "seed": 0x7FFF_FFFF,
+    }
+
+
+def test_frames_come_before_the_text_of_their_turn_and_after_all_earlier_turns() -> None:
+    turns = (
+        Message("system", "S"), Message("user", "first", with_clip=True),
+        Message("assistant", "A"), Message("user", "again"),
+    )  # fmt: skip
+    first, second, third, fourth = messages_of(request(frames=3, messages=turns), SETTINGS)
+    assert (first["content"], third["content"], fourth["content"]) == ("S", "A", "again")
+    assert [part["type"] for part in second["content"]] == ["image_url"] * 3 + ["text"]
+    assert second["content"][-1]["text"] == "first"
+
+
+def test_an_unmarked_clip_goes_with_the_last_turn_of_the_user() -> None:
+    turns = (Message("user", "one"), Message("assistant", "A"), Message("user", "two"))
+    contents = [turn["content"] for turn in messages_of(request(frames=1, messages=turns), SETTINGS)]
+    assert contents[:2] == ["one", "A"]
+    assert contents[2][-1]["text"] == "two"
+
+
+def test_frames_are_jpegs_in_their_order_size_and_detail() -> None:
+    asked = request(frames=4)
+    *pictures, _ = messages_of(asked, EndpointSettings(detail="high", jpeg_quality=90))[1]["content"]
+    assert {part["image_url"]["detail"] for part in pictures} == {"high"}
+    shown = []
+    for part in pictures:
+        head, _, data = part["image_url"]["url"].partition(",")
+        assert head == "data:image/jpeg;base64"
+        with Image.open(io.BytesIO(base64.b64decode(data))) as picture:
+            assert picture.format == "JPEG"
+            shown.append(np.asarray(picture))
+    assert asked.clip is not None
+    assert np.abs(np.stack(shown).astype(int) - asked.clip.images.astype(int)).max() <= 2
+
+
+def test_jpeg_quality_is_obeyed() -> None:
+    noise = np.random.default_rng(0).integers(0, 256, (1, 64, 64, 3), dtype=np.uint8)
+    asked = request(frames=1)
+    assert asked.clip is not None
+    object.__setattr__(asked.clip, "images", noise)
+    low, high = (
+        len(messages_of(asked, EndpointSettings(jpeg_quality=q))[1]["content"][0]["image_url"]["url"])
+        for q in (20, 95)
+    )
+    assert low < high / 2
+
+
+def test_a_schema_is_sent_closed_and_strict_unless_switched_off() -> None:
+    sent = body_of(request(schema=True), "tiny", SETTINGS)["response_format"]
+    assert sent["type"] == "json_schema"
+    assert sent["json_schema"]["strict"] is True
+    assert sent["json_schema"]["schema"] == {
+        **SCHEMA, "additionalProperties": False, "required": ["summarized_AD"],
+    }  # fmt: skip
+    assert "response_format" not in body_of(request(schema=True), "tiny", EndpointSettings(structured="off"))
+
+
+def test_strict_reaches_objects_at_any_depth_and_leaves_the_original() -> None:
+    inner = {"type": "object", "properties": {"b": {"type": "string"}}}
+    outer = {"type": "object", "properties": {"a": {"type": "array", "items": inner}}}
+    assert strict(outer)["properties"]["a"]["items"]["required"] == ["b"]
+    assert "required" not in inner
+
+
+def test_seeds_fit_signed_numbers() -> None:
+    assert (seed_of(0xFFFF_FFFF), seed_of(5)) == (0x7FFF_FFFF, 5)
+
+
+def test_halves_of_characters_do_not_break_the_request() -> None:
+    body = body_of(request("Caf\udce9 \ud83d"), "tiny", SETTINGS)
+    json.dumps(body, ensure_ascii=False).encode()
+    assert body["messages"][1]["content"] == "Caf\ufffd \ufffd"
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (" A cat. ", "A cat."),
+        ("<think>Is it a dog?</think>\nA cat.", "A cat."),
+        ("Is it a dog?</think>A cat.", "A cat."),
+        ("<think>Is it a dog", ""),
+        ("<thinking>x</thinking> A cat.", "A cat."),
+        (None, ""),
+        ([{"type": "thinking", "thinking": "a dog"}, {"type": "text", "text": "A "}, {"type": "text", "text": "cat."}], "A cat."),
+        ("half \ud83d", "half \ufffd"),
+    ],
+)  # fmt: skip
+def test_only_the_answer_is_the_answer(content: object, text: str) -> None:
+    document = completion(
+        "", message={"content": content, "reasoning_content": "Hmm, a dog?", "reasoning": "dog"}
+    )
+    found = answer_in(document)
+    assert found is not None
+    assert (found.text, found.finish, found.usage) == (text, "stop", Usage(11, 5))
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [None, {}, {"prompt_tokens": None}, "much", {"prompt_tokens": -3, "completion_tokens": float("nan")}],
+)
+def test_usage_that_is_missing_counts_nothing(usage: object) -> None:
+    found = answer_in({**completion("A cat."), "usage": usage})
+    assert found is not None
+    assert found.usage == Usage(0, 0)
+
+
+@pytest.mark.parametrize(
+    "document", [None, [], "text", {}, {"choices": []}, {"choices": [{}]}, {"choices": [{"message": "text"}]}]
+)
+def test_what_is_no_completion_is_none(document: object) -> None:
+    assert answer_in(document) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ('{"error": {"message": "No."}}', "No."),
+        ('{"error": "No."}', "No."),
+        ('[{"error": {"code": 400, "message": "No."}}]', "No."),
+        ('{"object": "error", "message": "No.", "code": 400}', "No."),
+        ('{"detail": "No."}', "No."),
+        ("<html><head><style>x{}</style></head><h1>No.</h1></html>", "No."),
+        ("", ""),
+        ("[[" * 5000, "[[" * 149 + "[…"),
+    ],
+)
+def test_errors_are_read_in_all_their_forms(body: str, message: str) -> None:
+    found = trouble_in(Raw(400, body.encode()))
+    assert found is not None
+    assert found.message == message
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "meaning"),
+    [
+        (429, {"code": "insufficient_quota"}, "quota"),
+        (429, {"type": "insufficient_quota", "code": None}, "quota"),
+        (400, {"code": "billing_hard_limit_reached"}, "quota"),
+        (402, {"message": "Insufficient Balance"}, "quota"),
+        (429, {"code": "rate_limit_exceeded", "message": "You exceeded your current quota per minute"}, "again"),
+        (408, {}, "again"), (409, {}, "again"), (500, {}, "again"), (503, {"message": "Loading model"}, "again"),
+        (401, {}, "key"), (403, {}, "key"),
+        (403, {"code": "content_policy_violation"}, "refused"), (400, {"code": "content_filter"}, "refused"),
+        (404, {}, "missing"), (400, {"message": "The model `x` does not exist"}, "missing"),
+        (400, {"code": "context_length_exceeded"}, "too long"), (413, {}, "too long"),
+        (400, {"message": "'max_tokens' is too large: 512. This model's maximum context length is 400 tokens"}, "too long"),
+        (400, {"message": "At most 16 image(s) may be provided in one request."}, "too long"),
+        (400, {"message": "Llama is not a multimodal model"}, "blind"),
+        (500, {"message": "image input is not supported - hint: you may need to provide the mmproj"}, "blind"),
+        (307, {}, "moved"), (400, {"message": "messages: wrong"}, "slot"), (422, {}, "slot"),
+    ],
+)  # fmt: skip
+def test_what_an_error_means(status: int, body: dict[str, object], meaning: str) -> None:
+    found = trouble_in(Raw(status, json.dumps({"error": {"message": "No.", **body}}).encode()))
+    assert found is not None
+    assert found.meaning == meaning
+
+
+def test_an_error_in_a_200_counts_as_one() -> None:
+    found = trouble_in(Raw(200, b'{"error": {"message": "Upstream is limited", "code": 429}}'))
+    assert found is not None
+    assert (found.status, found.meaning) == (429, "again")
+    assert trouble_in(Raw(200, json.dumps(completion("A cat.")).encode())) is None
+
+
+@pytest.mark.parametrize(
+    ("model", "detail", "size", "tokens"),
+    [
+        ("gpt-4o-2024-08-06", "low", (597, 336), 85),
+        ("gpt-4o-mini", "low", (597, 336), 2833),
+        ("gpt-4o", "high", (597, 336), 85 + 2 * 170),
+        ("gpt-4o", "high", (150, 150), 255),
+        ("gpt-4o", "auto", (2048, 4096), 1105),
+        ("gpt-4o", "high", (1024, 1024), 765),
+        ("anything", "low", (10, 10), 85),
+    ],
+)
+def test_tokens_of_an_image(model: str, detail: str, size: tuple[int, int], tokens: int) -> None:
+    assert tokens_per_image(model, detail, *size) == tokens
