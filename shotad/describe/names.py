@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from shotad.describe.verbs import word_set
 from shotad.script.rules import quotations
 
-_NAME = r"[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]+(?:['’-][A-ZÀ-ÖØ-Þ]?[a-zß-öø-ÿ]+)*"
+_NAME = r"(?:[OD]['’]|Mc)?[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]+(?:['’-][A-ZÀ-ÖØ-Þ]?[a-zß-öø-ÿ]+)*"
 _RUN = re.compile(rf"(?<![\w'’-]){_NAME}(?:[ \t]+{_NAME})*(?![\w-])")
 _SENTENCE_START = re.compile(r"(?:^|[.!?…:;]|\n)[\s\"“”'‘’(\[*•–—-]*\Z")
 _ENTRY = re.compile(
@@ -17,6 +17,9 @@ _ENTRY = re.compile(
     re.MULTILINE,
 )
 """A line of a cast list: ``Ann: a thief``, ``Bo (her brother)``, ``Ann is a thief``."""
+
+_JOINED = re.compile(rf" and {_NAME}")
+"""``Ann and Bo run``: what is joined to a name is one, at the sentence's beginning too."""
 
 _TITLES = word_set(
     """
@@ -45,15 +48,15 @@ _NO_NAMES = word_set(
 def names_in(lines: Sequence[str], note: str = "") -> tuple[str, ...]:
     """Names in the note, in its order, then those in the lines, the latest first; each once.
 
-    Only words with a capital letter in the middle of a sentence count, and in the note those that begin
-    an entry of a cast list. Text in quotation marks, which is read from the screen, does not; titles are
-    left out. A first name of somebody whose full name the note has is not listed again.
+    Only words with a capital letter in the middle of a sentence count, at its beginning those that own
+    something or are joined to a name, and in the note those that begin an entry of a cast list. Text in
+    quotation marks, which is read from the screen, does not; titles are left out. A first name of somebody
+    whose full name the note has is not listed again.
 
     >>> names_in(["Ann hides.", "The guard looks at Captain Bo Lee."], "The thief is called Ann.")
     ('Ann', 'Bo Lee')
     """
-    found = [*_names_of(note), *_entries(note)]
-    found.sort(key=note.find)
+    found = sorted([*_names_of(note), *_entries(note)], key=note.find)
     for line in reversed(lines):
         found += _names_of(line)
     known: list[str] = []
@@ -69,7 +72,9 @@ def _names_of(text: str) -> Iterator[str]:
         plain = f"{plain[:start]}{' ' * (end - start)}{plain[end:]}"
     for match in _RUN.finditer(plain):
         before = plain[: match.start()]
-        if not _SENTENCE_START.search(before) or _after_title(before):
+        within = not _SENTENCE_START.search(before) or _after_title(before)
+        owns = match[0].endswith(("'s", "’s"))
+        if within or owns or _JOINED.match(plain, match.end()):
             yield from _name(match[0])
 
 

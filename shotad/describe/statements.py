@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from shotad.describe.verbs import BASE_FORMS, GERUNDS, NOUNS_TOO, PARTICIPLES, S_FORMS, word_set
+from shotad.describe.verbs import BASE_FORMS, GERUNDS, MASSES, NOUNS_TOO, PARTICIPLES, S_FORMS, word_set
 from shotad.script.rules import quotations
 
 _SENTENCE = re.compile(r"(?<![A-Z])(?<!\bMr)(?<!\bMrs)(?<!\bDr)[.!?…]+[\"”’)]*\s+|\s*;\s+")
@@ -59,6 +59,7 @@ _PREPOSITIONS = word_set(
     toward towards up down off out inside outside between among above below beside against like without
     """
 )
+_PRONOUNS = word_set("him her it them himself herself itself themselves each other")
 _STOPS = word_set("that who which whose whom where as while when if to")
 _RESULTS = word_set("causing revealing allowing making letting forcing sending leaving showing")
 """Participles that may be said of the whole clause before them; they stay with it."""
@@ -95,7 +96,7 @@ def statements_of(line: str) -> tuple[str, ...]:
         text = text.replace(quote, f"⟦{number}⟧", 1)
     found = [claim for sentence in _SENTENCE.split(text) for claim in _claims(sentence.strip(" .!?…,;"))]
     restored = (re.sub(r"⟦(\d+)⟧", lambda m: quotes[int(m[1])], claim) for claim in found)
-    return tuple(dict.fromkeys(_sentence(claim) for claim in restored if claim))
+    return tuple(dict.fromkeys(_sentence(claim) for claim in restored if re.search(r"\w", claim)))
 
 
 def _sentence(claim: str) -> str:
@@ -179,7 +180,7 @@ def _after_border(
     if who:
         return _relative(said, after[who.end() :], who.end())
     first = _first_word(after)
-    if not border["time"] and _agrees(after, clause) and not (clause.plural and _SEEING.search(said)):
+    if not border["time"] and _agrees(after, clause, said) and not (clause.plural and _SEEING.search(said)):
         return (f"{clause.subject} ", 0, clause, False)
     comma = border["comma"] and not border["joined"]
     if first in GERUNDS - _RESULTS and (comma or border["time"] or border["dash"] or participle):
@@ -229,6 +230,8 @@ def _own_subject(after: str, border: re.Match[str]) -> bool:
 def _clause(text: str) -> _Clause | None:
     """The subject at a text's beginning, if a finite verb follows it."""
     words = _words(text)
+    if len(words) > 1 and words[0].lower() in ("both", "all", "others") and words[1].lower() in BASE_FORMS:
+        return _Clause(words[0], plural=True)
     words = words[sum(1 for _ in _leading_adverbs(words)) :]
     if len(words) < 2:
         return None
@@ -272,20 +275,28 @@ def _is_plural(subject: list[str]) -> bool:
     return head in _PLURALS or bool(re.search(r"[^s'’u]s$", head))
 
 
-def _agrees(text: str, clause: _Clause) -> bool:
+def _agrees(text: str, clause: _Clause, said: str) -> bool:
     """Whether a verb in the form that the clause's subject asks for begins the text, after adverbs."""
     words = _words(text)
     at = sum(1 for _ in _leading_adverbs(words))
-    if at >= len(words):
-        return False
-    word = words[at].lower()
+    word = words[at].lower() if at < len(words) else ""
     if word not in (BASE_FORMS if clause.plural else S_FORMS):
         return False
-    if word not in NOUNS_TOO and not clause.plural:
+    if word not in (MASSES if clause.plural else NOUNS_TOO):
         return True
-    # A noun of a list is followed by a comma or the end; what follows a verb is a phrase.
     rest = text[text.find(words[at]) + len(words[at]) :]
-    return re.match(r"\s+[\w⟦]", rest) is not None and not re.match(r"\s+(?:and|or|of|as)\b", rest)
+    if re.match(r"\s+(?!and\b|or\b|of\b|as\b)[\w⟦]", rest):
+        return True
+    return not _may_be_listed(said)
+
+
+def _may_be_listed(said: str) -> bool:
+    """Whether a bare noun could follow what was said: ``plates, cups``, but not ``turns`` or ``a gun``."""
+    words = [word.lower() for word in _words(said)]
+    last = words[-1]
+    if last in S_FORMS | BASE_FORMS | _PREPOSITIONS | _PRONOUNS | _ADVERBS or last.endswith("ly"):
+        return last in NOUNS_TOO and len(words) > 2
+    return last.endswith("s") or not set(words[-4:-1]) & _DETERMINERS
 
 
 def _finite(word: str, plural: bool) -> bool:

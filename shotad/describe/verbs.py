@@ -147,3 +147,10 @@ NOUNS_TOO = word_set(
     """
 )
 """Verb forms that are as often nouns in a list: ``plates, cups and rings``."""
+MASSES = word_set(
+    """
+    smoke fire dust snow rain drink paint work rest help light plaster fish water cover speed sleep
+    dance play laughter cheer fight film trash cash post wear bone crew box glass traffic dress
+    """
+)
+"""Base forms that are as often nouns without an article: ``bread, smoke and fire``."""

@@ -71,9 +71,8 @@ def _schema(keys: list[str]) -> dict[str, Any]:
 
 
 _DOUBT = re.compile(
-    r"\b(?:can ?not|can't|could not|couldn't|unable|unclear|unsure|uncertain|unknown|maybe|perhaps"
-    r"|possibl[ey]|partial(?:ly)?|not (?:sure|clear|certain|enough|possible|determinable)|no way|hard to|difficult to"
-    r"|n/?a|none|null|undetermined|insufficient)\b",
+    r"\b(?:tell|say|determin\w+|unclear|unsure|sure|uncertain|certain|clear|maybe|perhaps|possibl[ey]"
+    r"|partial(?:ly)?|partly|hard to|difficult to|evidence|n/?a)\b",
     re.IGNORECASE,
 )
 _YES = re.compile(r"\W*(?:yes|true|visible|shown|correct|supported|y)\b", re.IGNORECASE)
@@ -81,11 +80,14 @@ _NO = re.compile(
     r"\W*(?:no|false|not (?:visible|shown|seen|correct|supported|there)|invisible|incorrect|wrong|n)\b",
     re.IGNORECASE,
 )
+_AT_END = re.compile(r"(?:[:=–—-]|[.!?\"')])\W*(yes|no|true|false)\W*$", re.IGNORECASE)
+"""``1. She opens the tin: yes``, where the statement is repeated."""
 _ITEM = re.compile(
-    r"(?:^|[\n{,;]|(?<=[.!?])\s)[\s\"'*(\[-]*(?:statement|claim|no\.?|#)?[\s_#-]*(\d{1,2})[\"'*)\].]*\s*(?:[:=.)–—-]+\s*)?",
+    r"(?:^|[\n{,;]|(?<=[.!?])\s)[\s\"'*(\[-]*(?:statement|claim|#)?[\s_#-]*(\d{1,2})[\"'*)\].]*\s*(?:[:=.)–—-]+\s*)?"
+    r"|(?<=\s)\(?(\d{1,2})[.):]+\s",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"\b(?:yes|no|true|false|cannot tell|can't tell|unclear)\b", re.IGNORECASE)
+_WORD = re.compile(r"\b(?:yes|no|true|false|cannot tell|can't tell|unclear|unsure)\b", re.IGNORECASE)
 _NUMBER_KEYS = ("number", "statement", "id", "index", "claim", "no")
 _VERDICT_KEYS = ("verdict", "visible", "answer", "shown", "result", "value", "label", "judgement", "judgment")
 
@@ -100,36 +102,50 @@ def parse_verdicts(text: str, number: int) -> tuple[bool | None, ...]:
     (True, False, None)
     """
     body = re.sub(r"<think>.*?(?:</think>|\Z)|```\w*", "", plain_quotes(text), flags=re.DOTALL).strip()
-    for reading in (_json_verdicts(body, number), _numbered(body, number), _in_order(body, number)):
-        if reading is not None:
-            return reading
-    return (None,) * number
+    for pairs in (_json_pairs(body), _numbered(body, number)):
+        if pairs:
+            return _collected(pairs, number)
+    return (_verdict(body),) if number == 1 else _in_order(body, number)
 
 
 def _verdict(value: Any) -> bool | None:
     if isinstance(value, bool):
         return value
+    if isinstance(value, int):
+        return {0: False, 1: True}.get(value)
     if isinstance(value, Mapping):
         named = [inner for key, inner in value.items() if str(key).lower() in _VERDICT_KEYS]
         return _verdict(named[0]) if named else None
-    words = str(value) if isinstance(value, str) else ""
-    if _DOUBT.search(words[:40]):
-        return None
-    if _NO.match(words):
-        return False
-    return True if _YES.match(words) else None
+    return _spoken(value) if isinstance(value, str) else None
 
 
-def _json_verdicts(body: str, number: int) -> tuple[bool | None, ...] | None:
+def _spoken(words: str) -> bool | None:
+    """A verdict in words: at their beginning, else at their end. One with doubt in it is none."""
+    begins = _NO.match(words) or _YES.match(words)
+    if begins:
+        return None if _DOUBT.search(words[begins.end() :][:40]) else _NO.match(words) is None
+    ends = _AT_END.search(words)
+    return None if ends is None else ends[1].lower() in ("yes", "true")
+
+
+def _json_pairs(body: str) -> list[tuple[int, bool | None]]:
+    """Numbers and verdicts of the first JSON value, where there is a whole one."""
     opened = re.search(r"[{\[]", body)
     if not opened:
-        return None
+        return []
+    decoder = json.JSONDecoder(strict=False, object_pairs_hook=_without_contradictions)
     try:
-        value, _ = json.JSONDecoder(strict=False).raw_decode(body, opened.start())
+        return list(_pairs(decoder.raw_decode(body, opened.start())[0]))
     except (ValueError, RecursionError):
-        return None
-    pairs = list(_pairs(value))
-    return _collected(pairs, number) if pairs else None
+        return []
+
+
+def _without_contradictions(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object; a key that stands twice with different values has none."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        found[key] = value if found.get(key, value) == value else None
+    return found
 
 
 def _pairs(value: Any) -> Iterator[tuple[int, bool | None]]:
@@ -148,6 +164,8 @@ def _pairs(value: Any) -> Iterator[tuple[int, bool | None]]:
                 yield int(digits[0]), _verdict(item)
             elif isinstance(item, (list, Mapping)):
                 yield from _pairs(item)
+            elif str(key).lower() in _VERDICT_KEYS:
+                yield _number_in(value) or 1, _verdict(item)
 
 
 def _number_in(item: Mapping[str, Any]) -> int | None:
@@ -158,22 +176,20 @@ def _number_in(item: Mapping[str, Any]) -> int | None:
     return None
 
 
-def _numbered(body: str, number: int) -> tuple[bool | None, ...] | None:
-    marks = [mark for mark in _ITEM.finditer(body) if 1 <= int(mark[1]) <= number]
-    ends = [mark.start() for mark in marks[1:]] + [len(body)]
-    pairs = [
-        (int(mark[1]), _verdict(body[mark.end() : end].strip()))
-        for mark, end in zip(marks, ends, strict=True)
+def _numbered(body: str, number: int) -> list[tuple[int, bool | None]]:
+    """Numbers and verdicts of lines, lists and broken JSON."""
+    marks = [(int(mark[1] or mark[2]), mark.start(), mark.end()) for mark in _ITEM.finditer(body)]
+    marks = [mark for mark in marks if 1 <= mark[0] <= number]
+    stops = [*(start for _, start, _ in marks[1:]), len(body)]
+    return [
+        (place, _spoken(body[end:stop].strip())) for (place, _, end), stop in zip(marks, stops, strict=False)
     ]
-    return _collected(pairs, number) if pairs else None
 
 
-def _in_order(body: str, number: int) -> tuple[bool | None, ...] | None:
+def _in_order(body: str, number: int) -> tuple[bool | None, ...]:
     """Bare words, where there are as many as statements."""
     found = _WORD.findall(body)
-    if len(found) != number:
-        return None
-    return tuple(_verdict(word) for word in found)
+    return tuple(map(_spoken, found)) if len(found) == number else (None,) * number
 
 
 def _collected(pairs: Sequence[tuple[int, bool | None]], number: int) -> tuple[bool | None, ...]:

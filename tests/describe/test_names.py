@@ -1,0 +1,65 @@
+"""Names in use are found by their capital letters, rather one too few than one too many."""
+
+from __future__ import annotations
+
+import pytest
+
+from shotad.config import PromptSettings
+from shotad.describe.examples import load_examples
+from shotad.describe.names import names_in
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("She looks at Ann.", ("Ann",)),
+        ("She looks at Ann and Bo.", ("Ann", "Bo")),
+        ("Ann and Bo run.", ("Ann", "Bo")),
+        ("Ann's hand shakes.", ("Ann",)),
+        ("She takes Ann’s hand.", ("Ann",)),
+        ("She meets Captain Ann Lee.", ("Ann Lee",)),
+        ("She meets Mr. Lee.", ("Lee",)),
+        ("Mrs. O'Hara-Smith waits.", ("O'Hara-Smith",)),
+        ("She meets Zoë.", ("Zoë",)),
+        ("She runs to Ann, Bo behind her.", ("Ann", "Bo")),
+        # Not in the middle of a sentence.
+        ("Rain falls. Ann runs.", ()),
+        ("She stops. “Run” is all he says.", ()),
+        # No names of people or places.
+        ("She works on Monday.", ()),
+        ("She reads a French book at Christmas.", ()),
+        ("She watches TV and the FBI.", ()),
+        ("She meets the Captain.", ()),
+        ("Then He And She go.", ()),
+        # Read from the screen.
+        ('A sign reads "Turn Left At Smith Road".', ()),
+    ],
+)
+def test_names_of_a_line(line: str, names: tuple[str, ...]) -> None:
+    assert names_in([line]) == names
+
+
+def test_latest_lines_go_first_and_nobody_twice() -> None:
+    lines = ["He sees Ann.", "He sees Bo and Cy.", "He sees Bo."]
+    assert names_in(lines) == ("Bo", "Cy", "Ann")
+
+
+def test_first_name_of_somebody_known_is_not_repeated() -> None:
+    assert names_in(["He sees Ann.", "He sees Bo."], "The thief is Ann Lee.") == ("Ann Lee", "Bo")
+
+
+def test_names_of_the_note_go_first_in_its_order() -> None:
+    note = """Tone: dry. Place: a mill.
+    - Cy: young, red hair
+    - Ann Lee (her mother)
+    * Bo – the dog
+    Eve, a nurse
+    Max is her brother. He lives with Ida.
+    This is a sad film: avoid its end.
+    """
+    assert names_in(["He sees Zoë."], note) == ("Cy", "Ann Lee", "Bo", "Eve", "Max", "Ida", "Zoë")
+
+
+def test_lines_without_names_have_none() -> None:
+    assert names_in(load_examples(PromptSettings())) == ()
+    assert names_in([]) == ()

@@ -1,0 +1,133 @@
+"""Lines taken apart: each statement can be judged alone, and nothing is said that the line does not say."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from shotad.config import PromptSettings
+from shotad.describe.examples import load_examples
+from shotad.describe.statements import statements_of
+from shotad.describe.verbs import BASE_FORMS, GERUNDS, NOUNS_TOO, PARTICIPLES, S_FORMS
+
+
+@pytest.mark.parametrize(
+    ("line", "statements"),
+    [
+        # One subject, several verbs.
+        ("She opens the tin, looks inside, and drops it.", "She opens the tin. She looks inside. She drops it."),
+        ("He turns and slowly walks off.", "He turns. He slowly walks off."),
+        ("He draws a gun and fires.", "He draws a gun. He fires."),
+        ("They turn, stare, then run.", "They turn. They stare. They run."),
+        ("A ball bounces and rolls away", "A ball bounces. A ball rolls away."),
+        ("Ann and Bo run to the gate and climb over it.", "Ann and Bo run to the gate. Ann and Bo climb over it."),
+        ("The boys in the yard wave and shout.", "The boys in the yard wave. The boys in the yard shout."),
+        ("His hands shake and drop the cup.", "His hands shake. His hands drop the cup."),
+        ("She stops but looks back.", "She stops. She looks back."),
+        # Another subject.
+        ("He opens the door and she enters.", "He opens the door. She enters."),
+        ("She grabs the keys and the phone rings.", "She grabs the keys. The phone rings."),
+        ("A gull lands, a dog barks at it, and both stay.", "A gull lands. A dog barks at it. Both stay."),
+        ("She waits until he leaves.", "She waits. He leaves."),
+        ("As he enters, she turns and smiles.", "He enters. She turns. She smiles."),
+        ("He nods to a guard, who draws a gun.", "He nods to a guard. A guard draws a gun."),
+        # Participles.
+        ("He enters, holding a torch and smiling.", "He enters. He is holding a torch. He is smiling."),
+        ("They sit down while eating.", "They sit down. They are eating."),
+        ("Holding a torch, he enters.", "He is holding a torch. He enters."),
+        ("He stares, his eyes fixed on the door.", "He stares. His eyes are fixed on the door."),
+        (
+            "A ferry leaves the harbour, gulls circling above its wake.",
+            "A ferry leaves the harbour. Gulls are circling above its wake.",
+        ),
+        # Where.
+        ("In the kitchen, she pours tea.", "She is in the kitchen. She pours tea."),
+        ("At night, she pours tea and drinks it.", "At night, she pours tea. She drinks it."),
+        ("In the mirror, he sees a gun.", "In the mirror, he sees a gun."),
+        ("Slowly, he gets up and goes.", "Slowly, he gets up. He goes."),
+        # Several sentences, and repeats.
+        ("He falls. Dr. Lee runs; she kneels!", "He falls. Dr. Lee runs. She kneels."),
+        ("She runs. She runs.", "She runs."),
+    ],
+)  # fmt: skip
+def test_line_is_taken_apart(line: str, statements: str) -> None:
+    expected = re.split(r"(?<!Dr\.)(?<=\.) ", statements)
+    assert list(statements_of(line)) == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Night.",
+        "She nods.",
+        "He takes bread, eggs and milk.",
+        "She packs plates, cups and rings.",
+        "She picks up shells and rocks.",
+        "They see smoke and fire.",
+        "He passes chairs, a table that holds a lamp, and a bed.",
+        "She sees him turn and run.",
+        "They watch him turn and run.",
+        "He tries to open the door and escape.",
+        "He works as a nurse.",
+        "She catches the vase before it falls.",
+        "He pulls the lever, causing the floor to open.",
+        'A sign reads "Stay, and watch as he leaves."',
+        "Rain, snow and hail.",
+        "The old watch and the ring on the desk",
+    ],
+)
+def test_line_that_is_one_statement_stays_whole(line: str) -> None:
+    assert statements_of(line) == (line if line.endswith((".", '"')) else f"{line}.",)
+
+
+def test_quotation_stays_with_its_clause() -> None:
+    assert statements_of('She writes "Go, and run" on the wall and leaves.') == (
+        'She writes "Go, and run" on the wall.',
+        "She leaves.",
+    )
+
+
+@pytest.mark.parametrize("line", ["", "   ", "...", "—"])
+def test_nothing_states_nothing(line: str) -> None:
+    assert statements_of(line) == ()
+
+
+def test_statements_use_the_lines_own_words() -> None:
+    """But for the subject carried over and "is" or "are"; none of the line's words is lost."""
+    joints = {"and", "as", "while", "when", "until", "then", "but", "who", "where", "after", "which"}
+    several = 0
+    for line in load_examples(PromptSettings()):
+        found = statements_of(line)
+        several += len(found) > 1
+        said = re.findall(r"[\w'-]+", " ".join(found).lower())
+        words = re.findall(r"[\w'-]+", line.lower())
+        assert set(said) - set(words) <= {"is", "are"}, line
+        assert set(words) - set(said) <= joints, line
+    assert several > 250
+
+
+def test_each_statement_is_a_sentence() -> None:
+    for line in load_examples(PromptSettings()):
+        for statement in statements_of(line):
+            assert re.match(r"[A-Z]", statement), line
+            assert statement.endswith("."), line
+            assert len(statement.split()) > 1, line
+
+
+@pytest.mark.parametrize(
+    ("forms", "known", "unknown"),
+    [
+        (S_FORMS, "opens watches carries goes is has does kisses", "open bus is's eggs"),
+        (BASE_FORMS, "open watch carry go are have", "be opens"),
+        (GERUNDS, "opening taking running lying seeing being carrying sitting", "runing takeing opening's ceiling"),
+        (PARTICIPLES, "opened grabbed carried torn fixed", "grabed tearred"),
+    ],
+)  # fmt: skip
+def test_forms_of_verbs(forms: frozenset[str], known: str, unknown: str) -> None:
+    assert set(known.split()) <= forms
+    assert not set(unknown.split()) & forms
+
+
+def test_verbs_that_are_nouns_too_are_verbs() -> None:
+    assert NOUNS_TOO <= S_FORMS

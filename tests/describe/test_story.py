@@ -1,0 +1,233 @@
+"""The story around a slot: labelled, within its budgets, the nearest kept first."""
+
+from __future__ import annotations
+
+import pytest
+
+from shotad.config import StorySettings
+from shotad.describe.story import due, parse_renewal, renewal_messages, story_text, tokens_in
+from shotad.types import Interval, Slot, SpeechKind, Utterance
+
+SLOT = Slot("s00100000", Interval(100, 104), 9)
+LINES = ("Ann hides.", "Bo runs.", "The door opens.")
+
+
+def said(start: float, end: float, text: str, kind: SpeechKind = SpeechKind.SPEECH) -> Utterance:
+    return Utterance(Interval(start, end), text, kind)
+
+
+SPEECH = (said(70, 71, "Far."), said(90, 92, "Near."), said(98, 99, "Next!"), said(105, 106, "Then?"))
+
+
+def text_of(
+    lines: tuple[str, ...] = LINES,
+    speech: tuple[Utterance, ...] = SPEECH,
+    names: tuple[str, ...] = ("Ann", "Bo"),
+    so_far: str = "Ann is a thief. She flees.",
+    **settings: object,
+) -> str:
+    return story_text(lines, SLOT, speech, names, so_far, StorySettings.model_validate(settings))
+
+
+def dialogue_of(*speech: Utterance, **settings: object) -> list[str]:
+    text = text_of((), speech, (), "", **settings)
+    return [row for row in text.splitlines() if row.startswith("- ")]
+
+
+# The text
+
+
+def test_every_part_is_labelled_and_in_order() -> None:
+    text = text_of()
+    landmarks = [
+        "for understanding only", "do not repeat it", "The story so far: Ann is a thief. She flees.",
+        "The last AD sentences, oldest first:\n- Ann hides.\n- Bo runs.\n- The door opens.",
+        "Dialogue around the clip", "do not describe it:\n", '- before: "Near."\n- before: "Next!"\n- after: "Then?"',
+        "Names in use: Ann, Bo.", "only where the description leaves no doubt",
+    ]  # fmt: skip
+    places = [text.find(mark) for mark in landmarks]
+    assert -1 not in places, landmarks[places.index(-1)]
+    assert places == sorted(places)
+    assert "$" not in text
+    assert "\n\n" not in text
+
+
+def test_nothing_known_is_nothing_said() -> None:
+    assert text_of((), (), (), "") == ""
+    assert text_of((), (said(99, 100, ""),), (), "  ") == ""
+    assert text_of(line_tokens=0, dialogue_tokens=0, name_tokens=0, so_far_tokens=0) == ""
+
+
+@pytest.mark.parametrize(
+    ("part", "label"),
+    [
+        ("so_far", "The story so far"),
+        ("lines", "The last AD sentences"),
+        ("speech", "Dialogue"),
+        ("names", "Names in use"),
+    ],
+)
+def test_part_that_is_missing_leaves_no_label(part: str, label: str) -> None:
+    assert label in text_of()
+    text = text_of(**{part: "" if part == "so_far" else ()})  # type: ignore[arg-type]
+    assert label not in text
+    assert text.startswith("What comes before and around this clip.")
+
+
+def test_last_lines_are_as_many_as_set_and_fit_their_budget() -> None:
+    text = story_text(LINES, SLOT, (), (), "", StorySettings(lines=2))
+    assert text.endswith("oldest first:\n- Bo runs.\n- The door opens.")
+    assert story_text(LINES, SLOT, (), (), "", StorySettings(lines=0)) == ""
+
+
+@pytest.mark.parametrize(("more", "kept"), [(0, 1), (1, 2), (100, 3)])
+def test_last_lines_are_kept_whole_and_from_the_end(more: int, kept: int) -> None:
+    budget = tokens_in("- The door opens.") + (tokens_in("- Bo runs.") if more else 0) + (more > 1) * more
+    settings = StorySettings(line_tokens=budget)
+    text = story_text(LINES, SLOT, (), (), "", settings)
+    assert [line for line in LINES if line in text] == list(LINES[-kept:])
+
+
+def test_names_that_do_not_fit_are_left_out_from_the_end() -> None:
+    names = tuple(f"Name{letter}" for letter in "ABCDEFGH")
+    text = text_of(names=names, name_tokens=tokens_in("NameA") * 3)
+    assert "Names in use: NameA, NameB, NameC." in text
+
+
+def test_of_the_story_so_far_the_last_sentences_are_kept() -> None:
+    text = text_of(so_far="Ann is a thief. She flees to Rome! Bo follows.", so_far_tokens=12)
+    assert "The story so far: She flees to Rome! Bo follows.\n" in text
+
+
+# Dialogue
+
+
+def test_dialogue_says_where_it_is_spoken() -> None:
+    rows = dialogue_of(said(95, 100, "A"), said(103, 108, "B"), said(104, 105, "C"))
+    assert rows == ['- before: "A"', '- during: "B"', '- after: "C"']
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "heard"), [(70, 74.9, False), (70, 75, True), (129, 130, True), (129.1, 130, False)]
+)
+def test_dialogue_reaches_as_far_as_set(start: float, end: float, heard: bool) -> None:
+    assert bool(dialogue_of(said(start, end, "A"))) == heard
+
+
+def test_dialogue_is_cut_from_the_farthest() -> None:
+    speech = [
+        said(80, 81, "one one"),
+        said(99, 100, "two two"),
+        said(110, 111, "six six"),
+        said(96, 97, "ten ten"),
+    ]
+    budget = 2 * tokens_in('- before: "two two"')
+    assert dialogue_of(*speech, dialogue_tokens=budget) == ['- before: "ten ten"', '- before: "two two"']
+
+
+def test_same_words_twice_are_counted_twice() -> None:
+    speech = [said(98, 99, "No."), said(95, 96, "No."), said(90, 91, "No.")]
+    budget = 2 * tokens_in('- before: "No."')
+    assert len(dialogue_of(*speech, dialogue_tokens=budget)) == 2
+
+
+def test_songs_and_sounds_without_words_are_left_out() -> None:
+    assert dialogue_of(said(98, 99, "la la", SpeechKind.LYRICS), said(98, 99, " ")) == []
+
+
+def test_dialogue_stays_on_its_line() -> None:
+    assert dialogue_of(said(98, 99, 'He said\n"go"  now')) == ["- before: \"He said 'go' now\""]
+
+
+# Tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("", 0),
+        ("   ", 0),
+        ("She opens the tin.", 6),
+        ("Hartley", 3),
+        ("extraordinarily", 3),
+        ("Она", 3),
+        ("窓", 3),
+    ],
+)
+def test_tokens_are_estimated(text: str, tokens: int) -> None:
+    assert tokens_in(text) == tokens
+
+
+def test_more_text_takes_more_tokens() -> None:
+    counts = [tokens_in("She runs. " * n) for n in range(20)]
+    assert counts == sorted(set(counts))
+
+
+# The note on the story so far
+
+
+@pytest.mark.parametrize(
+    ("settings", "counts"),
+    [
+        ({"on": True, "renew_every": 3}, [3, 6, 9]),
+        ({"on": True, "renew_every": 1}, list(range(1, 10))),
+        ({"on": True, "renew_every": 3, "so_far_tokens": 0}, []),
+        ({"on": False, "renew_every": 3}, []),
+    ],
+)
+def test_note_is_due_every_so_many_lines(settings: dict[str, object], counts: list[int]) -> None:
+    asked = StorySettings.model_validate(settings)
+    assert [count for count in range(10) if due(count, asked)] == counts
+
+
+def test_renewal_gives_the_old_note_the_lines_and_the_dialogue() -> None:
+    system, user = renewal_messages(" Ann flees. ", LINES, SPEECH, StorySettings(so_far_tokens=150))
+    assert (system.role, user.role) == ("system", "user")
+    assert not user.with_clip
+    assert "The note up to now:\nAnn flees.\n\n" in user.text
+    assert '- Ann hides.\n- Bo runs.\n- The door opens.\n\nThe characters said:\n- "Far."\n' in user.text
+    assert "At most 112 words." in user.text
+    assert "$" not in system.text + user.text
+
+
+def test_first_renewal_has_no_note_and_needs_no_dialogue() -> None:
+    _, user = renewal_messages("", LINES, (), StorySettings())
+    assert "There is none yet" in user.text
+    assert "characters said" not in user.text
+    assert "- The door opens.\n\nWrite the note anew" in user.text
+
+
+def test_dialogue_of_a_renewal_keeps_the_latest() -> None:
+    settings = StorySettings(dialogue_tokens=tokens_in('- "Then?"'))
+    _, user = renewal_messages("", LINES, SPEECH, settings)
+    assert '- "Then?"' in user.text
+    assert "Next!" not in user.text
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Ann flees. Bo follows.",
+        "  Ann flees.\n\nBo follows.\n",
+        '"Ann flees. Bo follows."',
+        "```\nAnn flees. Bo follows.\n```",
+        "Here is the updated note:\n\nAnn flees. Bo follows.",
+        "The story so far: Ann flees. Bo follows.",
+        "**Note:** Ann flees. Bo follows.",
+        '{"note": "Ann flees. Bo follows."}',
+        '{"note": "Ann flees. Bo follows.',
+        "- Ann flees.\n- Bo follows.",
+        "Ann flees. Bo follows.\n\n(Word count: 4)",
+        "Ann flees. Bo follows.\n\nLet me know if you need more!",
+        "<think>Who is Ann?</think>Ann flees. Bo follows.",
+    ],
+)
+def test_renewed_note_is_found_in_what_models_write(answer: str) -> None:
+    assert parse_renewal(answer) == "Ann flees. Bo follows."
+
+
+@pytest.mark.parametrize(
+    "answer", ["", " \n", "...", "None", '""', "{}", "I'm sorry, but I can't help with that."]
+)
+def test_answer_without_a_note_keeps_the_old_one(answer: str) -> None:
+    assert parse_renewal(answer) == ""

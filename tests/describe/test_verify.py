@@ -1,0 +1,118 @@
+"""The second look: the question is complete, and only a clear no counts."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from shotad.config import PromptSettings
+from shotad.describe.verify import parse_verdicts, statements_of, verify_messages
+
+TWO = ("She opens the tin.", "She drops it.")
+Y, N, U = True, False, None
+
+
+def test_question_numbers_the_statements_and_names_the_shots() -> None:
+    (system, user), schema = verify_messages(TWO, [1, 2], PromptSettings())
+    assert (system.role, user.role) == ("system", "user")
+    assert not system.with_clip
+    assert user.with_clip
+    assert "\n1. She opens the tin.\n2. She drops it.\n" in user.text
+    assert user.text.count("[Shot 1, Shot 2]") == 2
+    assert "clip from a movie" in user.text
+    assert "top left corner" in user.text
+    assert '{"1": "...", "2": "..."}' in user.text
+    for word in ('"yes"', '"no"', '"cannot tell"'):
+        assert word in user.text
+    assert "$" not in user.text
+    assert json.loads(json.dumps(schema)) == {
+        "type": "object",
+        "properties": {k: {"type": "string", "enum": ["yes", "no", "cannot tell"]} for k in ("1", "2")},
+        "required": ["1", "2"],
+        "additionalProperties": False,
+    }
+
+
+def test_question_follows_medium_and_label() -> None:
+    messages, _ = verify_messages(TWO, [0], PromptSettings(medium="TV series"), label="box")
+    assert "clip from a TV series" in messages[1].text
+    assert "red border" in messages[1].text
+    assert "top left" not in messages[1].text
+
+
+@pytest.mark.parametrize(("statements", "shots"), [((), (1,)), (TWO, ())])
+def test_question_needs_statements_and_shots(statements: tuple[str, ...], shots: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="are needed"):
+        verify_messages(statements, shots, PromptSettings())
+
+
+def test_answer_as_asked_for_is_read() -> None:
+    _, schema = verify_messages(TWO, [1], PromptSettings())
+    answer = json.dumps(dict(zip(schema["required"], ("no", "cannot tell"), strict=True)))
+    assert parse_verdicts(answer, 2) == (N, U)
+    assert parse_verdicts('{"1": "...", "2": "..."}', 2) == (U, U), "the form itself is no answer"
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdicts"),
+    [
+        # JSON of many shapes.
+        ('{"1": "yes", "2": "no", "3": "cannot tell"}', (Y, N, U)),
+        ('```json\n{"1": "Yes", "2": "No"}\n```', (Y, N)),
+        ('Here is my answer: {"1": true, "2": false}', (Y, N)),
+        ('{"1": 1, "2": 0}', (Y, N)),
+        ('["yes", "no"]', (Y, N)),
+        ("[true, false, null]", (Y, N, U)),
+        ('[{"statement": 1, "visible": "yes"}, {"statement": 2, "visible": "no"}]', (Y, N)),
+        ('[{"statement": "She runs.", "answer": "no"}, {"statement": "He falls.", "answer": "yes"}]', (N, Y)),
+        ('[{"1": "yes"}, {"2": "no"}]', (Y, N)),
+        ('{"statements": [{"number": 2, "verdict": "no"}, {"number": 1, "verdict": "yes"}]}', (Y, N)),
+        ('{"statement_1": "yes", "statement_2": "no"}', (Y, N)),
+        ('{"1": {"visible": "no", "reason": "dark"}, "2": {"answer": true}}', (N, Y)),
+        ('{"verdict": "no"}', (N,)),
+        # Broken JSON.
+        ('{"1": "yes", "2": "no",}', (Y, N)),
+        ("{'1': 'yes', '2': 'no'}", (Y, N)),
+        ('{"1": "yes", "2": "no', (Y, N)),
+        ("{1: yes, 2: no}", (Y, N)),
+        ('{"1": "yes"\n"2": "no"}', (Y, N)),
+        ("{“1”: “yes”, “2”: “no”}", (Y, N)),
+        # Lists and sentences.
+        ("1. Yes\n2. No, the door stays shut.\n3. Cannot tell.", (Y, N, U)),
+        ("1) yes 2) no 3) yes", (Y, N, Y)),
+        ("1: yes, 2: no", (Y, N)),
+        ("Statement 1: yes. Statement 2: no.", (Y, N)),
+        ("**1.** Yes\n**2.** No", (Y, N)),
+        ("- 1. Yes\n- 2. No", (Y, N)),
+        ("1. She opens the tin: yes\n2. She drops it: no", (Y, N)),
+        ('1. "She opens the tin." - Yes\n2. "She drops it." - No', (Y, N)),
+        ("yes\nno", (Y, N)),
+        ("Yes.", (Y,)),
+        ("No, there is no tin.", (N,)),
+        ("Not visible.", (N,)),
+        ("<think>1. no</think>{\"1\": \"yes\"}", (Y,)),
+        # No clear no.
+        ("No way to tell.", (U,)),
+        ("Yes, perhaps.", (U,)),
+        ("I cannot see it.", (U,)),
+        ("Not clear.", (U,)),
+        ("1. yes\n1. no", (U,)),
+        ('{"1": "yes", "1": "no"}', (U,)),
+        # Too few, too many, none at all.
+        ('{"2": "no"}', (U, N)),
+        ('{"5": "no"}', (U, U)),
+        ('{"0": "no", "1": "yes"}', (Y, U)),
+        ("yes no yes", (U, U)),
+        ("", (U, U)),
+        ("[" * 5000, (U, U)),
+        ('{"a":' * 400 + "1" + "}" * 400, (U, U)),
+    ],
+)  # fmt: skip
+def test_verdicts_are_read_from_what_models_write(answer: str, verdicts: tuple[bool | None, ...]) -> None:
+    assert parse_verdicts(answer, len(verdicts)) == verdicts
+
+
+def test_verdicts_are_as_many_as_the_lines_statements() -> None:
+    statements = statements_of("She opens the tin, looks inside, and drops it.")
+    assert parse_verdicts("1. no", len(statements)) == (N, U, U)
