@@ -1,0 +1,373 @@
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from shotad.describe.converse import Turn, converse
+from shotad.engines.openai.trying import Gate, asked_pause, pauses
+from shotad.errors import EngineError
+from tests.bad_server import (
+    Act,
+    Backwards,
+    BadServer,
+    Seen,
+    answer,
+    cut_off,
+    die,
+    drip,
+    drop,
+    echo,
+    hang,
+    html,
+    plain,
+    status,
+)  # fmt: skip
+from tests.endpoint import NOON, StoppedTime, engine_for, request
+
+pytest.importorskip("openai", reason="the extra openai is not installed")
+
+
+@pytest.fixture(autouse=True)
+def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [
+        name for name in os.environ if name.startswith("OPENAI_") or name.lower().endswith("_proxy")
+    ]:
+        monkeypatch.delenv(name)
+
+
+class Noted:
+    """A front end that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def task(self, name: str, total: float | None, unit: str) -> Any:
+        raise AssertionError("no long work is announced")
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+def test_pauses_grow_to_the_longest_and_belong_to_the_seed() -> None:
+    first = [pause for pause, _ in zip(pauses(1, 20.0), range(8), strict=False)]
+    assert first == [pause for pause, _ in zip(pauses(1, 20.0), range(8), strict=False)]
+    assert first != [pause for pause, _ in zip(pauses(2, 20.0), range(8), strict=False)]
+    for pause, step in zip(first, (1, 2, 4, 8, 16, 20, 20, 20), strict=True):
+        assert step / 2 <= pause <= step
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "0"}, 0.0),
+        ({"retry-after": "1.5"}, 1.5),
+        ({"retry-after": "-3"}, 0.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": ""}, None),
+        ({"retry-after": "inf"}, float("inf")),
+        ({"retry-after": "Mon, 21 Sep 2026 14:13:30 GMT"}, 10.0),
+        ({"retry-after": "Mon, 21 Sep 2026 14:13:10 GMT"}, 0.0),
+        ({"retry-after": "Mon, 99 Sep 2026 14:13:10 GMT"}, None),
+        ({"retry-after": "9", "retry-after-ms": "1500"}, 1.5),
+        ({"retry-after": "9", "retry-after-ms": "x"}, 9.0),
+    ],
+)
+def test_the_pause_that_a_server_asks_for(headers: dict[str, str], seconds: float | None) -> None:
+    assert asked_pause(headers, NOON) == seconds
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        status(408), status(409), status(429), status(500), status(502), status(503), status(504),
+        cut_off(), drop(), html(), html(502), plain(""), plain("{"), plain("null"), plain("[1, 2]"),
+        plain('{"choices": []}'), plain('{"error": {"message": "busy", "code": 502}}'), answer("x", finish="error"),
+        plain("[" * 100_000), plain('{"choices": [{"message": '),
+    ],
+)  # fmt: skip
+def test_what_may_pass_is_tried_again(bad: Act) -> None:
+    time = StoppedTime()
+    with BadServer([bad, bad, answer("A cat.")]) as server:
+        (reply,) = engine_for(server.url, time).generate([request()])
+        assert [seen.body for seen in server.requests] == [server.requests[0].body] * 3
+    assert (reply.text, reply.error) == ("A cat.", None)
+    assert len(time.slept) == 2
+    assert 0.5 <= time.slept[0] <= 1
+    assert 1 <= time.slept[1] <= 2
+
+
+@pytest.mark.parametrize("bad", [hang(), drip()])
+def test_a_slow_server_is_not_waited_for_longer_than_the_limit(bad: Act) -> None:
+    with BadServer([bad, answer("A cat.")]) as server:
+        (reply,) = engine_for(server.url, timeout=0.25).generate([request()])
+        assert reply.text == "A cat."
+        assert len(server.requests) == 2
+    with BadServer([bad]) as server:
+        (reply,) = engine_for(server.url, timeout=0.2, retries=1).generate([request()])
+        assert reply.error is not None
+        assert "more than 0.2 s" in reply.error
+        assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("headers", "least", "most"),
+    [
+        ({"Retry-After": "20"}, 20.0, 22.0),
+        ({"Retry-After": "Mon, 21 Sep 2026 14:13:40 GMT"}, 20.0, 22.0),
+        ({"retry-after-ms": "250"}, 0.25, 0.275),
+    ],
+)
+def test_the_servers_wish_is_obeyed(headers: dict[str, str], least: float, most: float) -> None:
+    time = StoppedTime()
+    with BadServer([status(429, headers=headers), answer()]) as server:
+        assert engine_for(server.url, time).generate([request()])[0].error is None
+    assert len(time.slept) == 1
+    assert least <= time.slept[0] <= most
+
+
+def test_a_long_pause_is_reported_and_a_short_one_is_not() -> None:
+    acts = [status(429, headers={"Retry-After": "30"}), status(429, headers={"Retry-After": "2"}), answer()]
+    noted = Noted()
+    with BadServer(acts) as server:
+        engine = engine_for(server.url)
+        engine.get_ready(noted)
+        engine.generate([request()])
+    (note,) = noted.notes
+    assert "30 s" in note
+
+
+def test_a_pause_that_is_too_long_stops_the_run() -> None:
+    time = StoppedTime()
+    with BadServer([status(429, "Slow down", headers={"Retry-After": "3600"})]) as server:
+        engine = engine_for(server.url, time)
+        with pytest.raises(EngineError, match=r"3600 s.*Slow down.*longest_pause \(60\).*same command"):
+            engine.generate([request()])
+        assert len(server.requests) == 1
+        assert time.slept == []
+
+
+@pytest.mark.parametrize("code", [500, 502, 504])
+def test_an_error_that_stays_is_that_slots_failure(code: int) -> None:
+    with BadServer([status(code, "crashed")]) as server:
+        (reply,) = engine_for(server.url, retries=2).generate([request()])
+        assert len(server.requests) == 3
+    assert (reply.finish, reply.text) == ("error", "")
+    assert reply.error is not None
+    assert "crashed" in reply.error
+    assert "3 times" in reply.error
+
+
+def test_a_server_that_fails_everybody_stops_the_run() -> None:
+    with BadServer([status(500)]) as server:
+        engine = engine_for(server.url, retries=1)
+        assert [engine.generate([request()])[0].finish for _ in range(2)] == ["error", "error"]
+        with pytest.raises(EngineError, match="same command"):
+            engine.generate([request()])
+        assert len(server.requests) == 6
+
+
+def test_failures_between_answers_do_not_add_up() -> None:
+    with BadServer([status(500), status(500), answer(), status(500), status(500), answer()]) as server:
+        engine = engine_for(server.url, retries=0)
+        finishes = [engine.generate([request()])[0].finish for _ in range(6)]
+    assert finishes == ["error", "error", "stop"] * 2
+
+
+@pytest.mark.parametrize("code", [429, 503])
+def test_a_server_that_goes_on_taking_nothing_stops_the_run(code: int) -> None:
+    with (
+        BadServer([status(code, "Too busy")]) as server,
+        pytest.raises(EngineError, match="Too busy.*same command"),
+    ):
+        engine_for(server.url, retries=2).generate([request()])
+    assert len(server.requests) == 3
+
+
+def test_a_server_that_is_not_there_stops_the_run() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    time = StoppedTime()
+    with pytest.raises(EngineError, match=rf"127\.0\.0\.1:{port}.*refused.*same command"):
+        engine_for(f"http://127.0.0.1:{port}/v1", time).generate([request()])
+    assert len(time.slept) == 5
+
+
+def test_a_name_that_nobody_has_stops_the_run() -> None:
+    with pytest.raises(EngineError, match=r"nobody\.invalid"):
+        engine_for("http://nobody.invalid/v1", retries=1).generate([request()])
+
+
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        (status(401, "Incorrect key"), "OPENAI_API_KEY.*Incorrect key"),
+        (status(403, "Not in your country"), "OPENAI_API_KEY.*Not in your country"),
+        (status(404, "No such model"), r"tiny.*No such model.*It has: tiny"),
+        (status(429, "You exceeded your quota", code="insufficient_quota"), "quota.*is spent.*same command"),
+        (status(400, "Limit", code="billing_hard_limit_reached"), "quota.*is spent"),
+        (status(402, "Pay"), "quota.*is spent"),
+        (status(400, "tiny is not a multimodal model"), "takes no images"),
+    ],
+)
+def test_what_makes_all_calls_useless_is_asked_once_and_stops_the_run(act: Act, words: str) -> None:
+    time = StoppedTime()
+    with BadServer([act, answer()]) as server:
+        engine = engine_for(server.url, time)
+        with pytest.raises(EngineError, match=words):
+            engine.generate([request()])
+        with pytest.raises(EngineError, match=words):
+            engine.generate([request()])
+        assert len(server.requests) == 1
+        assert time.slept == []
+
+
+@pytest.mark.parametrize("code", [400, 418, 422])
+def test_a_request_that_is_refused_is_not_repeated_and_takes_no_other_along(code: int) -> None:
+    def script(seen: Seen) -> Act:
+        return status(code, "Bad picture") if seen.question == "bad" else echo(seen)
+
+    with BadServer(script) as server:
+        replies = engine_for(server.url).generate([request(text) for text in ("one", "bad", "two", "three")])
+        assert len(server.requests) == 4
+    assert [reply.text for reply in replies] == ["one", "", "two", "three"]
+    assert replies[1].finish == "error"
+    assert replies[1].error is not None
+    assert "Bad picture" in replies[1].error
+
+
+def test_a_request_that_is_too_long_says_so() -> None:
+    message = "This model's maximum context length is 4096 tokens. However, you requested 9000 tokens (max_tokens 512)."
+    with BadServer([status(400, message)]) as server:
+        (reply,) = engine_for(server.url).generate([request(schema=True)])
+        assert len(server.requests) == 1
+    assert reply.error is not None
+    assert "too long" in reply.error
+    assert "frames.inside" in reply.error
+
+
+def test_when_one_meets_the_end_those_who_wait_do_not_go_on_paying() -> None:
+    paused = threading.Event()
+    released = threading.Event()
+
+    class Slow(StoppedTime):
+        def sleep(self, seconds: float) -> None:
+            paused.set()
+            assert released.wait(timeout=20)
+
+    def script(seen: Seen) -> Act:
+        if seen.question == "waits":
+            return status(500)
+        assert paused.wait(timeout=20)
+        return status(401, "no")
+
+    with BadServer(script) as server:
+        engine = engine_for(server.url, Slow())
+        found: list[BaseException] = []
+
+        def wait() -> None:
+            with pytest.raises(EngineError) as caught:
+                engine.generate([request("waits")])
+            found.append(caught.value)
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        with pytest.raises(EngineError) as caught:
+            engine.generate([request("ends")])
+        released.set()
+        thread.join(timeout=20)
+        assert str(found[0]) == str(caught.value)
+        assert sorted(seen.question for seen in server.requests) == ["ends", "waits"]
+
+
+def test_the_end_wakes_those_who_sleep() -> None:
+    gate = Gate(2, 60.0)
+    woken: list[str] = []
+
+    def sleep() -> None:
+        with pytest.raises(EngineError, match="over"):
+            gate.come_back(600.0)
+        woken.append("woken")
+
+    thread = threading.Thread(target=sleep)
+    thread.start()
+    assert str(gate.stop(EngineError("It is over."))) == "It is over."
+    assert str(gate.stop(EngineError("It is over again."))) == "It is over."
+    thread.join(timeout=20)
+    assert woken == ["woken"]
+
+
+def test_a_pause_asked_of_one_is_kept_by_all() -> None:
+    time = StoppedTime()
+    gate = Gate(2, 60.0, sleep=time.sleep, clock=time.clock)
+    gate.close_for(20.0)
+    gate.close_for(5.0)
+    gate.come_back()
+    gate.come_back()
+    assert time.slept == [20.0]
+    gate.close_for(3.0)
+    gate.come_back(7.0)
+    assert time.slept == [20.0, 7.0]
+
+
+def _inquiry(text: str) -> Any:
+    (reply,) = yield (Turn("writes", request(text)),)
+    return {"slot": text, "text": reply.text, "finish": reply.finish}
+
+
+def _conversed(engine: Any, questions: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    return converse([(text, _inquiry(text)) for text in questions], {"looks": engine, "writes": engine})
+
+
+def _gather(kept: dict[str, str], engine: Any, questions: list[str]) -> None:
+    for name, record in _conversed(engine, questions):
+        kept[name] = record["text"]
+
+
+def test_a_conversation_with_a_server_that_answers_backwards() -> None:
+    questions = [f"question {n}" for n in range(9)]
+    with BadServer(Backwards(3)) as server:
+        found = dict(_conversed(engine_for(server.url, in_flight=3), questions[:3]))
+    assert {name: record["text"] for name, record in found.items()} == {text: text for text in questions[:3]}
+
+
+def test_a_server_that_dies_in_the_middle_loses_nothing_that_was_answered() -> None:
+    def script(seen: Seen) -> Act:
+        return die() if seen.number == 5 else echo(seen)
+
+    questions = [f"question {n}" for n in range(30)]
+    kept: dict[str, str] = {}
+    with BadServer(script) as server:
+        engine = engine_for(server.url, in_flight=3)
+        with pytest.raises(EngineError, match="same command"):
+            _gather(kept, engine, questions)
+        answered = {seen.question for seen in server.requests[:5]}
+        assert len(server.requests) < 10
+    assert set(kept) <= set(questions)
+    assert all(name == text for name, text in kept.items())
+    # Two of the five may have been on their way when the server died.
+    assert len(answered & set(kept)) >= 3
+    with BadServer() as server:
+        rest = dict(_conversed(engine_for(server.url, in_flight=3), [q for q in questions if q not in kept]))
+    assert set(rest) | set(kept) == set(questions)
+
+
+def test_a_quota_spent_in_the_middle_keeps_what_was_done() -> None:
+    def script(seen: Seen) -> Act:
+        return status(429, code="insufficient_quota") if seen.number >= 6 else echo(seen)
+
+    kept: dict[str, str] = {}
+    with BadServer(script) as server:
+        with pytest.raises(EngineError, match="quota"):
+            _gather(kept, engine_for(server.url, in_flight=2), [str(n) for n in range(20)])
+        assert len(server.requests) <= 8
+    assert len(kept) == 6
+    assert all(name == text for name, text in kept.items())
