@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers.utils import logging
 
 BEGIN, HEAD, HEAD_END, TURN_END, TEXT_END = (
     "<|begin_of_text|>",
@@ -82,13 +84,14 @@ def make_llama(
     seed: int = 0,
     context: int = 512,
     ends: tuple[str, ...] = (TEXT_END,),
-    favours: str | None = None,
+    says: str | None = None,
     tied: bool = False,
 ) -> Path:
     """A Llama with random weights and its tokenizer, in ``folder`` as save_pretrained writes them.
 
-    ``ends`` are the tokens that its generation config names as ends, ``favours`` one that it writes often.
-    That config also carries settings that must not leak into our answers.
+    ``ends`` are the tokens that its generation config names as ends; that config also carries settings that
+    must not leak into our answers. With ``says`` it answers a prompt of `LLAMA_TEMPLATE` with that text and
+    the end of turn, and goes on wherever in that text a prompt stops; no token of it may come twice.
     """
     tokenizer = make_tokenizer(template)
     torch.manual_seed(seed)
@@ -106,8 +109,8 @@ def make_llama(
         tie_word_embeddings=tied,
     )
     model = LlamaForCausalLM(config)
-    if favours is not None:
-        _favour(model, tokenizer.convert_tokens_to_ids(favours))
+    if says is not None:
+        _teach(model, tokenizer("\n\n" + says + TURN_END, add_special_tokens=False)["input_ids"])
     model.generation_config = GenerationConfig(
         bos_token_id=config.bos_token_id,
         eos_token_id=[tokenizer.convert_tokens_to_ids(end) for end in ends],
@@ -117,15 +120,22 @@ def make_llama(
         repetition_penalty=1.9,
         max_length=20,
     )
+    logging.disable_progress_bar()
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
 
 
-def _favour(model: LlamaForCausalLM, token: int) -> None:
-    """Make one token about as likely as all others together, whatever came before."""
+def _teach(model: LlamaForCausalLM, words: list[int]) -> None:
+    """Each of ``words`` is followed by the next, whatever came before: the layers add nothing any more."""
+    while words[0] == words[1]:  # a token for each of the two line ends
+        words = words[1:]
+    assert len(set(words)) == len(words), "a token comes twice"
     with torch.no_grad():
-        directions = torch.randn(64, generator=torch.Generator().manual_seed(1))
-        model.model.norm.weight.copy_(torch.ones(64))
-        model.lm_head.weight[token] = directions
-        model.model.embed_tokens.weight.add_(directions * 0.6)
+        for layer in model.model.layers:
+            layer.self_attn.o_proj.weight.zero_()
+            layer.mlp.down_proj.weight.zero_()
+        places = model.model.embed_tokens.weight
+        model.lm_head.weight.mul_(0.01)
+        for word, following in itertools.pairwise(words):
+            model.lm_head.weight[following] = 4 * places[word] / places[word].norm()

@@ -206,7 +206,8 @@ class _Run:
     def _relieve(self, indices: list[int]) -> None:
         longest = max(self._lengths[i] + self._requests[i].sampling.max_tokens for i in indices)
         if len(indices) > 1:
-            self._loaded.limit = max(1, longest * len(indices) // 2)
+            half = max(1, longest * len(indices) // 2)
+            self._loaded.limit = min(half, self._loaded.limit or half)
         shelf.keep_only(self._loaded)
 
 

@@ -1,7 +1,8 @@
 """The models that are loaded in this process. Engines with the same model share it.
 
 Where another model does not fit beside those that are there, the one that was used longest ago is put
-away; that is no setting. Who uses a model holds on to it for one call only, else it cannot be put away.
+away; that is no setting. A model that is put away is gone for all who still hold its `Loaded`: who uses one
+borrows it for a call (`Shelf.lent`), and does not keep it.
 """
 
 from __future__ import annotations
@@ -64,14 +65,19 @@ class Shelf:
         """Put away all others, and give back what torch keeps of freed tensors."""
         with self._lock:
             for way in [way for way, one in self._loaded.items() if one is not loaded]:
-                del self._loaded[way]
+                self._put_away(way)
             empty_cache()
 
     def clear(self) -> None:
         """Put away all."""
         with self._lock:
-            self._loaded.clear()
+            for way in list(self._loaded):
+                self._put_away(way)
             empty_cache()
+
+    def _put_away(self, way: Way) -> None:
+        # Whoever has a reference left (a thread that is about to let go of it) must not keep the memory.
+        self._loaded.pop(way).model = None
 
     def _brought(self, way: Way) -> Loaded:
         self._make_room(way)
@@ -100,7 +106,7 @@ class Shelf:
             oldest = next((one for one in self._loaded if one.device.type == way.device.type), None)
             if oldest is None:
                 return
-            del self._loaded[oldest]
+            self._put_away(oldest)
             empty_cache()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 import jinja2
@@ -14,9 +13,22 @@ from shotad.types import Message
 Turn = Mapping[str, str]
 """``role`` and ``content``, as chat templates want them."""
 
-_DAY = datetime(2024, 7, 26)  # noqa: DTZ001  a date that is written out, in no zone
+_DATE = "26 Jul 2024"
 """What templates that tell the model the date are given (Llama 3.1's own fallback): an answer must not
 depend on the day of the run."""
+
+_CLOCK = (
+    "{%- macro strftime_now(format) -%}{{ format"
+    + "".join(
+        f" | replace('%{code}', '{value}')"
+        for code, value in {
+            "d": "26", "b": "Jul", "B": "July", "m": "07", "Y": "2024", "y": "24", "A": "Friday", "a": "Fri",
+            "H": "12", "M": "00", "S": "00", "-d": "26", "-m": "7", "j": "208",
+        }.items()
+    )
+    + " }}{%- endmacro -%}"
+)  # fmt: skip
+"""Put before a template that asks for the time: a clock of its own that stands still."""
 
 
 class Refused(Exception):  # noqa: N818  an answer of the template, not a fault
@@ -71,9 +83,9 @@ def _rendered(tokenizer: Any, talk: Sequence[Turn]) -> str:
                 way(talk),
                 tokenize=False,
                 add_generation_prompt=True,
+                chat_template=_template(tokenizer),
                 enable_thinking=False,  # of models that think aloud unless told otherwise (Qwen3)
-                date_string=_DAY.strftime("%d %b %Y"),
-                strftime_now=_DAY.strftime,
+                date_string=_DATE,
             )
         except (jinja2.TemplateError, TypeError, ValueError) as error:
             why = str(error)
@@ -81,6 +93,11 @@ def _rendered(tokenizer: Any, talk: Sequence[Turn]) -> str:
         if all(turn["content"].strip() in text for turn in talk):
             return text
     raise Refused(f"the model's chat template cannot be used: {why}")
+
+
+def _template(tokenizer: Any) -> str:
+    text: str = tokenizer.get_chat_template()
+    return _CLOCK + text if "strftime_now" in text else text
 
 
 def _cleaned(tokenizer: Any, text: str) -> str:

@@ -1,0 +1,269 @@
+"""Answers of a tiny model: batches against one at a time, ends, lengths, memory that runs out."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from shotad.config import ComputeSettings, LocalSettings, SamplingSettings
+from shotad.engines.base import Reply, Request
+from shotad.engines.local.answering import answers, end_tokens, pad_token, padded
+from shotad.engines.local.loading import Loaded, load, tokenizer_of
+from shotad.engines.local.names import resolve
+from shotad.errors import EngineError
+from tests.language_models import TEXT_END, TURN_END, make_llama
+
+CPU = ComputeSettings(device="cpu", precision="float32")
+TEXTS = [
+    "The rain",
+    "A woman in a red coat crosses the square",
+    "He",
+    "They run up the stairs while",
+    "looks",
+]
+SAYS = "He opens the door."
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    torch.set_num_threads(1)
+    root = tmp_path_factory.mktemp("models")
+    return {
+        "random": make_llama(root / "random", ends=(TEXT_END, "a")),
+        "teller": make_llama(root / "teller", says=SAYS),
+    }
+
+
+class Teller:
+    """A loaded model, its tokenizer, and a short way to ask it."""
+
+    def __init__(self, folder: Path) -> None:
+        place = resolve(str(folder))
+        self.loaded: Loaded = load(place, "text", CPU, LocalSettings())
+        self.tokenizer: Any = tokenizer_of(place)
+        self.collated: list[list[int]] = []
+
+    def ask(
+        self, requests: Sequence[Request], texts: Sequence[str], tokens: int = 10_000, most: int = 16
+    ) -> list[Reply]:
+        rows = [self.tokenizer(text)["input_ids"] for text in texts]
+
+        def collate(places: Sequence[int]) -> dict[str, torch.Tensor]:
+            self.collated.append(list(places))
+            return padded([rows[place] for place in places], pad_token(self.loaded, self.tokenizer))
+
+        lengths = [len(row) for row in rows]
+        return answers(self.loaded, self.tokenizer, requests, lengths, collate, tokens=tokens, most=most)
+
+    def fails(self, when: Callable[[torch.Tensor], Exception | None]) -> None:
+        """Let ``generate`` raise what ``when`` returns for its input ids."""
+        works = self.loaded.model.generate
+
+        def generate(input_ids: torch.Tensor, **rest: Any) -> Any:
+            if (error := when(input_ids)) is not None:
+                raise error
+            return works(input_ids=input_ids, **rest)
+
+        self.loaded.model.generate = generate
+
+
+@pytest.fixture
+def random(folders: dict[str, Path]) -> Teller:
+    return Teller(folders["random"])
+
+
+@pytest.fixture
+def teller(folders: dict[str, Path]) -> Teller:
+    return Teller(folders["teller"])
+
+
+def request(number: int, temperature: float = 0.6, max_tokens: int = 12) -> Request:
+    sampling = SamplingSettings(temperature=temperature, top_p=0.9, max_tokens=max_tokens)
+    return Request(f"s{number}", (), sampling=sampling, seed=number + 100)
+
+
+REQUESTS = [request(n, temperature) for n, temperature in enumerate((0.6, 0.0, 1.5, 0.6, 3.0))]
+
+
+def test_a_batch_says_what_each_says_alone(random: Teller) -> None:
+    together = random.ask(REQUESTS, TEXTS)
+    alone = [random.ask([one], [text])[0] for one, text in zip(REQUESTS, TEXTS, strict=True)]
+    assert [reply.text for reply in together] == [reply.text for reply in alone]
+    assert [reply.usage for reply in together] == [reply.usage for reply in alone]
+    assert all(reply.batch == ("s0", "s1", "s2", "s3", "s4") for reply in together)
+    assert all(reply.batch == () for reply in alone)
+    assert len({reply.text for reply in together}) == len(TEXTS)
+    small = random.ask(REQUESTS, TEXTS, tokens=60, most=2)
+    assert [reply.text for reply in small] == [reply.text for reply in together]
+    assert {reply.batch for reply in small} != {reply.batch for reply in together}
+
+
+def test_the_same_seed_says_the_same_and_another_something_else(random: Teller) -> None:
+    first = random.ask([request(1), request(1), request(2)], ["The rain"] * 3)
+    assert first[0].text == first[1].text != first[2].text
+    assert random.ask([request(1)], ["The rain"])[0].text == first[0].text
+
+
+def test_the_model_s_own_settings_do_not_leak_in(random: Teller) -> None:
+    """Its generation config has a repetition penalty, top_k and a length; greedy must be plain greedy."""
+    ids = random.tokenizer(TEXTS[1])["input_ids"]
+    ends = end_tokens(random.loaded, random.tokenizer)
+    written: list[int] = []
+    with torch.inference_mode():
+        while len(written) < 30 and not (written and written[-1] in ends):
+            scores = random.loaded.model(torch.tensor([ids + written])).logits[0, -1]
+            written.append(int(scores.argmax()))
+    reply = random.ask([request(0, 0.0, max_tokens=30)], [TEXTS[1]])[0]
+    kept = [word for word in written if word not in ends]
+    assert reply.text == random.tokenizer.decode(kept, skip_special_tokens=True).strip()
+    assert reply.usage.tokens_out == len(written)
+    assert len(written) > 12
+
+
+def test_the_end_of_a_turn_ends_the_answer(teller: Teller) -> None:
+    """The model's configuration names the end of text alone, as the first Llama 3 did."""
+    named = teller.loaded.model.generation_config.eos_token_id
+    turn_end = teller.tokenizer.convert_tokens_to_ids(TURN_END)
+    assert turn_end not in (named if isinstance(named, list) else [named])
+    assert turn_end in end_tokens(teller.loaded, teller.tokenizer)
+    reply = teller.ask([request(0, 0.0, 40)], ["\n\n"])[0]
+    words = teller.tokenizer(SAYS, add_special_tokens=False)["input_ids"]
+    assert (reply.text, reply.finish) == (SAYS, "stop")
+    assert reply.usage.tokens_out == len(words) + 1
+
+
+def test_ends_of_a_list_count_too(random: Teller) -> None:
+    assert random.tokenizer.convert_tokens_to_ids("a") in end_tokens(random.loaded, random.tokenizer)
+
+
+def test_each_is_cut_at_its_own_length(teller: Teller) -> None:
+    replies = teller.ask([request(0, 0.0, 3), request(1, 0.0, 40), request(2, 0.0, 1)], ["\n\n"] * 3)
+    assert [reply.finish for reply in replies] == ["length", "stop", "length"]
+    assert [reply.usage.tokens_out for reply in replies][::2] == [3, 1]
+    assert replies[1].text == SAYS
+    assert SAYS.startswith(replies[0].text)
+    assert len(replies[2].text) < len(replies[0].text) < len(SAYS)
+
+
+def test_rows_that_end_at_different_times_keep_what_they_said(teller: Teller) -> None:
+    starts = ["\n\n", "\n\nHe", "\n\nHe opens the"]
+    replies = teller.ask([request(n, 0.0, 40) for n in range(3)], starts)
+    assert [reply.text for reply in replies] == [SAYS, "opens the door.", "door."]
+    assert all(reply.finish == "stop" for reply in replies)
+
+
+def test_tokens_are_counted_without_padding(random: Teller) -> None:
+    replies = random.ask(REQUESTS, TEXTS)
+    assert [r.usage.tokens_in for r in replies] == [len(random.tokenizer(t)["input_ids"]) for t in TEXTS]
+
+
+def test_a_prompt_that_is_too_long_fails_and_says_so(random: Teller) -> None:
+    replies = random.ask([request(0), request(1)], ["rain " * 600, "The rain"])
+    assert replies[0].finish == "error"
+    assert "the 512 that random takes" in str(replies[0].error)
+    assert replies[1].finish != "error"
+    assert replies[1].batch == ()
+
+
+def test_memory_that_runs_out_makes_smaller_batches_from_then_on(random: Teller) -> None:
+    wanted = [reply.text for reply in random.ask(REQUESTS * 2, TEXTS * 2, most=5)]
+    sizes: list[int] = []
+
+    def full(ids: torch.Tensor) -> Exception | None:
+        sizes.append(len(ids))
+        return torch.OutOfMemoryError("CUDA out of memory. Tried to allocate") if len(ids) > 2 else None
+
+    random.fails(full)
+    replies = random.ask(REQUESTS * 2, TEXTS * 2, most=5)
+    assert [reply.text for reply in replies] == wanted
+    assert all(len(reply.batch) <= 2 for reply in replies)
+    assert sizes[0] == 5
+    assert sum(size > 2 for size in sizes) <= 3, "it does not run into it again and again"
+    assert random.loaded.limit is not None
+    sizes.clear()
+    random.ask(REQUESTS, TEXTS, most=5)
+    assert max(sizes) <= 3, "and it is remembered"
+
+
+def test_what_does_not_fit_alone_is_a_failed_reply(random: Teller) -> None:
+    def full(ids: torch.Tensor) -> Exception | None:
+        return RuntimeError("CUDA out of memory.") if ids.shape[1] > 8 else None
+
+    random.fails(full)
+    replies = random.ask(REQUESTS, TEXTS)
+    assert [reply.finish == "error" for reply in replies] == [
+        len(random.tokenizer(text)["input_ids"]) > 8 for text in TEXTS
+    ]
+    assert "memory ran out on a prompt of" in str(replies[1].error)
+
+
+def test_what_the_model_s_code_fails_on_takes_no_other_along(random: Teller) -> None:
+    bad = random.tokenizer(TEXTS[3])["input_ids"]
+    wanted = [reply.text for reply in random.ask(REQUESTS, TEXTS)]
+
+    def breaks(ids: torch.Tensor) -> Exception | None:
+        return IndexError("odd") if any(bad == row[-len(bad) :].tolist() for row in ids) else None
+
+    random.fails(breaks)
+    replies = random.ask(REQUESTS, TEXTS)
+    assert replies[3].error == "IndexError: odd"
+    assert [r.text for n, r in enumerate(replies) if n != 3] == [t for n, t in enumerate(wanted) if n != 3]
+
+
+def test_a_gpu_that_is_gone_stops_the_run(random: Teller) -> None:
+    random.fails(lambda ids: RuntimeError("CUDA error: device-side assert triggered\nmore"))
+    with pytest.raises(EngineError, match="device-side assert triggered"):
+        random.ask(REQUESTS, TEXTS)
+
+
+def test_the_next_input_is_prepared_while_the_model_works(random: Teller) -> None:
+    prepared = threading.Event()
+    in_time: list[bool] = []
+    threads: list[str] = []
+
+    def slow(ids: torch.Tensor) -> Exception | None:
+        if not in_time:
+            in_time.append(prepared.wait(20))
+        return None
+
+    random.fails(slow)
+    rows = [random.tokenizer(text)["input_ids"] for text in TEXTS[:2]]
+
+    def collate(places: Sequence[int]) -> dict[str, torch.Tensor]:
+        threads.append(threading.current_thread().name)
+        if len(threads) == 2:
+            prepared.set()
+        return padded([rows[place] for place in places], 0)
+
+    lengths = [len(row) for row in rows]
+    answers(random.loaded, random.tokenizer, REQUESTS[:2], lengths, collate, tokens=10_000, most=1)
+    assert in_time == [True]
+    assert all("preparing" in name for name in threads)
+
+
+def test_an_input_that_cannot_be_made_fails_alone(random: Teller) -> None:
+    rows = [random.tokenizer(text)["input_ids"] for text in TEXTS]
+
+    def collate(places: Sequence[int]) -> dict[str, torch.Tensor]:
+        if 2 in places:
+            raise ValueError("no such frames")
+        return padded([rows[place] for place in places], 0)
+
+    lengths = [len(row) for row in rows]
+    found = answers(random.loaded, random.tokenizer, REQUESTS, lengths, collate, tokens=10_000, most=16)
+    assert [reply.error for reply in found] == [None, None, "ValueError: no such frames", None, None]
+
+
+def test_nothing_asked_nothing_answered(random: Teller) -> None:
+    assert random.ask([], []) == []
+
+
+def test_rows_are_filled_up_on_the_left() -> None:
+    batch = padded([[5, 6, 7], [8]], pad=1)
+    assert batch["input_ids"].tolist() == [[5, 6, 7], [1, 1, 8]]
+    assert batch["attention_mask"].tolist() == [[1, 1, 1], [0, 0, 1]]

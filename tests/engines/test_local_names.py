@@ -1,0 +1,153 @@
+"""Which model is meant, and what tells it from others."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from shotad.config import Config
+from shotad.engines.local import names
+from shotad.errors import WeightsError
+from shotad.hub import WANTED_WITH_WORDS
+from tests.language_models import make_llama
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_llama(tmp_path_factory.mktemp("models") / "tiny-llama")
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache of the hub, and no network."""
+    from huggingface_hub import constants
+
+    cache = tmp_path / "hub"
+    cache.mkdir()
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.file_download.constants.HF_HUB_CACHE", str(cache))
+    return cache
+
+
+def put_in_cache(hub: Path, repo: str, model: Path) -> Path:
+    place = hub / f"models--{repo.replace('/', '--')}"
+    shutil.copytree(model, place / "snapshots" / COMMIT)
+    (place / "refs").mkdir()
+    (place / "refs" / "main").write_text(COMMIT)
+    return place / "snapshots" / COMMIT
+
+
+def test_a_folder_is_known_by_its_name_and_its_files(model: Path, tmp_path: Path) -> None:
+    place = names.resolve(str(model))
+    assert (place.folder, place.label, place.gguf) == (model, "tiny-llama", None)
+    assert place.revision.startswith("files:")
+    copy = shutil.copytree(model, tmp_path / "elsewhere" / "tiny-llama")
+    again = names.resolve(str(copy))
+    assert (again.label, again.revision) == (place.label, place.revision)
+    assert names.at_hand(str(model)) == place
+    assert str(tmp_path) not in names.label_of(str(copy)) + again.label + again.revision
+
+
+def test_the_same_shapes_with_other_weights_are_another_model(model: Path, tmp_path: Path) -> None:
+    other = make_llama(tmp_path / "tiny-llama", seed=5)
+    assert names.resolve(str(other)).revision != names.resolve(str(model)).revision
+
+
+@pytest.mark.parametrize(
+    "name", ["chat_template.jinja", "generation_config.json", "tokenizer.json", "config.json"]
+)
+def test_small_files_count(model: Path, tmp_path: Path, name: str) -> None:
+    copy = shutil.copytree(model, tmp_path / "tiny-llama")
+    path = copy / name
+    path.write_text(path.read_text() + "\n")
+    assert names.resolve(str(copy)).revision != names.resolve(str(model)).revision
+
+
+def test_a_short_name_is_a_repository_of_the_hub(hub: Path, model: Path) -> None:
+    assert names.label_of("llama3-8b") == "meta-llama/Meta-Llama-3-8B-Instruct"
+    assert names.at_hand("llama3-8b") is None
+    folder = put_in_cache(hub, "meta-llama/Meta-Llama-3-8B-Instruct", model)
+    wanted = names.ModelPlace(folder, "meta-llama/Meta-Llama-3-8B-Instruct", COMMIT)
+    assert names.at_hand("llama3-8b") == wanted
+    assert names.resolve("llama3-8b") == wanted
+    assert names.resolve("meta-llama/Meta-Llama-3-8B-Instruct") == wanted
+    assert names.at_hand("llama3-8b", COMMIT) == wanted
+    assert names.at_hand("llama3-8b", "f" * 40) is None
+
+
+def test_one_that_cannot_be_had_says_what_to_do(hub: Path) -> None:
+    with pytest.raises(WeightsError, match="Meta-Llama-3-8B-Instruct") as caught:
+        names.resolve("llama3-8b")
+    assert "HF_TOKEN" in caught.value.hint
+    assert "accept" in caught.value.hint
+    with pytest.raises(WeightsError, match=r"somebody/something in revision v1") as other:
+        names.resolve("somebody/something", "v1")
+    assert "Check the name" in other.value.hint
+
+
+def test_a_wrong_name_is_answered_with_the_nearest() -> None:
+    with pytest.raises(WeightsError, match="no model called 'lama3-8b'") as caught:
+        names.label_of("lama3-8b")
+    assert "Did you mean llama3-8b?" in caught.value.hint
+    assert "smollm2" in caught.value.hint
+
+
+def test_a_folder_that_is_not_whole_is_refused(model: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(model, tmp_path / "half")
+    (copy / "model.safetensors").unlink()
+    with pytest.raises(WeightsError, match="no whole model"):
+        names.resolve(str(copy))
+    (tmp_path / "model.bin").write_bytes(b"x")
+    with pytest.raises(WeightsError, match="neither a model's folder nor a GGUF"):
+        names.resolve(str(tmp_path / "model.bin"))
+
+
+def test_a_gguf_file_is_known_by_its_name_and_its_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "small.Q4_1.gguf"
+    path.write_bytes(bytes(200_000))
+    place = names.resolve(str(path))
+    assert (place.folder, place.label, place.gguf) == (tmp_path, "small.Q4_1.gguf", "small.Q4_1.gguf")
+    (tmp_path / "other").mkdir()
+    changed = tmp_path / "other" / path.name
+    changed.write_bytes(bytes(100_000) + b"x" * 100_000)
+    assert names.resolve(str(changed)).revision != place.revision
+
+
+def test_a_name_of_the_manifest_is_fetched_only_when_it_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHOTAD_CACHE", str(tmp_path))
+    assert names.label_of("smollm2") == "smollm2"
+    assert names.at_hand("smollm2") is None
+    fetched: list[str] = []
+
+    def weights_file(name: str, progress: object) -> Path:
+        fetched.append(name)
+        return tmp_path / "SmolLM2-135M-Instruct.Q4_1.gguf"
+
+    monkeypatch.setattr(names, "weights_file", weights_file)
+    place = names.resolve("smollm2")
+    assert fetched == ["smollm2"]
+    assert place.gguf == "SmolLM2-135M-Instruct.Q4_1.gguf"
+    assert place.revision.startswith("sha256:b179c9523d0e6a0f")
+
+
+def test_names_of_other_weights_are_no_models() -> None:
+    with pytest.raises(WeightsError, match="no model called 'silero-vad'"):
+        names.resolve("silero-vad")
+
+
+def test_the_table_is_whole() -> None:
+    for name, model in names.MODELS.items():
+        assert name == model.name
+        assert model.wanted == WANTED_WITH_WORDS
+        assert model.bytes > 1e9
+        assert model.repo.count("/") == 1
+        assert all((model.licence, model.credit, model.role, model.hint))
+    assert len({model.repo for model in names.MODELS.values()}) == len(names.MODELS)
+    assert Config().stage2.model is None
