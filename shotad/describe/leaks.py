@@ -13,8 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from shotad.describe import leakwords as found_in
+from shotad.describe.circles import PAPER, TAGGED, CirclePatterns, circle_patterns
 from shotad.describe.fit import split_sentences
-from shotad.describe.restate import restated
+from shotad.describe.restate import present, restated, set_in
 from shotad.script.rules import quotations
 from shotad.types import Description
 
@@ -31,17 +32,23 @@ def clean(
     left alone), ``names`` of people, which stay even if they are colours. A step of which nothing is left
     falls out, unless nothing would be left at all. The explanation and the raw answer are untouched.
     """
-    patterns = found_in.patterns(tuple(shots), _colours(colours, names))
+    called = {word.lower() for name in names for word in name.split()}
+    marks = tuple(dict.fromkeys(colour.lower() for colour in colours))
+    cleaner = _Cleaner(
+        found_in.patterns(tuple(shots)),
+        circle_patterns(marks, tuple(colour for colour in marks if colour in called)),
+        tuple(names),
+    )
     steps: dict[str, str] = {}
     remains: list[str] = []
     for heading, text in description.steps.items():
-        cleaned = _Cleaner(patterns, tuple(names)).cleaned(text)
+        cleaned = cleaner.cleaned(text)
         if cleaned.text:
             steps[heading] = cleaned.text
             remains += cleaned.remains
     if not steps:
-        whole = " ".join(description.steps.values())
-        return description, (_shortened(whole),)
+        whole = _shortened(" ".join(description.steps.values()))
+        return description, (whole,) if whole else ()
     return replace(description, steps=steps), tuple(dict.fromkeys(remains))
 
 
@@ -54,93 +61,102 @@ class _Cleaned:
 @dataclass(frozen=True, slots=True)
 class _Cleaner:
     patterns: found_in.Patterns
+    circles: CirclePatterns | None
     names: tuple[str, ...]
 
     def cleaned(self, text: str) -> _Cleaned:
-        hidden, quoted = _hide_quotations(self.patterns.label_in_quotes.sub(r"\1", text))
+        unquoted = self.patterns.label_in_quotes.sub(r"\1", text)
+        hidden, quoted = _hide_quotations(self.patterns.label_within.sub("", unquoted))
         kept = [line for sentence in split_sentences(hidden) if (line := self._sentence(sentence))]
-        joined = self._told_apart(" ".join(kept))
+        joined = _told_apart(" ".join(kept))
         remains = tuple(dict.fromkeys(_shortened(phrase) for phrase in self._remains(joined)))
         return _Cleaned(_show_quotations(joined, quoted), remains)
 
     def _sentence(self, sentence: str) -> str:
         """The sentence without what leaked, or nothing where it told of nothing else."""
-        if self.patterns.about_marks.search(sentence):
-            return ""
+        if len(sentence) > _LONGEST:
+            return sentence
         line = sentence
-        for _ in range(4):
+        for _ in range(_MOST_PASSES):
             before = line
+            if self._is_about_marks(line):
+                return ""
             line = self._once(line)
             if line == before:
                 break
-        if line == sentence:
-            return sentence
-        return _whole(line)
+        return sentence if line == sentence else _whole(line)
+
+    def _is_about_marks(self, line: str) -> bool:
+        circles = self.circles is not None and not PAPER.search(line) and self.circles.about.search(line)
+        return bool(circles) or self.patterns.about_marks.search(line) is not None
 
     def _once(self, line: str) -> str:
+        """The sentence with each pattern used once; exactly as it was where none is found."""
         of_screen = found_in.SCREEN.search(line) is not None
-        line = self._without_circles(line)
+        changed = self._without_circles(line)
         for pattern in self.patterns.openings:
-            line = _capital(pattern.sub("", line, count=1))
-        for pattern in self.patterns.asides:
-            line = pattern.sub("", line)
-        if not of_screen:
-            for pattern in found_in.MEDIA_ASIDES:
-                line = pattern.sub("", line)
+            if match := pattern.match(changed):
+                changed = _capital(changed[match.end() :])
+        asides = self.patterns.asides if of_screen else (*self.patterns.asides, *found_in.MEDIA_ASIDES)
+        for pattern in asides:
+            changed = pattern.sub("", changed)
         for pattern, instead in found_in.PLACES:
-            line = pattern.sub(instead, line)
-        for pattern in () if of_screen else (self.patterns.presents,):
-            if match := pattern.match(line):
-                line = restated(match["rest"], self.names)
-        if match := self.patterns.numbered_presents.match(line):
-            line = restated(match["rest"], self.names)
-        return _tidy(line)
+            changed = pattern.sub(instead, changed)
+        changed = self._restated(changed, of_screen)
+        return line if changed == line else _tidy(changed)
+
+    def _restated(self, line: str, of_screen: bool) -> str:
+        if match := self.patterns.set_in.match(line):
+            return set_in(match["where"])
+        shown = None if of_screen else self.patterns.presents.match(line)
+        shown = shown or self.patterns.numbered_presents.match(line)
+        return restated(shown["rest"], self.names) if shown else line
 
     def _without_circles(self, line: str) -> str:
-        if found_in.PAPER.search(line):
+        if self.circles is None or PAPER.search(line):
             return line
-        for pattern, instead in self.patterns.circles:
+        if match := self.circles.only_marked.match(line):
+            return present(match["who"], match["be"])
+        for pattern, instead in self.circles.gone:
             line = pattern.sub(instead, line)
         return line
 
-    def _told_apart(self, text: str) -> str:
-        """``the man⟨red⟩ … the man⟨green⟩`` → ``the man … the other man``; a third is named by its circle."""
-        colours: dict[str, list[str]] = {}
-        for match in found_in.TAGGED.finditer(text):
-            seen = colours.setdefault(match["who"].lower(), [])
-            if match["colour"] not in seen:
-                seen.append(match["colour"])
-
-        def instead(match: re.Match[str]) -> str:
-            article, who, colour = match["article"] or "", match["who"], match["colour"]
-            place = colours[who.lower()].index(colour)
-            if place == 0 or not article.lower().startswith(("the", "a")):
-                return f"{article}{who}" if place < 2 else f"{article}{who} in the {colour} circle"
-            if place == 1:
-                other = {"the ": "the other ", "The ": "The other ", "a ": "another ", "A ": "Another "}
-                return f"{other.get(article, article)}{who}"
-            return f"{article}{who} in the {colour} circle"
-
-        return found_in.TAGGED.sub(instead, text)
-
     def _remains(self, text: str) -> Iterator[str]:
-        of_screen = found_in.SCREEN.search(text) is not None
-        on_paper = found_in.PAPER.search(text) is not None
-        for pattern in self.patterns.remains:
+        patterns = list(self.patterns.remains)
+        if self.circles is not None and not PAPER.search(text):
+            patterns += self.circles.remains
+        if not found_in.SCREEN.search(text):
+            patterns.append(found_in.MEDIA_REMAINS)
+        for pattern in patterns:
             for match in pattern.finditer(text):
-                yield match[0]
-        if not on_paper:
-            for pattern in self.patterns.circle_remains:
-                for match in pattern.finditer(text):
-                    yield match[0]
-        if not of_screen:
-            for match in found_in.MEDIA_REMAINS.finditer(text):
-                yield match[0]
+                yield match["leak"] if "leak" in pattern.groupindex else match[0]
 
 
-def _colours(colours: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
-    called = {word.lower() for name in names for word in name.split()}
-    return tuple(dict.fromkeys(colour.lower() for colour in colours if colour.lower() not in called))
+_MOST_PASSES = 4
+"""A sentence may hold one leak in another: an opening, then "the clip shows", then a circle."""
+
+_LONGEST = 1000
+"""Characters of a sentence; a model that repeats itself without an end writes longer ones."""
+
+_OTHER = {"the ": "the other ", "The ": "The other ", "a ": "another ", "A ": "Another "}
+
+
+def _told_apart(text: str) -> str:
+    """Of people told by two colours the second is "the other"; a third keeps its circle, a leak still."""
+    colours: dict[str, list[str]] = {}
+    for match in TAGGED.finditer(text):
+        seen = colours.setdefault(match["who"].lower(), [])
+        if match["colour"].lower() not in seen:
+            seen.append(match["colour"].lower())
+
+    def instead(match: re.Match[str]) -> str:
+        article, who = match["article"] or "", match["who"]
+        place = colours[who.lower()].index(match["colour"].lower())
+        if place > 1:
+            return f"{article}{who} in the {match['colour']} circle"
+        return f"{_OTHER.get(article, article) if place else article}{who}"
+
+    return TAGGED.sub(instead, text)
 
 
 def _hide_quotations(text: str) -> tuple[str, list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from shotad.describe.clauses import listed
+from shotad.describe.clauses import listed, main_verb
 
 _NOUNS_IN_ING = listed(
     "building ceiling king ring string wing thing something anything nothing everything evening "
@@ -32,13 +32,14 @@ def restated(rest: str, names: Sequence[str] = ()) -> str:
     ``a man who runs → A man runs``, ``Ann opening a gate → Ann is opening a gate``,
     ``a gun → There is a gun``, ``the gun → The gun can be seen``.
     """
-    text = rest.strip()
+    text = _VIEW_OF.sub("", rest.strip())
     head, comma, tail = _split(text)
+    at = _participle(head)
     if head.lower().startswith("that "):
         said = head[5:]
-    elif match := re.match(r"(?P<who>[^,;]+?),? (?:who|which) (?P<does>.+)", head):
+    elif match := _WHO_DOES.match(head):
         said = f"{match['who']} {match['does']}"
-    elif (at := _participle(head)) is not None:
+    elif at is not None:
         words = head.split()
         said = f"{' '.join(words[:at])} {_be(words[:at], names)} {' '.join(words[at:])}"
     elif _finite(head):
@@ -49,15 +50,37 @@ def restated(rest: str, names: Sequence[str] = ()) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
+def present(who: str, be: str) -> str:
+    """Somebody of whom no more is said: ``a man → There is a man.``, ``Ann → Ann is there.``"""
+    if re.match(rf"(?:an?|{_NUMBERS})\b", who, re.IGNORECASE):
+        return f"There {be} {who[0].lower()}{who[1:]}."
+    return f"{who} {be} there."
+
+
+def set_in(where: str) -> str:
+    """``in a forest. → The setting is a forest.``"""
+    return f"The setting is {re.sub(r'^(?:in|at) ', '', where)}"
+
+
+_VIEW_OF = re.compile(
+    r"^(?:an? |the )?(?:(?:extreme|wide|medium|long|full|close|aerial|overhead|brief|tracking) )*"
+    r"(?:close-ups?(?: (?:shots?|views?))?|shots?) of (?!\w+ glass)",
+    re.IGNORECASE,
+)
+_WHO_DOES = re.compile(r"(?P<who>[^,;]+?),? (?:who|which) (?P<does>.+)")
+_AS_THEY = re.compile(r" as (?:he|she|they|it) (?=\w)")
+_CLAUSE = re.compile(r"[,;] (?=while |as |and (?:he|she|they|it|then)\b|before )|(?<=\w)[.!?…]\W*$")
+
+
 def _split(text: str) -> tuple[str, str, str]:
     """Before and after the first comma that begins a clause of its own, or the sentence's end."""
-    found = re.search(
-        r"[,;] (?=while |as |and (?:he|she|they|it|then)\b|before |who )|(?<=\w)[.!?…]\W*$", text
-    )
-    if found is None or text[found.start() : found.end() + 4] == ", who":
-        end = re.search(r"[.!?…]\W*$", text)
-        return (text[: end.start()], end[0], "") if end else (text, "", "")
-    return text[: found.start()], found[0], text[found.end() :]
+    text = _AS_THEY.sub(" who ", text, count=1) if _participle(text) is None else text
+    found = _CLAUSE.search(text)
+    return (text[: found.start()], found[0], text[found.end() :]) if found else (text, "", "")
+
+
+_CLAUSE_WORDS = listed("where who that which when is are has have while as")
+"""Words after which a verb in -ing is no longer what the subject does."""
 
 
 def _participle(head: str) -> int | None:
@@ -68,13 +91,20 @@ def _participle(head: str) -> int | None:
         before = words[at - 1].lower() if at else ""
         after = words[at + 1].lower() if at + 1 < len(words) else "of"
         noun = plain in _NOUNS_IN_ING or (plain in _PERHAPS_NOUNS and re.fullmatch(_PREPOSITION, after))
+        if plain in _CLAUSE_WORDS:
+            return None
         if at and plain.endswith("ing") and len(plain) > 4 and not noun and before not in _BEFORE_NOUN:
             return at
     return None
 
 
 def _finite(head: str) -> bool:
-    return re.search(r"\b(?:is|are|has|have|does|can|he \w+s|she \w+s|they \w+)\b", head) is not None
+    """True where a verb stands that is not in a clause on the last noun."""
+    main = re.split(r"\b(?:where|that|which|when)\b", head, maxsplit=1)[0]
+    return (
+        re.search(r"\b(?:is|are|has|have|does|can)\b", main) is not None
+        or main_verb(main.split()) is not None
+    )
 
 
 def _there(head: str, names: Sequence[str]) -> str:
