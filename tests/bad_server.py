@@ -251,6 +251,7 @@ class BadServer:
 class _Handler(BaseHTTPRequestHandler):
     owner: BadServer
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def setup(self) -> None:
         super().setup()

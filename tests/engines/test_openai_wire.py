@@ -179,6 +179,7 @@ def test_errors_are_read_in_all_their_forms(body: str, message: str) -> None:
         (404, {}, "missing"), (400, {"message": "The model `x` does not exist"}, "missing"),
         (400, {"code": "context_length_exceeded"}, "too long"), (413, {}, "too long"),
         (400, {"message": "'max_tokens' is too large: 512. This model's maximum context length is 400 tokens"}, "too long"),
+        (400, {"message": "max_tokens must be at least 1, got -3888."}, "too long"),
         (400, {"message": "At most 16 image(s) may be provided in one request."}, "too long"),
         (400, {"message": "Llama is not a multimodal model"}, "blind"),
         (500, {"message": "image input is not supported - hint: you may need to provide the mmproj"}, "blind"),
@@ -208,6 +209,9 @@ def test_an_error_in_a_200_counts_as_one() -> None:
         ("gpt-4o", "auto", (2048, 4096), 1105),
         ("gpt-4o", "high", (1024, 1024), 765),
         ("anything", "low", (10, 10), 85),
+        ("Qwen/Qwen2-VL-7B-Instruct", "low", (597, 336), 21 * 12 + 2),
+        ("qwen2.5-vl:7b", "high", (560, 280), 20 * 10 + 2),
+        ("Qwen3-VL-8B", "low", (640, 320), 20 * 10 + 2),
     ],
 )
 def test_tokens_of_an_image(model: str, detail: str, size: tuple[int, int], tokens: int) -> None:

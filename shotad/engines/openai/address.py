@@ -32,8 +32,12 @@ class Address:
     @property
     def shown(self) -> str:
         """How it is named to people: host and port, without the path, which holds tokens on some gateways."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{host}:{self.port}" if self.port else host
+        return f"{self.site}:{self.port}" if self.port else self.site
+
+    @property
+    def site(self) -> str:
+        """The host as it is written in a URL, without its port."""
+        return f"[{self.host}]" if ":" in self.host else self.host
 
     @property
     def is_local(self) -> bool:

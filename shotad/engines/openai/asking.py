@@ -62,7 +62,7 @@ class Asking:
             if isinstance(found, Answer) and _is_empty(found):
                 # With the same seed a greedy model would say nothing once more.
                 again = self._answer({**body, "seed": seed_of(request.seed + 1)}, request.seed + 1)
-                found = again if isinstance(again, Reply) else replace(again, usage=found.usage + again.usage)
+                found = replace(again, usage=found.usage + again.usage)
         return found if isinstance(found, Reply) else _reply(found, request.sampling.max_tokens)
 
     def _answer(self, body: Body, seed: int) -> Answer | Reply:

@@ -113,7 +113,9 @@ class Line:
         address = self.address
         # On this machine no proxy of the environment is asked: it would carry frames off, and could seldom
         # find the way back. A redirect would send them on to a host that nobody was told of.
-        straight = {"mounts": {f"all://{address.shown}": None}} if address.is_local else {}
+        straight: dict[str, Any] = {"mounts": {f"all://{address.site}": None}} if address.is_local else {}
+        if address.is_local and address.url.startswith("http:"):
+            straight["verify"] = False  # Nothing is encrypted there, and reading the certificates takes long.
         http = openai.DefaultHttpxClient(follow_redirects=False, **straight)
         if address.query:
             logging.getLogger(_http_library(openai).__name__).addFilter(_without_query)

@@ -1,8 +1,11 @@
-"""What an image costs in tokens, as OpenAI publishes it in its guide to images and vision."""
+"""What an image costs in tokens: as OpenAI publishes it in its guide to images and vision, and as the
+preprocessing of Qwen's models cuts it.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 
 _COSTS = (
     ("gpt-4o-mini", 2833, 5667),
@@ -17,18 +20,28 @@ _TILE = 512
 _LONG_SIDE = 2048
 _SHORT_SIDE = 768
 
+_QWEN = re.compile(r"qwen-?(\d)[\d.]*-?vl", re.IGNORECASE)
+_QWEN_FRAME = 2
+"""Marks before and after an image."""
+
 
 def tokens_per_image(model: str, detail: str, width: int, height: int) -> int:
     """Tokens of one image; ``auto`` counts as high, for the server chooses.
 
     At low detail any image costs the same. At high detail it is made to fit a square of 2048 pixels, then a
-    short side of 768, and each tile of 512 that covers it is added.
+    short side of 768, and each tile of 512 that covers it is added. Qwen's models count squares of 28
+    pixels, from Qwen3 on of 32, whatever the detail.
 
     >>> tokens_per_image("gpt-4o", "low", 4096, 8192)
     85
     >>> tokens_per_image("gpt-4o", "high", 1024, 1024), tokens_per_image("gpt-4o", "high", 2048, 4096)
     (765, 1105)
+    >>> tokens_per_image("Qwen/Qwen2-VL-7B-Instruct", "low", 597, 336)
+    254
     """
+    if (qwen := _QWEN.search(model)) is not None:
+        square = 28 if int(qwen[1]) < 3 else 32
+        return max(1, round(width / square)) * max(1, round(height / square)) + _QWEN_FRAME
     base, each = next(((low, tile) for name, low, tile in _COSTS if model.startswith(name)), _USUAL)
     if detail == "low":
         return base

@@ -30,7 +30,8 @@ _UNKNOWN_MODEL = {"model_not_found", "model_not_exist", "unknown_model", "model_
 _TOO_LONG_CODES = {"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"}
 _TOO_LONG = re.compile(
     r"context (?:length|size|window)|maximum context|max_model_len|prompt is too long|too many tokens"
-    r"|reduce the length|input is too long|longer than the maximum|too many images|at most \d+ image"
+    r"|reduce the length|input is too long|longer than the maximum"
+    r"|must be at least 1, got -|too many images|at most \d+ image"
 )
 _BLIND = re.compile(
     r"not a multimodal model"
