@@ -15,6 +15,7 @@ from shotad.plan.slots import word_budget
 from shotad.resources import data_root
 from shotad.settings import setting_names
 from shotad.training.settings import ScaleTraining
+from shotad.writing import Engines
 
 CMD_VERBS = "look turn take hold pull walk run watch stare grab fall get go open smile"
 TV_VERBS = "look walk turn stare take hold smile leave pull watch open go step get enter"
@@ -204,6 +205,16 @@ def test_the_presets_are_the_papers_engines() -> None:
     paper, gpt = preset(load_config("paper").engine), preset(load_config("gpt-4o").engine)
     assert (paper.stage1, paper.stage2) == ("qwen2-vl", "llama3")
     assert (gpt.stage1, gpt.stage2) == ("openai", "openai")
+
+
+def test_the_engines_models_are_the_papers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Named by the engines, not by the config, so that a flag for another engine brings its own model."""
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    paper, gpt = Engines.of(load_config("paper")), Engines.of(load_config("gpt-4o"))
+    assert paper.looks.identity.model == "Qwen/Qwen2-VL-7B-Instruct"
+    assert paper.writes.identity.model == "meta-llama/Meta-Llama-3-8B-Instruct"
+    assert gpt.looks.identity.model == gpt.writes.identity.model == "gpt-4o-2024-08-06"
 
 
 def test_a_flag_wins_over_the_papers_engines() -> None:

@@ -14,7 +14,7 @@ import pytest
 from shotad.config import Config, load_config
 from shotad.engines.base import Engine, Identity, Request
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.errors import ConfigError, EditConflict, FilmError, UsageError, WorkFolderError
+from shotad.errors import ConfigError, EditConflict, EngineError, FilmError, UsageError, WorkFolderError
 from shotad.film.reader import open_film
 from shotad.pipeline import describe
 from shotad.prepare import Given
@@ -296,6 +296,29 @@ def test_a_failure_takes_no_other_slot_along(place: Path) -> None:
     done, _, _ = again(place, "1", "2", writes=stumble)
     assert [one.after is None for one in done.results] == [True, False]
     assert track_of(place).cues[1].text.startswith("A cat")
+
+
+def test_what_is_done_when_an_engine_stops_the_run_is_kept(place: Path) -> None:
+    class Spent(FakeEngine):
+        def generate(self, requests: Any) -> Any:
+            if self.calls:
+                raise EngineError("The quota is spent.")
+            return super().generate(requests)
+
+    before = track_of(place)
+    told = read_settings(place)
+    engines = Engines(FakeEngine(), Spent(answer=fresh))
+    with (
+        open_film(film_path()) as film,
+        WorkFolder(place) as folder,
+        pytest.raises(EngineError, match="quota"),
+    ):
+        redo(film, folder, told, ["1", "2"], engines=engines, sheet=False)
+    after = track_of(place)
+    assert after.cues[0].text.startswith("A cat sits")
+    assert after.cues[1:] == before.cues[1:]
+    assert len(rows(place)) == 1
+    assert after.cues[0].text in next(place.glob("*.srt")).read_text()
 
 
 def test_a_line_too_long_is_left_out(place: Path) -> None:
