@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
-from shotad.describe.verbs import word_set
+from shotad.describe.verbs import S_FORMS, word_set
 from shotad.script.rules import quotations
 
 _NAME = r"(?:[OD]['’]|Mc)?[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]+(?:['’-][A-ZÀ-ÖØ-Þ]?[a-zß-öø-ÿ]+)*"
@@ -20,6 +22,10 @@ _ENTRY = re.compile(
 
 _JOINED = re.compile(rf" and {_NAME}")
 """``Ann and Bo run``: what is joined to a name is one, at the sentence's beginning too."""
+
+_OF = re.compile(rf"{_NAME} of (?:the )?\Z")
+_OF_THIS = re.compile(rf" of (?:the )?{_NAME}")
+"""``Tears of Steel`` is the title of something."""
 
 _TITLES = word_set(
     """
@@ -45,37 +51,81 @@ _NO_NAMES = word_set(
 """Words with a capital letter that are no names of people or places, at a line's start or within it."""
 
 
+_MASSES = word_set(
+    """
+    rain snow hail sleet wind mist fog steam smoke dust sand mud ash ice frost water blood sweat foam
+    fire light thunder dawn dusk night day morning evening darkness traffic paint oil grass ivy moss
+    wood paper glass metal music applause confetti debris rubble food wine beer coffee tea milk hair
+    skin flesh fabric silk tape rope nature life death time love everyone everybody nobody somebody
+    someone anyone neither none much more
+    """
+)
+"""Nouns that begin a sentence without an article."""
+
+
 def names_in(lines: Sequence[str], note: str = "") -> tuple[str, ...]:
     """Names in the note, in its order, then those in the lines, the latest first; each once.
 
-    Only words with a capital letter in the middle of a sentence count, at its beginning those that own
-    something or are joined to a name, and in the note those that begin an entry of a cast list. Text in
-    quotation marks, which is read from the screen, does not; titles are left out. A first name of somebody
-    whose full name the note has is not listed again.
+    Sure are words with a capital letter in the middle of a sentence, those that own something or are joined
+    to a name, and in the note those that begin an entry of a cast list. A word with a capital letter that
+    only ever begins sentences is one where it acts, in two lines at least. Text in quotation marks, which is
+    read from the screen, is not looked at; titles are left out. A first name of somebody whose full name the
+    note has is not listed again.
 
     >>> names_in(["Ann hides.", "The guard looks at Captain Bo Lee."], "The thief is called Ann.")
     ('Ann', 'Bo Lee')
     """
-    found = sorted([*_names_of(note), *_entries(note)], key=note.find)
+    sure = sorted([*_names_of(note), *_entries(note)], key=note.find)
+    acting = Counter(name for line in lines for name in _acting(line))
     for line in reversed(lines):
-        found += _names_of(line)
+        sure += [*_names_of(line), *(name for name in _acting(line) if acting[name] > 1)]
     known: list[str] = []
-    for name in dict.fromkeys(found):
+    for name in dict.fromkeys(sure):
         if not any(set(name.split()) <= set(longer.split()) for longer in known):
             known.append(name)
     return tuple(known)
 
 
-def _names_of(text: str) -> Iterator[str]:
-    plain = text
-    for start, end in quotations(text):
-        plain = f"{plain[:start]}{' ' * (end - start)}{plain[end:]}"
+@lru_cache(maxsize=8192)
+def _names_of(text: str) -> tuple[str, ...]:
+    """Names that are ones for sure."""
+    plain = _without_quotations(text)
+    found: list[str] = []
     for match in _RUN.finditer(plain):
         before = plain[: match.start()]
-        within = not _SENTENCE_START.search(before) or _after_title(before)
+        if _OF.search(before) or _OF_THIS.match(plain, match.end()):
+            continue
+        within = not _SENTENCE_START.search(before) or _after_title(before) or _titled(match[0])
         owns = match[0].endswith(("'s", "’s"))
         if within or owns or _JOINED.match(plain, match.end()):
-            yield from _name(match[0])
+            found += _name(match[0])
+    return tuple(found)
+
+
+@lru_cache(maxsize=8192)
+def _acting(text: str) -> tuple[str, ...]:
+    """Words that begin a sentence and a verb follows: names, but for rain, smoke and the like."""
+    plain = _without_quotations(text)
+    found: list[str] = []
+    for match in _RUN.finditer(plain):
+        verb = re.match(r" (?:\w+ly )?(\w+)", plain[match.end() :])
+        first = match[0].lower()
+        if not verb or verb[1] not in S_FORMS or not _SENTENCE_START.search(plain[: match.start()]):
+            continue
+        if first not in _MASSES and not first.endswith(("ing", "light", "thing", "body")):
+            found += _name(match[0])
+    return tuple(dict.fromkeys(found))
+
+
+def _without_quotations(text: str) -> str:
+    for start, end in quotations(text):
+        text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+    return text
+
+
+def _titled(run: str) -> bool:
+    first, _, rest = run.partition(" ")
+    return bool(rest) and first in _TITLES
 
 
 def _after_title(before: str) -> bool:

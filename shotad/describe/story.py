@@ -1,14 +1,14 @@
 """What Stage II is told of the film besides its clip: last lines, names, dialogue, the story so far.
 
 An addition to Shot-by-Shot, which describes every clip alone and names that as a weakness. Each part has a
-budget in tokens, estimated by `tokens_in`; what lies nearest to the slot is kept first, whole lines only.
+budget in tokens, estimated by `shotad.describe.tokens`; what lies nearest to the slot is kept first, whole
+lines only.
 Nothing here calls a model: the note on the story so far is renewed by asking `renewal_messages`.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -17,6 +17,7 @@ from shotad.config import StorySettings
 from shotad.describe.answers import is_nothing, is_refusal, plain
 from shotad.describe.names import names_in
 from shotad.describe.templates import render
+from shotad.describe.tokens import tokens_in
 from shotad.types import Interval, Message, Slot, SpeechKind, Utterance
 
 __all__ = [
@@ -46,13 +47,6 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
 TOKENS_A_WORD = 4 / 3
 """Of English prose; how many words are asked for where a budget is in tokens."""
 
-MARGIN = 1.1
-"""The estimate errs on the side of too many tokens."""
-
-_PIECE = re.compile(r"\w+|[^\w\s]+|\n")
-_WIDE = re.compile(
-    r"[\u0e00-\u0eff\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]"
-)
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"”’)]*\s+")
 _LABEL = re.compile(
     r"(?:(?:here(?:'s| is)\b[^:\n]{0,60}|(?:the )?(?:(?:new|renewed|updated|revised|short) )*"
@@ -62,29 +56,6 @@ _LABEL = re.compile(
 _CHATTER = re.compile(
     r"(?:^|\n\s*)\(?(?:word count|\d+ words|let me know|i (?:have|hope)\b).*\Z", re.I | re.S
 )
-
-
-def tokens_in(text: str) -> int:
-    """About how many tokens a text takes, rather too many than too few; 0 for none.
-
-    A word in small letters takes one for each nine letters, one with a capital, a name perhaps, one for
-    each four; signs take one; other alphabets one for two letters, Chinese, Japanese, Korean and Thai two
-    for each character. Against the tokenizer of SmolLM2 (49k pieces) it gives 1.05 to 1.15 times its number
-    for lines of AD, captions and prompts.
-
-    >>> tokens_in("She opens the tin.")
-    6
-    """
-    return math.ceil(MARGIN * sum(_tokens_of_piece(piece) for piece in _PIECE.findall(text)))
-
-
-def _tokens_of_piece(piece: str) -> int:
-    if not piece[0].isalnum():
-        return 1
-    wide = len(_WIDE.findall(piece))
-    if wide or not piece.isascii():
-        return 2 * wide + math.ceil((len(piece) - wide) / 2)
-    return math.ceil(len(piece) / (4 if piece[0].isupper() and len(piece) > 3 else 9))
 
 
 def story_text(

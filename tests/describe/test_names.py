@@ -22,6 +22,7 @@ from shotad.describe.names import names_in
         ("Mrs. O'Hara-Smith waits.", ("O'Hara-Smith",)),
         ("She meets Zoë.", ("Zoë",)),
         ("She runs to Ann, Bo behind her.", ("Ann", "Bo")),
+        ("Captain Lee waits.", ("Lee",)),
         # Not in the middle of a sentence.
         ("Rain falls. Ann runs.", ()),
         ("She stops. “Run” is all he says.", ()),
@@ -31,6 +32,7 @@ from shotad.describe.names import names_in
         ("She watches TV and the FBI.", ()),
         ("She meets the Captain.", ()),
         ("Then He And She go.", ()),
+        ("A poster of Tears of Steel hangs there.", ()),
         # Read from the screen.
         ('A sign reads "Turn Left At Smith Road".', ()),
     ],
@@ -42,6 +44,14 @@ def test_names_of_a_line(line: str, names: tuple[str, ...]) -> None:
 def test_latest_lines_go_first_and_nobody_twice() -> None:
     lines = ["He sees Ann.", "He sees Bo and Cy.", "He sees Bo."]
     assert names_in(lines) == ("Bo", "Cy", "Ann")
+
+
+def test_who_only_begins_sentences_is_named_where_two_lines_have_it_act() -> None:
+    assert names_in(["Ann runs."]) == ()
+    assert names_in(["Ann runs.", "Ann falls."]) == ("Ann",)
+    assert names_in(["Ann runs.", "He watches. Ann slowly falls."]) == ("Ann",)
+    assert names_in(["Rain falls.", "Rain runs down the pane.", "Nothing moves.", "Nothing stirs."]) == ()
+    assert names_in(["Dogs run.", "Dogs bark."]) == ()
 
 
 def test_first_name_of_somebody_known_is_not_repeated() -> None:

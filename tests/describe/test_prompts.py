@@ -96,6 +96,19 @@ def test_every_prompt_file_is_known_and_complete() -> None:
     check_prompts(story.TEMPLATES, verify.TEMPLATES)
 
 
+def test_readme_names_every_prompt_and_its_variables() -> None:
+    readme = (data_root() / "prompts" / "README.md").read_text(encoding="utf-8")
+    rows = [row.split("|")[1:-1] for row in readme.splitlines() if row.startswith("| `")]
+    cells = [[re.findall(r"`([^`]+)`", cell) for cell in (row[0], row[-1])] for row in rows]
+    for name, variables in {**VARIABLES, **story.TEMPLATES, **verify.TEMPLATES}.items():
+        folder, _, short = name.partition("/")
+        found = [
+            has for names, has in cells if names[0].startswith(f"{folder}/") and {name, short} & {*names}
+        ]
+        assert len(found) == 1, name
+        assert set(variables) <= set(found[0]), name
+
+
 def test_templates_of_other_modules_are_checked_too(own_data: Path) -> None:
     edit(own_data, "story/names", "$names", "$persons")
     check_prompts()
@@ -395,7 +408,7 @@ def test_note_stands_in_both_prompts_in_a_block_of_its_own() -> None:
     settings = PromptSettings(note=f"  {NOTE}\n")
     stage1_text = stage1_messages(plans(), Grammar(), settings).messages[0].text
     for text in (stage1_text, stage2_text(settings)):
-        assert f"\n\nNote on the movie, by the person who asks:\n{NOTE}\n(" in text
+        assert f"\n\nNote on the movie:\n{NOTE}\n(" in text
     assert stage1_text.index(NOTE) < stage1_text.index("Tell briefly")
     assert stage2_text(settings).index(NOTE) < stage2_text(settings).index("Description:")
 
