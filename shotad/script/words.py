@@ -205,7 +205,7 @@ TALK = _any(
         r"(?! show)(?<!small talk)(?<!pep talk)(?<!a talk)(?<!the talk)",
         r"\b(?:in|into|have|has|having|hold|holds|continues?|through) (?:(?:a|an|their|the|his|her) )?"
         r"(?:\w+ )?conversations?\b",
-        r"\b(?:says|is saying|are saying)\b(?! [\"'“])",
+        r"\b(?:says|is saying|are saying)\b(?!  |,  )",
     )
 )
 """Stage II's wish: no talk about talking, which is heard."""

@@ -133,11 +133,56 @@ def test_errors_are_found(text: str, rule: str) -> None:
         ("The mood is grim.", "L4"),
         ("She decides to leave.", "L4"),
         ("He is ready to fight.", "L4"),
+        ("He walked to the door.", "L1"),
+        ("Ann slammed the door.", "L1"),
+        ("The door was shut.", "L1"),
+        ("They will fall.", "L1"),
+        ("He is hit by a car.", "L1"),
+        ("A rifle is being loaded.", "L1"),
     ],
 )
 def test_warnings_are_found_and_are_no_errors(text: str, rule: str) -> None:
     assert rules(text, Level.WARNING) == {rule}
     assert errors(text) == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "He runs back in the direction he came from.",
+        "They look at the spot where they left him.",
+        "Will reads the will of his father.",
+        "The hills are covered in snow.",
+        "A tired man is seated by the door.",
+        "The shutters are closed.",
+        "He need not turn.",
+        "The wounded lie in rows.",
+        "A sign reads “I was here”.",
+        "The car is parked by the river.",
+        "He is gone.",
+    ],
+)
+def test_states_and_looks_back_are_present_tense(text: str) -> None:
+    assert "L1" not in rules(text)
+
+
+def test_titles_are_a_warning_only_where_first_names_are_asked_for() -> None:
+    asked = Limits(titles=True)
+    for text in (
+        "Mrs. Jones nods.",
+        "He follows Professor Grant.",
+        "Dr Burke looks up.",
+        "Sir Charles bows.",
+    ):
+        assert rules(text) == set()
+        assert rules(text, Level.WARNING, limits=asked) == {"L13"}
+    for text in (
+        "The doctor nods.",
+        "A sergeant salutes.",
+        "He looks at the inspector.",
+        "The Captain bows.",
+    ):
+        assert rules(text, limits=asked) == set()
 
 
 def test_spans_point_at_the_words() -> None:
