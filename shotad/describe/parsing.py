@@ -101,6 +101,8 @@ _INSTRUCTION = re.compile(
 )
 _NUMBERED = re.compile(r"(?:^|(?<=[\s.;]))(?:step )?\(?([1-9])[.):] ?(?=\S)", re.IGNORECASE)
 _MOST_EXPLANATIONS = 20
+_FEW_WORDS = 40
+"""A refusal, with its reasons, is no longer than this; a longer text without steps tells of something."""
 
 
 def parse_stage1(
@@ -126,6 +128,7 @@ def parse_stage1(
         steps = _by_number(body, expected_steps)
     if steps is None:
         steps = {WHOLE: _tidy(body)}
+        steps = {} if len(body.split()) < _FEW_WORDS and refuses(body) else steps
     told, threads = _sorted_sentences(steps)
     if not told:
         if refuses(body):
