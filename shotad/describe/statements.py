@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from shotad.describe.verbs import BASE_FORMS, GERUNDS, MASSES, NOUNS_TOO, PARTICIPLES, S_FORMS, word_set
+from shotad.describe import verbs
 from shotad.script.rules import quotations
 
 _SENTENCE = re.compile(r"(?<![A-Z])(?<!\bMr)(?<!\bMrs)(?<!\bDr)[.!?…]+[\"”’)]*\s+|\s*;\s+")
@@ -34,42 +34,22 @@ _NOT_A_PLACE = re.compile(
     re.IGNORECASE,
 )
 """Nouns of phrases that are no place in which the subject is."""
-_NO_PARTICIPLES = word_set("during morning evening nothing everything anything something king according")
+_NO_PARTICIPLES = verbs.word_set(
+    "during morning evening nothing everything anything something king according"
+)
 _FRONTED = re.compile(r"(?:as|while|when|after|once|until)\s+(?P<clause>[^,]+),\s+", re.IGNORECASE)
 _WHO = re.compile(r"(?:who|which)\s+")
 _ANTECEDENT = re.compile(
     r"\b((?:an?|the|his|her|their|its|another|two|three|several|some)\s+(?:[\w'’-]+\s+){0,3}[\w'’-]+"
     r"|[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*)$"
 )
-_DETERMINERS = word_set(
-    """
-    a an the his her their its another this that these those two three four five several some many both
-    all each every no one my our
-    """
+_S_ENDING = re.compile(
+    r"(?!(?:his|this|its|across|besides|always|perhaps|plus|upstairs|downstairs|hers|theirs)$)"
+    r"[a-z]{2,}(?<!ward)(?<![su])s"
 )
-_PLURAL_DETERMINERS = word_set("these those two three four five several some many both all")
-_PLURALS = word_set(
-    """
-    men women children people police feet teeth mice geese fish sheep others both
-    """
-)
-_PREPOSITIONS = word_set(
-    """
-    of in on at with from by to for into onto over under behind near through across around along past
-    toward towards up down off out inside outside between among above below beside against like without
-    """
-)
-_PRONOUNS = word_set("him her it them himself herself itself themselves each other")
-_STOPS = word_set("that who which whose whom where as while when if to")
-_RESULTS = word_set("causing revealing allowing making letting forcing sending leaving showing")
-"""Participles that may be said of the whole clause before them; they stay with it."""
-_ADVERBS = word_set(
-    """
-    then now still just again also soon both each never almost half together back inside outside
-    """
-)
+"""With a word like "the" behind it, such a word is a verb, known or not."""
 _SEEING = re.compile(r"\b(?:see|watch|hear|let|make|help|feel)s?\b", re.IGNORECASE)
-_LONGEST_SUBJECT = 9
+_LONGEST_SUBJECT = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +70,11 @@ def statements_of(line: str) -> tuple[str, ...]:
     >>> statements_of("She opens the tin, looks inside, and drops it.")
     ('She opens the tin.', 'She looks inside.', 'She drops it.')
     """
-    text = " ".join(line.split())
-    quotes = [text[start:end] for start, end in quotations(text)]
-    for number, quote in enumerate(quotes):
-        text = text.replace(quote, f"⟦{number}⟧", 1)
+    text = " ".join(line.translate({ord("⟦"): None, ord("⟧"): None}).split())
+    spans = quotations(text)
+    quotes = [text[start:end] for start, end in spans]
+    for number, (start, end) in reversed(list(enumerate(spans))):
+        text = f"{text[:start]}⟦{number}⟧{text[end:]}"
     found = [claim for sentence in _SENTENCE.split(text) for claim in _claims(sentence.strip(" .!?…,;"))]
     restored = (re.sub(r"⟦(\d+)⟧", lambda m: quotes[int(m[1])], claim) for claim in found)
     return tuple(dict.fromkeys(_sentence(claim) for claim in restored if re.search(r"\w", claim)))
@@ -119,7 +100,7 @@ def _claims(sentence: str) -> Iterator[str]:
     clause = _clause(sentence)
     begin = 0
     opener = sentence[: sentence.find(", ") + 1]
-    if opener and (" " not in opener or (clause is None and _first_word(sentence) in _PREPOSITIONS)):
+    if opener and (" " not in opener or (clause is None and _first_word(sentence) in verbs.PREPOSITIONS)):
         begin = len(opener) + 1
         clause = _clause(sentence[begin:])
     if clause is None:
@@ -183,7 +164,7 @@ def _after_border(
     if not border["time"] and _agrees(after, clause, said) and not (clause.plural and _SEEING.search(said)):
         return (f"{clause.subject} ", 0, clause, False)
     comma = border["comma"] and not border["joined"]
-    if first in GERUNDS - _RESULTS and (comma or border["time"] or border["dash"] or participle):
+    if first in verbs.GERUNDS - verbs.RESULTS and (comma or border["time"] or border["dash"] or participle):
         return (f"{clause.subject} {clause.be} ", 0, clause, True)
     own = _clause(after)
     if own is not None and _own_subject(after, border):
@@ -195,9 +176,9 @@ def _relative(said: str, after: str, skipped: int) -> _New | None:
     """``…, who draws a gun`` says it of what stands before the comma."""
     named = _ANTECEDENT.search(said)
     word = _first_word(after)
-    if named is None or word not in S_FORMS | BASE_FORMS:
+    if named is None or word not in verbs.S_FORMS | verbs.BASE_FORMS:
         return None
-    plural = word not in S_FORMS
+    plural = word not in verbs.S_FORMS
     return (f"{named[1]} ", skipped, _Clause(named[1], plural), False)
 
 
@@ -205,11 +186,11 @@ def _absolute(after: str) -> _New | None:
     """``his eyes fixed on her``, ``gulls circling above`` as a claim: "is" or "are" is put in."""
     words = _words(after)
     for number, word in enumerate(words[1:4], 1):
-        owned = words[0].lower() in _DETERMINERS
-        if word.lower() in GERUNDS or (owned and number > 1 and word.lower() in PARTICIPLES):
+        owned = words[0].lower() in verbs.DETERMINERS
+        if word.lower() in verbs.GERUNDS or (owned and number > 1 and word.lower() in verbs.PARTICIPLES):
             noun = " ".join(words[:number])
             if {w.lower().split("'")[0] for w in words[:number]} & (
-                _PREPOSITIONS | _STOPS | GERUNDS | {"and"}
+                verbs.PREPOSITIONS | verbs.STOPS | verbs.GERUNDS | {"and"}
             ):
                 return None
             clause = _Clause(noun, _is_plural(words[:number]))
@@ -224,13 +205,17 @@ def _own_subject(after: str, border: re.Match[str]) -> bool:
     first = _words(after)[0]
     if first.lower() in ("he", "she", "they", "it"):
         return True
-    return first.lower() in _DETERMINERS or first[0].isupper() or bool(border["time"])
+    return first.lower() in verbs.DETERMINERS or first[0].isupper() or bool(border["time"])
 
 
 def _clause(text: str) -> _Clause | None:
     """The subject at a text's beginning, if a finite verb follows it."""
     words = _words(text)
-    if len(words) > 1 and words[0].lower() in ("both", "all", "others") and words[1].lower() in BASE_FORMS:
+    if (
+        len(words) > 1
+        and words[0].lower() in ("both", "all", "others")
+        and words[1].lower() in verbs.BASE_FORMS
+    ):
         return _Clause(words[0], plural=True)
     words = words[sum(1 for _ in _leading_adverbs(words)) :]
     if len(words) < 2:
@@ -242,37 +227,37 @@ def _clause(text: str) -> _Clause | None:
         if at < len(words) and _finite(words[at].lower(), plural):
             return _Clause(words[0], plural)
         return None
-    if first in _PREPOSITIONS | _STOPS or first in GERUNDS:
+    if first in verbs.PREPOSITIONS | verbs.STOPS or first in verbs.GERUNDS:
         return None
     return _noun_clause(text, words)
 
 
 def _noun_clause(text: str, words: list[str]) -> _Clause | None:
-    begin = 2 if words[0].lower() in _DETERMINERS else 1
+    begin = 2 if words[0].lower() in verbs.DETERMINERS else 1
     reach = text.find(",") if "," in text else len(text)
     for at in range(1, min(len(words), _LONGEST_SUBJECT)):
         word = words[at].lower()
         subject = words[:at]
-        if word in _STOPS or len(" ".join(words[: at + 1])) > reach:
+        if word in verbs.STOPS or len(" ".join(words[: at + 1])) > reach:
             return None
         if at < begin:
             continue
         follows = words[at + 1].lower() if at + 1 < len(words) else ""
-        if word in S_FORMS and not (word in NOUNS_TOO and follows in BASE_FORMS):
+        if word in verbs.S_FORMS and not (word in verbs.NOUNS_TOO and follows in verbs.BASE_FORMS):
             return _Clause(" ".join(subject), plural=False)
-        if word in BASE_FORMS and _is_plural(subject):
+        if word in verbs.BASE_FORMS and _is_plural(subject):
             return _Clause(" ".join(subject), plural=True)
     return None
 
 
 def _is_plural(subject: list[str]) -> bool:
     lower = [word.lower() for word in subject if not re.search(r"\wly$", word)] or [""]
-    if "and" in lower or lower[0] in _PLURAL_DETERMINERS:
+    if "and" in lower or lower[0] in verbs.PLURAL_DETERMINERS:
         return True
     if lower[0] in ("a", "an", "another", "each", "every", "this", "that"):
         return False
-    head = next((lower[i - 1] for i, word in enumerate(lower) if i and word in _PREPOSITIONS), lower[-1])
-    return head in _PLURALS or bool(re.search(r"[^s'’u]s$", head))
+    head = next((lower[i - 1] for i, word in enumerate(lower) if i and word in verbs.PREPOSITIONS), lower[-1])
+    return head in verbs.PLURALS or bool(re.search(r"[^s'’u]s$", head))
 
 
 def _agrees(text: str, clause: _Clause, said: str) -> bool:
@@ -280,9 +265,16 @@ def _agrees(text: str, clause: _Clause, said: str) -> bool:
     words = _words(text)
     at = sum(1 for _ in _leading_adverbs(words))
     word = words[at].lower() if at < len(words) else ""
-    if word not in (BASE_FORMS if clause.plural else S_FORMS):
+    follows = words[at + 1].lower() if at + 1 < len(words) else ""
+    if (
+        not clause.plural
+        and _S_ENDING.fullmatch(word)
+        and (follows in verbs.OBJECTS or follows.startswith("⟦"))
+    ):
+        return True
+    if word not in (verbs.BASE_FORMS if clause.plural else verbs.S_FORMS):
         return False
-    if word not in (MASSES if clause.plural else NOUNS_TOO):
+    if word not in (verbs.MASSES if clause.plural else verbs.NOUNS_TOO):
         return True
     rest = text[text.find(words[at]) + len(words[at]) :]
     if re.match(r"\s+(?!and\b|or\b|of\b|as\b)[\w⟦]", rest):
@@ -294,9 +286,12 @@ def _may_be_listed(said: str) -> bool:
     """Whether a bare noun could follow what was said: ``plates, cups``, but not ``turns`` or ``a gun``."""
     words = [word.lower() for word in _words(said)]
     last = words[-1]
-    if last in S_FORMS | BASE_FORMS | _PREPOSITIONS | _PRONOUNS | _ADVERBS or last.endswith("ly"):
-        return last in NOUNS_TOO and len(words) > 2
-    return last.endswith("s") or not set(words[-4:-1]) & _DETERMINERS
+    if (
+        last in verbs.S_FORMS | verbs.BASE_FORMS | verbs.PREPOSITIONS | verbs.PRONOUNS | verbs.ADVERBS
+        or last.endswith("ly")
+    ):
+        return last in verbs.NOUNS_TOO and len(words) > 2
+    return last.endswith("s") or not set(words[-4:-1]) & verbs.DETERMINERS
 
 
 def _finite(word: str, plural: bool) -> bool:
@@ -308,7 +303,7 @@ def _finite(word: str, plural: bool) -> bool:
 
 def _leading_adverbs(words: list[str]) -> Iterator[str]:
     for word in words:
-        if word.lower() not in _ADVERBS and not re.search(r"\wly$", word.lower()):
+        if word.lower() not in verbs.ADVERBS and not re.search(r"\wly$", word.lower()):
             return
         yield word
 

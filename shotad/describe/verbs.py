@@ -1,4 +1,4 @@
-"""Verbs that AD is made of, in the forms that tell where a clause begins."""
+"""Verbs that AD is made of, in the forms that tell where a clause begins, and the small words around them."""
 
 from __future__ import annotations
 
@@ -154,3 +154,32 @@ MASSES = word_set(
     """
 )
 """Base forms that are as often nouns without an article: ``bread, smoke and fire``."""
+
+DETERMINERS = word_set(
+    """
+    a an the his her their its another this that these those two three four five several some many both
+    all each every no one my our
+    """
+)
+PLURAL_DETERMINERS = word_set("these those two three four five several some many both all")
+PLURALS = word_set(
+    """
+    men women children people police feet teeth mice geese fish sheep others both
+    """
+)
+PREPOSITIONS = word_set(
+    """
+    of in on at with from by to for into onto over under behind near through across around along past
+    toward towards up down off out inside outside between among above below beside against like without
+    """
+)
+STOPS = word_set("that who which whose whom where as while when if to")
+RESULTS = word_set("causing revealing allowing making letting forcing sending leaving showing")
+"""Participles that may be said of the whole clause before them; they stay with it."""
+ADVERBS = word_set(
+    """
+    then now still just again also soon both each never almost half together back inside outside
+    """
+)
+OBJECTS = word_set("a an the his her their him it them himself herself itself another two three")
+PRONOUNS = word_set("him her it them himself herself itself themselves each other")

@@ -88,6 +88,11 @@ def test_quotation_stays_with_its_clause() -> None:
     )
 
 
+def test_quotations_come_back_where_they_stood() -> None:
+    line = 'He writes "no", erases "no", and writes "no" ⟦0⟧ again.'
+    assert statements_of(line) == ('He writes "no".', 'He erases "no".', 'He writes "no" 0 again.')
+
+
 @pytest.mark.parametrize("line", ["", "   ", "...", "—"])
 def test_nothing_states_nothing(line: str) -> None:
     assert statements_of(line) == ()
