@@ -12,6 +12,7 @@ import json
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -187,8 +188,7 @@ def weight_bytes(way: Way) -> int:
     """What the weights will take in memory, roughly: the number of them, as their files list it, times the
     bytes of one."""
     if way.place.gguf is not None:
-        reader = need("gguf", PURPOSE).GGUFReader(way.place.folder / way.place.gguf)
-        count = sum(int(tensor.n_elements) for tensor in reader.tensors)
+        count = _numbers_in_gguf(way.place.folder / way.place.gguf)
     else:
         count = sum(_numbers_in(path) for path in weight_files(way.place.folder))
     each = _SHARE[way.quantise] or way.dtype.itemsize
@@ -300,6 +300,12 @@ def _hint(way: Way) -> str:
         return f"{_DAMAGED} Or set local.attention to auto."
     takes = "vision-language" if way.kind == "image-text" else "text"
     return f"{_DAMAGED} It must be a {takes} model that transformers knows without code of its own."
+
+
+@cache
+def _numbers_in_gguf(path: Path) -> int:
+    # Kept, for the reader takes seconds to walk through the words that come before the tensors.
+    return sum(int(tensor.n_elements) for tensor in need("gguf", PURPOSE).GGUFReader(path).tensors)
 
 
 def _numbers_in(path: Path) -> int:
