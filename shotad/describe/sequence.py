@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from shotad.config import Config, SamplingSettings
 from shotad.describe.ask import identity_record, prompt_record, request_record, slot_seed, usage_record
-from shotad.describe.choice import FADING, LAST, ByRules, Chooser, Line, Situation, soundest
+from shotad.describe.choice import FADING, LAST, ByRules, Chooser, Line, Situation, repeats, soundest
 from shotad.describe.fit import split_sentences
 from shotad.describe.templates import render
 from shotad.engines.base import Identity, Reply, Request
@@ -51,7 +51,8 @@ ANSWER = SamplingSettings(temperature=0.0, top_p=1.0, max_tokens=64)
 
 @dataclass(frozen=True, slots=True)
 class BySequence:
-    """Chooses by embeddings. Lines that break more rules which a line must not break are out.
+    """Chooses by embeddings. Lines that break more rules which a line must not break are out, and so are near
+    copies of the last ten lines where others are left.
 
     A line's worth is its relevance (the mean of its cosine to the whole description and to the step of it
     that is nearest) less 0.4 times its redundancy (the greatest cosine to a line that was said, each
@@ -65,6 +66,7 @@ class BySequence:
     def choose(self, lines: Sequence[Line], situation: Situation) -> int:
         """Index of the line with the greatest worth."""
         able = soundest(lines)
+        able = tuple(i for i in able if not repeats(lines[i], situation.said)) or able
         if len(able) == 1:
             return able[0]
         worth = self.worths([lines[i].text for i in able], situation)
@@ -206,7 +208,8 @@ _OBJECT = re.compile(r"\{[^{}]*\}|\[[^\[\]]*\]")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _NUMERALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _SPELT = {word: n for words in (_ORDINALS, _NUMERALS) for n, word in enumerate(words, 1)}
-_NUMBER = rf"(?:no\.? ?|number |nr\.? ?|#|option |candidate |sentence )*[\"'(]*(\d{{1,2}}|{'|'.join(_NUMERALS[1:])})\b"
+_BEFORE = r"(?:no\.? ?|number |nr\.? ?|#|option |candidate |sentence )*[\"'(]*"
+_NUMBER = rf"{_BEFORE}(\d{{1,2}}|{'|'.join(_NUMERALS[1:])})\b"
 _CHOSEN = re.compile(
     rf"\b(?:choice|choose|chosen|chose|select(?:ed)?|answer|best|pick(?:ed)?|prefer|take)\b[^\d\n.]{{0,30}}?{_NUMBER}",
     re.IGNORECASE,

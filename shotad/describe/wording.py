@@ -77,6 +77,32 @@ BEFORE_NOUNS = frozenset(_BEFORE_NOUNS.split())
 """Words after which a form that could be a verb is a noun."""
 FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 """Words that carry no meaning of their own."""
+_OPEN = frozenset(
+    (
+        "a",
+        "an",
+        "and",
+        "as",
+        "at",
+        "but",
+        "for",
+        "from",
+        "his",
+        "into",
+        "its",
+        "my",
+        "of",
+        "onto",
+        "or",
+        "our",
+        "the",
+        "their",
+        "to",
+        "while",
+        "with",
+        "your",
+    )
+)
 _SUBJECTS = frozenset(("he", "she", "they", "it", "someone", "somebody", "everyone", "everybody"))
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _DOUBLED = re.compile(r"[^aeiou][aeiou]([bdgklmnprt])$")
@@ -161,6 +187,12 @@ def head_of(text: str) -> tuple[str, str]:
         "",
     )
     return subject, words[at].lemma
+
+
+def is_unfinished(text: str) -> bool:
+    """True for a line that breaks off: its last word wants another, such as ``the`` or ``of``."""
+    words = words_of(text)
+    return bool(words) and words[-1].text in _OPEN
 
 
 def _is_verb(word: str, before: str, earlier: list[Word]) -> bool:

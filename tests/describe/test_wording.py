@@ -1,0 +1,61 @@
+"""Words without a parser: verbs where they are verbs, subjects, lemmas."""
+
+from __future__ import annotations
+
+import pytest
+
+from shotad.describe.wording import VERBS, content_of, head_of, is_unfinished, verbs_of, words_of
+
+
+@pytest.mark.parametrize(
+    ("form", "lemma"),
+    [
+        ("grabbing", "grab"), ("grabs", "grab"), ("carries", "carry"), ("carried", "carry"),
+        ("watches", "watch"), ("took", "take"), ("ran", "run"), ("running", "run"), ("lies", "lie"),
+        ("smiling", "smile"), ("flees", "flee"), ("fleeing", "flee"), ("stepped", "step"), ("played", "play"),
+    ],
+)  # fmt: skip
+def test_forms_lead_to_their_verb(form: str, lemma: str) -> None:
+    assert VERBS[form] == lemma
+
+
+@pytest.mark.parametrize(
+    ("line", "head"),
+    [
+        ("Slowly, Ann opens the old door.", ("ann", "open")),
+        ("Turning at the window, she smiles.", ("she", "smile")),
+        ("In the kitchen, the old man picks up a knife.", ("man", "pick")),
+        ("He then leaps over to the customers.", ("he", "leap")),
+        ("The pizza guy's jaw drops.", ("jaw", "drop")),
+        ("Inside, a second pair of doors.", ("", "")),
+    ],
+)
+def test_the_one_who_acts_and_what_is_done(line: str, head: tuple[str, str]) -> None:
+    assert head_of(line) == head
+
+
+def test_a_form_of_a_verb_is_a_noun_after_an_article_or_a_preposition() -> None:
+    assert verbs_of("She takes a walk with her watch in hand.") == {"take"}
+    assert verbs_of("He walks and watches.") == {"walk", "watch"}
+
+
+def test_content_leaves_out_function_words_and_joins_forms() -> None:
+    assert content_of("The boxes and the box of his sister's") == {"box": 2, "sister": 1}
+
+
+def test_other_languages_are_compared_as_they_are() -> None:
+    assert [word.text for word in words_of("Über die Brücke läuft er.")] == [
+        "über",
+        "die",
+        "brücke",
+        "läuft",
+        "er",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "open_"),
+    [("He walks to the.", True), ("She picks up a", True), ("He looks at her.", False), ("", False)],
+)
+def test_lines_that_break_off_are_seen(line: str, open_: bool) -> None:
+    assert is_unfinished(line) is open_
