@@ -22,13 +22,22 @@ def _third_person(verb: str) -> str:
 
 
 VERBS = listed(
+    "bake bathe bleat brandish carve chant chisel comb coil collide crack crunch dab dine drape dribble "
+    "drum dust fan fetch fill fish fry fumble grill hack haul hammer honk howl hum hunt iron juggle "
+    "knit lather lick "
+    "mend merge milk mow nibble oil organise parry peddle perform plead plough prance pray preen prune "
+    "raid rake "
+    "ransack rinse rob scrape sew shovel sketch skim slit sow spar stack steam stitch strum tackle "
+    "tango taxi thread "
+    "toast track tread trim unload unpack unscrew usher vault veer wade waltz weave weld whack whittle "
+    "wriggle "
     "accept adjust admire aim allow answer appear applaud approach arrive ask attack avoid back balance "
     "bang bash "
     "batter beam beat beckon become begin bend bite blast bleed blink block blow board bolt bounce bow "
     "brace break "
     "breathe bring brush bump burn burst bury button buy call caress carry cast catch charge chase "
     "check cheer chew "
-    "choke chop circle clamber clap clasp clean clench climb cling close clutch collapse collect come "
+    "choke chop chuck circle clamber clap clasp clean clench climb cling close clutch collapse collect come "
     "continue cook "
     "cough cover cower cradle crane crash crawl creep cringe cross crouch crush cry curl cut dance "
     "dangle dart dash "
@@ -118,7 +127,9 @@ _DETERMINERS = listed(
     "every some "
     "another other others more many few all my no"
 )
-_MANY = listed("they both others people men women two three four several some")
+_MANY = listed("they both others people men women children police two three four several some")
+_FLOATING = listed("both all each")
+_SHORT_SUBJECT = 4
 _NOMINATIVE = listed("he she they it")
 _NOT_LAST = listed(
     "of to with at from for into onto and or but as the a an his their its that which who whose is are "
@@ -134,15 +145,15 @@ _NOT_LAST = listed(
     "towards atop via even only too just about all"
 )
 _ADJECTIVES = listed(
-    "big small large little old young new tall short long high low dark light bright black white red "
+    "big small large little old young new tall short long high low bright black white red "
     "green blue "
-    "yellow brown grey gray pink purple golden silver gold hot cold warm heavy thick thin wide narrow "
+    "yellow brown grey gray pink purple golden hot warm heavy thick thin wide narrow "
     "deep empty "
-    "full wooden metal stone glass plastic dirty clean wet dry soft hard rough smooth sharp round "
-    "square fat slim "
+    "full wooden dirty clean wet dry soft hard rough smooth sharp round "
+    "fat slim "
     "nearby broken huge tiny giant massive enormous other first second third last next same different "
     "single double "
-    "front rear top bottom left right upper lower main bare bloody muddy dusty rusty fellow late early own "
+    "rear left right upper lower main bare bloody muddy dusty rusty fellow late early own "
     "blonde bald bearded male female armed wounded injured dead local whole entire several various many "
     "few own"
 )
@@ -174,7 +185,7 @@ _NEEDS_PLACE = listed(
     "bury roll lob "
     "plunge sink stab swing mount urge spray share reveal launch lash press poke pat prop allow fill "
     "replace cover "
-    "surround line trap"
+    "surround line trap smash drape balance cradle perch lock wedge chuck"
 )
 """Verbs whose object goes somewhere: what stands after it is part of what is done."""
 
@@ -200,7 +211,10 @@ def is_verb(words: Sequence[str], at: int) -> bool:
         return False
     after = bare(words[at + 1]) if at + 1 < len(words) else ""
     before = bare(words[at - 1]) if at else ""
-    if before in _DETERMINERS or before in _ADJECTIVES or (before in PREPOSITIONS and word not in _AUXILIARY):
+    named = at > 1 and words[at - 1][:1].isupper()
+    if before in _DETERMINERS - _FLOATING or (before in PREPOSITIONS and word not in _AUXILIARY):
+        return False
+    if before in _ADJECTIVES and not named:
         return False
     if word in _ALSO_NOUNS:
         return after in _CLEAR_OBJECT or (before in _NOMINATIVE) or before == "who" or (
@@ -220,7 +234,6 @@ def main_verb(words: Sequence[str]) -> int | None:
         or (first.endswith("ing") and first not in NOUNS_IN_ING)
     ):
         return None
-    plural = first in _MANY
     relative = False
     for at in range(1, len(words)):
         word = bare(words[at])
@@ -229,10 +242,22 @@ def main_verb(words: Sequence[str]) -> int | None:
             if not relative:
                 return at
             relative = False
-        joined = plural or "and" in [bare(w) for w in words[:at]]
-        if joined and not relative and word in VERBS and bare(words[at - 1]) not in _BEFORE_A_NOUN:
+        if not relative and word in VERBS and _has_plural_subject(words[:at]):
             return at
     return None
+
+
+def _has_plural_subject(words: Sequence[str]) -> bool:
+    """True for ``They``, ``Ann and Bo``, ``The agents slowly``: a verb after it has no ending."""
+    while len(words) > 1 and (bare(words[-1]).endswith("ly") or bare(words[-1]) in _FLOATING):
+        words = words[:-1]
+    last = bare(words[-1])
+    if last in _BEFORE_A_NOUN:
+        return last in {"they", "others"}
+    if bare(words[0]) in _MANY or last in _MANY or any(bare(word) == "and" for word in words):
+        return True
+    noun = re.search(r"[^su'i]s$", last) is not None and last not in _THIRD
+    return noun and len(words) <= _SHORT_SUBJECT and not any(bare(word) in PREPOSITIONS for word in words)
 
 
 def is_lead(words: Sequence[str]) -> bool:
@@ -257,8 +282,10 @@ def begins_a_clause(words: Sequence[str]) -> bool:
 def may_end(words: Sequence[str]) -> bool:
     """False where the last word cannot be the last one: ``he walks to``, ``she takes the old``."""
     last, before = bare(words[-1]), bare(words[-2]) if len(words) > 1 else ""
-    if last in _NOT_LAST or not any(c.isalnum() for c in words[-1]):
+    if last in _NOT_LAST or last.endswith("'s") or not any(c.isalnum() for c in words[-1]):
         return False
+    if last in {"other", "another"} and before in {"each", "one"}:
+        return True
     adjective = last in _ADJECTIVES or _ADJECTIVE_ENDINGS.search(last) is not None
     in_phrase = any(bare(word) in _DETERMINERS for word in words[-4:-1]) or before in _ADJECTIVES
     return not (adjective and in_phrase)
@@ -273,7 +300,9 @@ def cut_before(words: Sequence[str], at: int, verb: int) -> bool:
         clause = word != "as" or begins_a_clause(list(words[at + 1 :]))
         return clause and before not in _NOT_AFTER[word]
     if word in {"and", "but", "then"}:
-        return _another_deed(words, at)
+        return _another_deed(words, at, plural=bare(words[verb]) in VERBS)
+    if word == "to" and _purpose(words, at, verb):
+        return True
     if word.endswith("ing"):
         return _participle(words, at, verb)
     return _phrase(words, at, verb)
@@ -290,8 +319,8 @@ _NOT_AFTER = {
 """Words that begin a clause, and those after which they do not."""
 
 
-def _another_deed(words: Sequence[str], at: int) -> bool:
-    """``and opens the door``, ``then runs``, ``and he smiles``."""
+def _another_deed(words: Sequence[str], at: int, *, plural: bool) -> bool:
+    """``and opens the door``, ``then runs``, ``and he smiles``, ``and the car stops``."""
     rest = list(words[at + 1 :])
     if bare(words[at]) in {"and", "but"} and rest and bare(rest[0]) == "then":
         rest = rest[1:]
@@ -299,21 +328,44 @@ def _another_deed(words: Sequence[str], at: int) -> bool:
         rest = rest[1:]
     if not rest:
         return False
-    if bare(rest[0]) in {"he", "she", "they"}:
-        return main_verb(rest) is not None
-    return is_verb(["he", *rest], 1) if bare(rest[0]) not in _ALSO_NOUNS else _clear_deed(rest)
+    first = bare(rest[0])
+    if first in _NOMINATIVE or first in _DETERMINERS:
+        between = any(bare(word) in {"between", "both", "of"} for word in words[:at])
+        return (first in _NOMINATIVE or not between) and main_verb(rest) is not None
+    if plural and first in VERBS:
+        return len(rest) > 1 and bare(rest[1]) in _AFTER_A_VERB
+    return is_verb(["he", *rest], 1) if first not in _ALSO_NOUNS else _clear_deed(rest)
+
+
+def _purpose(words: Sequence[str], at: int, verb: int) -> bool:
+    """``lifts his leg | to pee on flames``: what a deed is done for, after its object."""
+    if at - verb < 3 or at + 2 >= len(words) or _base(bare(words[verb])) in _NEEDS_DEED:
+        return False
+    doing, after = bare(words[at + 1]), bare(words[at + 2])
+    between = {bare(word) for word in words[verb + 1 : at]}
+    return (
+        doing in VERBS
+        and after in _AFTER_A_VERB
+        and not between & {"and", "to", "that", "who", "as", "is", "are"}
+    )
+
+
+_NEEDS_DEED = listed(
+    "bring set put get cause force allow help send urge use leave make take lead want ask tell order "
+    "begin start "
+    "continue try seem appear manage attempt need prepare pretend fail beckon is are have has signal "
+    "gesture motion "
+    "come go refuse struggle threaten offer happen hurry rush wait direct invite"
+)
 
 
 def _clear_deed(rest: Sequence[str]) -> bool:
-    return len(rest) > 1 and bare(rest[1]) in _CLEAR_OBJECT | {
-        "at",
-        "away",
-        "around",
-        "back",
-        "up",
-        "down",
-        "to",
-    }
+    return len(rest) > 1 and bare(rest[1]) in _CLEAR_OBJECT | _WAYS
+
+
+_WAYS = listed(
+    "at away around back up down to outside inside off out over toward towards for across into onto upstairs"
+)
 
 
 def _participle(words: Sequence[str], at: int, verb: int) -> bool:
@@ -329,7 +381,7 @@ def _participle(words: Sequence[str], at: int, verb: int) -> bool:
         return False
     if any(bare(w) == "and" for w in words[verb:at]):
         return False
-    if any(bare(w) in _TAKES_ING for w in words[verb:at]) or before in _THIRD or before in VERBS:
+    if any(bare(w) in _TAKES_ING for w in words[verb:at]) or before in _THIRD or _is_deed(words, at - 1):
         return False
     return not before.endswith("ing") and bare(words[at + 1]) in (
         _CLEAR_OBJECT | PREPOSITIONS | {"up", "down", "out"}
@@ -346,10 +398,19 @@ def _phrase(words: Sequence[str], at: int, verb: int) -> bool:
         return False
     if deed in {"be", "is", "are", "has", "have"} or at - verb < 2:
         return False
-    if before in PREPOSITIONS or before in _THIRD or before in VERBS or before.endswith(("ed", "ly", "ing")):
+    if before in PREPOSITIONS or before in _THIRD or before.endswith(("ed", "ly", "ing")):
+        return False
+    if _is_deed(words, at - 1):
         return False
     # Another deed stands between: what follows may be part of that one.
     return not any(bare(w) in {"and", "but", "then", "who", "that", "as", "to"} for w in words[verb + 1 : at])
+
+
+def _is_deed(words: Sequence[str], at: int) -> bool:
+    """True for a verb in its base form; a noun of the same form stands in a phrase: ``his face``."""
+    before = bare(words[at - 1]) if at else ""
+    in_phrase = before in _DETERMINERS or before in _ADJECTIVES or before.endswith("'s")
+    return bare(words[at]) in VERBS and not in_phrase
 
 
 def _base(verb: str) -> str:

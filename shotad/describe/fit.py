@@ -115,9 +115,9 @@ def _beginnings(words: list[str]) -> Iterator[list[str]]:
         if _BORDER.fullmatch(f"{head[-1][-1]} ") or head[-1] in {"–", "—", "-"}:
             head = [*head[:-1], head[-1].rstrip(",;:–—-")]
             head = head if head[-1] else head[:-1]
-            if _cut_at_comma(head, words[at:], verb) and (joined := _joined(head, words[at:])):
+            if _cut_at_comma(head, words[at:], verb) and (joined := _joined(head, words[at:], verb)):
                 yield joined
-        elif clauses.cut_before(words, at, verb) and (joined := _joined(head, words[at:])):
+        elif clauses.cut_before(words, at, verb) and (joined := _joined(head, words[at:], verb)):
             yield joined
 
 
@@ -146,17 +146,30 @@ def _is_aside_of_another(rest: Sequence[str]) -> bool:
     return clauses.is_verb(["he", *rest[end + 1 :]], 1) and not clauses.is_verb(["he", *rest], 1)
 
 
-def _joined(head: list[str], rest: Sequence[str]) -> list[str] | None:
-    """The head, its last comma made an "and" where it stood in a list; None where it cannot be."""
-    commas = [at for at, word in enumerate(head[:-1]) if word.endswith(",")]
-    listed = clauses.bare(rest[0]) in {"and", "then", "or"}
-    if not commas or not listed:
+def _joined(head: list[str], rest: Sequence[str], verb: int) -> list[str] | None:
+    """The head, its last comma made an "and" where it stood in a list; None where that cannot be told."""
+    commas = [at for at, word in enumerate(head[:-1]) if word.endswith(",") and at >= verb]
+    if not commas:
         return head
     at = commas[-1]
-    if clauses.is_verb(["he", *head[at + 1 :]], 1):
-        return [*head[:at], head[at].rstrip(","), "and", *head[at + 1 :]]
-    last = clauses.bare(head[at + 1])
-    return None if last in {"a", "an", "the"} or last[:1].isupper() else head
+    member = head[at + 1 :]
+    joined = [*head[:at], head[at].rstrip(","), "and", *member]
+    first = clauses.bare(member[0])
+    if clauses.is_verb(["he", *member], 1):
+        return head if any(clauses.bare(word) in {"and", "then"} for word in member) else joined
+    known = first in clauses.PREPOSITIONS or first in _SUBORDINATE or first.endswith(("ing", "ed", "ly"))
+    ands = [i for i, word in enumerate(rest) if clauses.bare(word) in {"and", "or"}]
+    if known or not ands:
+        return head
+    if clauses.is_verb(["he", *rest[ands[0] + 1 :]], 1):
+        # An apposition or a state, ``Bob, the driver``; what begins otherwise may be a deed.
+        return head if ands[0] == 0 and first in _APART else None
+    return joined if ands[0] == 0 and len(member) <= _FEW and len(commas) == 1 else None
+
+
+_APART = clauses.listed("the a an his her their its")
+_FEW = 3
+_SUBORDINATE = clauses.listed("while as who which when where but then and")
 
 
 def _without_clauses(sentence: str, budget: int) -> str:
