@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from shotad.describe import clauses
+from shotad.describe.clausewords import PREPOSITIONS, listed
 from shotad.script.cue import count_words
 from shotad.script.rules import quotations
 
@@ -115,13 +116,13 @@ def _beginnings(words: list[str]) -> Iterator[list[str]]:
         if _BORDER.fullmatch(f"{head[-1][-1]} ") or head[-1] in {"–", "—", "-"}:
             head = [*head[:-1], head[-1].rstrip(",;:–—-")]
             head = head if head[-1] else head[:-1]
-            if _cut_at_comma(head, words[at:], verb) and (joined := _joined(head, words[at:], verb)):
+            if _cut_at_comma(head, words[at:], verb) and (joined := _joined(head, words[at:], verb, True)):
                 yield joined
-        elif clauses.cut_before(words, at, verb) and (joined := _joined(head, words[at:], verb)):
+        elif clauses.cut_before(words, at, verb) and (joined := _joined(head, words[at:], verb, False)):
             yield joined
 
 
-_STARTS = clauses.listed(
+_STARTS = listed(
     "and then but or so yet while as before until when where who which whose with without one each both "
     "still now his her their its a an the arms hands head eyes lips"
 )
@@ -131,7 +132,7 @@ def _cut_at_comma(head: list[str], rest: Sequence[str], verb: int) -> bool:
     first = clauses.bare(rest[0])
     known = (
         first in _STARTS
-        or first in clauses.PREPOSITIONS
+        or first in PREPOSITIONS
         or first.endswith(("ing", "ed", "ly"))
         or clauses.is_verb(["he", *rest], 1)
     )
@@ -146,7 +147,7 @@ def _is_aside_of_another(rest: Sequence[str]) -> bool:
     return clauses.is_verb(["he", *rest[end + 1 :]], 1) and not clauses.is_verb(["he", *rest], 1)
 
 
-def _joined(head: list[str], rest: Sequence[str], verb: int) -> list[str] | None:
+def _joined(head: list[str], rest: Sequence[str], verb: int, cut_at_comma: bool) -> list[str] | None:
     """The head, its last comma made an "and" where it stood in a list; None where that cannot be told."""
     commas = [at for at, word in enumerate(head[:-1]) if word.endswith(",") and at >= verb]
     if not commas:
@@ -157,7 +158,9 @@ def _joined(head: list[str], rest: Sequence[str], verb: int) -> list[str] | None
     first = clauses.bare(member[0])
     if clauses.is_verb(["he", *member], 1):
         return head if any(clauses.bare(word) in {"and", "then"} for word in member) else joined
-    known = first in clauses.PREPOSITIONS or first in _SUBORDINATE or first.endswith(("ing", "ed", "ly"))
+    known = first in PREPOSITIONS or first in _SUBORDINATE or first.endswith(("ing", "ed", "ly"))
+    if not known and not cut_at_comma:
+        return None
     ands = [i for i, word in enumerate(rest) if clauses.bare(word) in {"and", "or"}]
     if known or not ands:
         return head
@@ -167,9 +170,9 @@ def _joined(head: list[str], rest: Sequence[str], verb: int) -> list[str] | None
     return joined if ands[0] == 0 and len(member) <= _FEW and len(commas) == 1 else None
 
 
-_APART = clauses.listed("the a an his her their its")
+_APART = listed("the a an his her their its")
 _FEW = 3
-_SUBORDINATE = clauses.listed("while as who which when where but then and")
+_SUBORDINATE = listed("while as who which when where but then and")
 
 
 def _without_clauses(sentence: str, budget: int) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from shotad.describe.clauses import listed, main_verb
+from shotad.describe.clauses import main_verb
+from shotad.describe.clausewords import listed
 
 _NOUNS_IN_ING = listed(
     "building ceiling king ring string wing thing something anything nothing everything evening "
