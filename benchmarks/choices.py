@@ -31,7 +31,7 @@ import pysubs2
 
 from shotad.describe.choice import Around, ByRules, Chooser, Line, Situation
 from shotad.describe.fit import Fitted
-from shotad.describe.sequence import BySequence, Embed
+from shotad.describe.sequence import BySequence, Embed, body_of
 from shotad.film.captions import strip_tags
 from shotad.script.rules import Finding, check_line
 from shotad.types import Interval, Slot, slot_id
@@ -113,9 +113,10 @@ def cmd_ad(folder: Path, clips: int) -> list[Film]:
     return random.Random(0).sample(films, min(clips, len(films)))
 
 
-def candidates(film: Film, place: int, rng: random.Random) -> list[tuple[str, str]]:
-    """Kind and text of each candidate, in the order drawn."""
+def drawn(film: Film, place: int) -> list[tuple[str, str]]:
+    """Kind and text of each candidate of a slot, in the order drawn."""
     own = film[place].own
+    rng = random.Random(f"{place}/{own}")
     far = [m.own for k, m in enumerate(film) if abs(k - place) > 3] or [m.own for m in film if m.own != own]
     found = [("own", own), ("elsewhere", rng.choice(far)), ("cut off", cut_off(own))]
     if place:
@@ -154,8 +155,7 @@ def taken(film: Film, chooser: Chooser) -> Iterator[tuple[str, int]]:
     """Kind of the line chosen in each slot, and of how many."""
     said: list[str] = []
     for place, moment in enumerate(film):
-        rng = random.Random(f"{place}/{moment.own}")
-        found = candidates(film, place, rng)
+        found = drawn(film, place)
         lines = [
             Line(number, Fitted(text), moment.interval, findings(text, said))
             for number, (_, text) in enumerate(found)
@@ -194,7 +194,8 @@ def table(name: str, films: Sequence[Film], choosers: dict[str, Chooser]) -> Non
         print(f"{label:24s}" + "".join(f"{counts[kind] / slots:10.1%}" for kind in KINDS))
 
 
-def embedder() -> Embed:
+def embedder(films: Sequence[Film]) -> Embed:
+    """Embeddings of all that is compared in these films, made in one go."""
     from shotad.language.embeddings import make_embedder
 
     model = make_embedder()
@@ -205,6 +206,8 @@ def embedder() -> Embed:
         kept.update(zip(new, model.of(new), strict=True))
         return np.stack([kept[text] for text in texts])
 
+    texts = [t for film in films for place in range(len(film)) for _, t in drawn(film, place)]
+    embed([*texts, *(body_of(moment.description) for film in films for moment in film)])
     return embed
 
 
@@ -215,15 +218,6 @@ def main() -> None:
     parser.add_argument("--no-embeddings", action="store_true")
     parser.add_argument("--grid", action="store_true", help="other weights too")
     options = parser.parse_args()
-    choosers: dict[str, Chooser] = {"first": First(), "single (rules)": ByRules()}
-    if options.grid:
-        choosers |= {f"  news {w}": ByRules(news=w) for w in (0.0, 0.2, 0.6, 0.8, 1.0)}
-    if not options.no_embeddings:
-        embed = embedder()
-        choosers["sequence (embeddings)"] = BySequence(embed)
-        if options.grid:
-            choosers |= {f"  redundancy {w}": BySequence(embed, redundancy=w) for w in (0.0, 0.2, 0.6, 0.8)}
-            choosers |= {f"  fading {w}": BySequence(embed, fading=w) for w in (0.5, 0.95, 1.0)}
     sets: dict[str, list[Film]] = {}
     if (options.data / "ad-text" / "elephants-dream").is_dir():
         sets |= elephants_dream(options.data / "ad-text" / "elephants-dream")
@@ -231,6 +225,16 @@ def main() -> None:
         sets["CMD-AD"] = cmd_ad(options.data / "cmd-ad", options.clips)
     if not sets:
         print(f"skipped: {options.data} holds neither ad-text/elephants-dream nor cmd-ad")
+        return
+    choosers: dict[str, Chooser] = {"first": First(), "single (rules)": ByRules()}
+    if options.grid:
+        choosers |= {f"  news {w}": ByRules(news=w) for w in (0.0, 0.2, 0.6, 0.8, 1.0)}
+    if not options.no_embeddings:
+        embed = embedder([film for films in sets.values() for film in films])
+        choosers["sequence (embeddings)"] = BySequence(embed)
+        if options.grid:
+            choosers |= {f"  redundancy {w}": BySequence(embed, redundancy=w) for w in (0.0, 0.25, 0.75)}
+            choosers |= {f"  fading {w}": BySequence(embed, fading=w) for w in (0.5, 0.95, 1.0)}
     for name, films in sets.items():
         table(name, films, choosers)
 

@@ -26,7 +26,7 @@ FADING = 0.85
 """How much a line still counts for each line that followed it."""
 VERB = 2.0
 """Weight of a verb of the description; other words have 1."""
-NEWS = 0.4
+NEWS = 0.3
 """Share of the distance to the last lines in the weighted sum; the rest is coverage."""
 
 
@@ -105,7 +105,7 @@ class ByRules:
     2. fewer errors of the guidelines;
     3. fewer warnings;
     4. no near copy of one of the last ten lines before one that is;
-    5. the larger sum of 0.4 times the distance to the last lines and 0.6 times the coverage of the
+    5. the larger sum of 0.3 times the distance to the last lines and 0.7 times the coverage of the
        description;
     6. the earlier candidate.
 

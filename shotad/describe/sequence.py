@@ -19,8 +19,17 @@ import numpy.typing as npt
 
 from shotad.config import Config, SamplingSettings
 from shotad.describe.ask import identity_record, prompt_record, request_record, slot_seed, usage_record
-from shotad.describe.choice import FADING, LAST, ByRules, Chooser, Line, Situation, repeats, soundest
-from shotad.describe.fit import split_sentences
+from shotad.describe.choice import (
+    FADING,
+    LAST,
+    ByRules,
+    Chooser,
+    Line,
+    Situation,
+    coverage,
+    repeats,
+    soundest,
+)
 from shotad.describe.templates import render
 from shotad.engines.base import Identity, Reply, Request
 from shotad.language.embeddings import Embedder, make_embedder
@@ -37,8 +46,11 @@ Known = Callable[[str], Mapping[str, Any] | None]
 Keep = Callable[[str, Mapping[str, Any]], None]
 """Keeps the record of a question, by its key."""
 
-REDUNDANCY = 0.4
+REDUNDANCY = 0.5
 """What a line's likeness to what was said weighs, against its relevance."""
+COVERAGE = 0.2
+"""What the words of the description that a line says weigh beside its meaning: embeddings alone do not
+tell a line from its first half."""
 WARNING = 0.05
 """What each warning takes off a line's worth."""
 MEMORY = 40
@@ -54,9 +66,9 @@ class BySequence:
     """Chooses by embeddings. Lines that break more rules which a line must not break are out, and so are near
     copies of the last ten lines where others are left.
 
-    A line's worth is its relevance (the mean of its cosine to the whole description and to the step of it
-    that is nearest) less 0.4 times its redundancy (the greatest cosine to a line that was said, each
-    counting 0.85 times the one after it), less 0.05 for each warning. Of equals the first is taken.
+    A line's worth is its relevance (its cosine to the description, and 0.2 times its coverage of it as in
+    `ByRules`) less 0.5 times its redundancy (the greatest cosine to a line that was said, each counting
+    0.85 times the one after it), less 0.05 for each warning. Of equals the first is taken.
     """
 
     embed: Embed
@@ -77,29 +89,22 @@ class BySequence:
 
     def worths(self, texts: Sequence[str], situation: Situation) -> npt.NDArray[np.float64]:
         """float64[n]: relevance less redundancy of each text."""
-        parts = parts_of(situation.description)
+        body = body_of(situation.description)
         said = situation.said[-MEMORY:]
-        vectors = self.embed([*texts, *parts, *said]).astype(np.float64)
-        own, rest = vectors[: len(texts)], vectors[len(texts) :]
-        described, heard = rest[: len(parts)], rest[len(parts) :]
-        worth = np.zeros(len(texts))
-        if parts:
-            near = own @ described.T
-            worth += (near[:, 0] + near.max(axis=1)) / 2
+        vectors = self.embed([*texts, body, *said]).astype(np.float64)
+        own, described, heard = np.split(vectors, [len(texts), len(texts) + 1])
+        worth = COVERAGE * np.array(coverage(texts, body))
+        if body:
+            worth += own @ described[0]
         if said:
             ages = np.arange(len(said) - 1, -1, -1)
             worth -= self.redundancy * (np.clip(own @ heard.T, 0, None) * self.fading**ages).max(axis=1)
         return worth
 
 
-def parts_of(description: str) -> tuple[str, ...]:
-    """The whole description without numbers and headings, then each of its sentences."""
-    steps = [_HEADING.sub("", step).strip() for step in description.splitlines()]
-    steps = [step for step in steps if step]
-    if not steps:
-        return ()
-    sentences = [sentence for step in steps for sentence in split_sentences(step)]
-    return " ".join(steps), *sentences
+def body_of(description: str) -> str:
+    """The description without numbers and headings: ``2. Actions: Ann sits. → Ann sits.``"""
+    return " ".join(filter(None, (_HEADING.sub("", step).strip() for step in description.splitlines())))
 
 
 _HEADING = re.compile(r"^\s*\d+\.\s+[A-Z][\w ]{0,40}:\s*")

@@ -16,7 +16,7 @@ from shotad.config import load_config
 from shotad.describe import sequence
 from shotad.describe.choice import TEMPLATES, Around, ByRules, Line, Situation
 from shotad.describe.fit import Fitted
-from shotad.describe.sequence import ByEngine, BySequence, choice_in, make_chooser, parts_of
+from shotad.describe.sequence import ByEngine, BySequence, body_of, choice_in, make_chooser
 from shotad.describe.templates import check_templates
 from shotad.engines.base import Identity, Reply, Request, Usage
 from shotad.script.rules import Finding, Level
@@ -74,8 +74,8 @@ def test_memory_fades() -> None:
         for said in (["Bob sits.", "Ann opens a drawer."], ["Ann opens a drawer.", "Bob sits."])
     )
     nothing = chooser.worths(text, situation())[0]
-    assert fresh == pytest.approx(nothing - 0.4, abs=1e-6)
-    assert old == pytest.approx(nothing - 0.4 * 0.85, abs=1e-6)
+    assert fresh == pytest.approx(nothing - 0.5, abs=1e-6)
+    assert old == pytest.approx(nothing - 0.5 * 0.85, abs=1e-6)
 
 
 def test_a_choice_changes_the_next_one() -> None:
@@ -113,14 +113,17 @@ def test_of_equals_the_first_is_taken_and_no_description_is_no_trouble() -> None
     assert BySequence(embed).choose(lines("Bob waits.", "Bob waits."), situation(description="")) == 0
 
 
-def test_parts_are_the_whole_and_each_sentence_without_headings() -> None:
-    assert parts_of(DESCRIPTION) == (
-        "Ann opens a drawer. She takes out a gun. A gun.",
-        "Ann opens a drawer.",
-        "She takes out a gun.",
-        "A gun.",
-    )
-    assert parts_of("") == ()
+def test_the_body_of_a_description_has_no_headings() -> None:
+    assert body_of(DESCRIPTION) == "Ann opens a drawer. She takes out a gun. A gun."
+    assert body_of("Ann: sits.\n") == "Ann: sits."
+    assert body_of("") == ""
+
+
+def test_a_line_is_taken_before_its_own_first_half() -> None:
+    description = "1. Actions: Ann opens a drawer. Bob shouts."
+    halves = lines("Ann opens.", "Ann opens a drawer.")
+    alike = BySequence(lambda texts: np.ones((len(texts), 1), np.float32))
+    assert alike.choose(halves, situation(description=description)) == 1
 
 
 # By an engine
