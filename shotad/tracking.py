@@ -14,6 +14,7 @@ from shotad.errors import WorkFolderError
 from shotad.outcome import Outcome, long_silences
 from shotad.prepare import Bench, Prepared
 from shotad.records import slots_of
+from shotad.runsettings import SETTINGS, read_settings
 from shotad.script.cue import Cue, Maker
 from shotad.script.edits import Derivation, derive, respeak
 from shotad.script.importing import Import, import_script
@@ -87,12 +88,18 @@ def import_into(
         planned = folder.read_json("slots.json") or {}
         slots = {slot.id: slot.interval for slot in slots_of(planned.get("slots", ()))}
         done = import_script(track, read_script(script, form), script.name, slots=slots, overwrite=overwrite)
-        spoken = respeak(done.track, slots, Config().slots.seconds_per_word)
+        spoken = respeak(done.track, slots, _pace(folder.path))
         people = tuple(dict.fromkeys((*done.track.reviewed_by, *reviewers)))
         done = replace(done, track=replace(spoken, reviewed_by=people))
         save_track(done.track, folder.path, track.film.name)
         folder.note(f"imported {script.name}: {len(done.changed)} lines changed")
     return done
+
+
+def _pace(folder: Path) -> float:
+    """Seconds a word of the run that wrote the folder; the default where that is not known."""
+    known = (folder / SETTINGS).is_file()
+    return (read_settings(folder).config if known else Config()).slots.seconds_per_word
 
 
 def save_track(track: Track, folder: Path, name: str) -> tuple[Path, ...]:

@@ -69,10 +69,18 @@ def test_the_installed_program_describes_a_film(shotad: Path, tmp_path: Path) ->
     done = call(shotad, "describe", film, "--out", tmp_path / "w", "--engine", "fake", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["counts"]["placed"] > 0
-    without_torch = call(shotad, "describe", film, "--out", tmp_path / "w", "--config", "paper")
-    assert without_torch.returncode == 1
-    assert 'pip install "shotad[models]"' in without_torch.stderr
-    plain = ("--config", "paper", "--set", "threads.features=grid", "--set", "scale.method=none")
+    for engine in ("paper", "fake"):
+        without_torch = call(
+            shotad, "describe", film, "--out", tmp_path / "w", "--config", "paper", "--engine", engine
+        )
+        assert without_torch.returncode == 1
+        assert 'pip install "shotad[models]"' in without_torch.stderr
+    without_client = call(
+        shotad, "describe", film, "--out", tmp_path / "w", "--engine", "openai", "--set", "openai.model=any"
+    )
+    assert without_client.returncode == 1
+    assert 'pip install "shotad[openai]"' in without_client.stderr
+    plain = ("--config", "paper", "--engine", "fake", "--set", "threads.features=grid", "--set", "scale.method=none")
     assert call(shotad, "describe", film, "--out", tmp_path / "w", *plain).returncode == 0
     listed = call(shotad, "models", "list")
     assert "silero-vad" in listed.stdout

@@ -123,6 +123,8 @@ def _opening(config: Config, folder: Path, engines: Engines) -> list[str]:
         lines.append(EMBEDDED)
         if not obtainable("efficientdet-lite2"):
             lines.append(WITHOUT_NPM)
+    if config.prompt.factor == "auto" and config.scale.checkpoint is None and config.engine == "paper":
+        lines.append(WITHOUT_CLASSIFIER)
     limit, words = config.prompt.note_words, len(config.prompt.note.split())
     if words > limit:
         lines.append(f"The note on the film has {words} words; {limit} are used (prompt.note_words).")
@@ -133,6 +135,12 @@ EMBEDDED = (
     "Engine: the embedded observer. It tells people, movement, light and text on the screen, not the story: "
     "a first, plain draft. A vision-language model tells far more: --engine paper on a GPU, or "
     "--engine openai with a server (docs/engines.md)."
+)
+
+
+WITHOUT_CLASSIFIER = (
+    "Shot scales are told by faces, for no trained classifier is set: the paper's was not published in a form "
+    "that can be fetched. Train one (shotad train scale) and give it as --set scale.checkpoint=FILE."
 )
 
 

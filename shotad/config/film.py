@@ -88,6 +88,8 @@ class SlotSettings(Settings):
     """160 words a minute; the benchmarks bring their own speed factor."""
     budget: Literal["fit", "paper"] = "fit"
     """``fit``: the words that can be spoken in the slot; ``paper``: one more (Shot-by-Shot, Algorithm 2)."""
+    extra_words: int = Field(0, ge=0)
+    """Words more than that; the published code gives GPT-4o three more on MAD-Eval."""
 
 
 class ContextSettings(Settings):

@@ -10,6 +10,9 @@ from enum import StrEnum
 
 from shotad.types import Interval
 
+REDO = "redo"
+"""Source of edits that a person made by having a slot described anew."""
+
 EARLIEST = 0.1
 """Seconds. No cue starts before: players fire a cue at 0.000 before they play (rule T6)."""
 

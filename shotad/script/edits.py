@@ -12,12 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from shotad.errors import EditConflict
-from shotad.script.cue import Cue, CueStatus, Edit, EditField, count_words, spoken_interval
+from shotad.script.cue import REDO, Cue, CueStatus, Edit, EditField, count_words, spoken_interval
 from shotad.script.track import Track
 from shotad.types import Interval
-
-REDO = "redo"
-"""Source of an edit by which a person had a line described anew."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from typing import Any
 
 from shotad.errors import ScriptError
 from shotad.script.cue import (
+    REDO,
     Cue,
     CueKind,
     CueStatus,
@@ -101,8 +102,10 @@ class Track:
     def statement(self) -> str:
         """One line for every script: made by machine, by which engines, edited and reviewed or not."""
         engines = "; ".join(str(maker) for maker in self.makers) or "no engine named"
-        edits = sum(cue.edited is not None for cue in self.cues)
-        edited = f" {edits} line{'s' if edits > 1 else ''} edited by a person." if edits else ""
+        sources = [cue.edited.source for cue in self.cues if cue.edited is not None]
+        anew = sources.count(REDO)
+        edited = _counted(len(sources) - anew, "edited by a person")
+        edited += _counted(anew, "described anew at a person's wish")
         people = ", ".join(self.reviewed_by)
         review = f" Reviewed by {people}." if people else " Not reviewed by a person."
         return clean_text(
@@ -113,6 +116,10 @@ class Track:
     def stamp(self) -> str:
         """Short name of all that is heard: scripts carry it, so that an import knows what it stands on."""
         return short_hash(" ".join(f"{cue.id} {line_stamp(cue.interval, cue.text)}" for cue in self.heard))
+
+
+def _counted(number: int, what: str) -> str:
+    return f" {number} line{'s' if number > 1 else ''} {what}." if number else ""
 
 
 def to_json(track: Track) -> str:
