@@ -211,8 +211,14 @@ class BadServer:
         if self._closing.is_set():
             return
         self._closing.set()
+        # First of all nobody gets in any more; only then does its thread end, which takes a moment.
+        _break(self._http.socket)
+        self._break_all()
         self._http.shutdown()
         self._http.server_close()
+        self._break_all()
+
+    def _break_all(self) -> None:
         with self._lock:
             connections = list(self._open)
         for connection in connections:
@@ -276,6 +282,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _handle(self, body: dict[str, Any]) -> None:
         with self.owner._busy():
+            if self.owner._closing.is_set():
+                _break(self.connection)
+                return
             headers = {name.lower(): value for name, value in self.headers.items()}
             act = self.owner.act_for(self.command, self.path, headers, body)
             if act.wait is not None:

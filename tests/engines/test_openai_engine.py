@@ -96,11 +96,13 @@ def test_callers_in_threads_get_their_own_replies() -> None:
 
 
 def test_no_more_are_under_way_than_the_settings_say() -> None:
-    first_three = threading.Barrier(3)
+    a_fourth = threading.Event()
 
     def script(seen: Seen) -> Act:
         if seen.number < 3:
-            first_three.wait(timeout=20)
+            a_fourth.wait(timeout=0.3)
+        else:
+            a_fourth.set()
         return echo(seen)
 
     with BadServer(script) as server, ThreadPoolExecutor(4) as pool:
@@ -168,6 +170,14 @@ def test_a_key_that_a_server_repeats_is_never_shown(
     # Not even the beginning of it, where a long message is cut.
     assert KEY[:14] not in shown
     assert KEY[:14] not in caplog.text
+
+
+def test_the_part_of_a_key_that_a_server_shows_is_not_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    message = f"Incorrect API key provided: {KEY[:8]}*****************{KEY[-4:]}."
+    with BadServer([status(401, message)]) as server, pytest.raises(EngineError) as caught:
+        engine_for(server.url).generate([request()])
+    assert "Incorrect API key provided: [secret]." in str(caught.value)
 
 
 def test_a_key_in_an_answer_or_a_page_is_struck_out(monkeypatch: pytest.MonkeyPatch) -> None:
