@@ -139,8 +139,8 @@ EMBEDDED = (
 
 
 WITHOUT_CLASSIFIER = (
-    "Shot scales are told by faces, for no trained classifier is set: the paper's was not published in a form "
-    "that can be fetched. Train one (shotad train scale) and give it as --set scale.checkpoint=FILE."
+    "Shot scales are told by faces, for no trained classifier is set: the paper's cannot be fetched. "
+    "Train one (shotad train scale) and give it as --set scale.checkpoint=FILE."
 )
 
 
