@@ -187,9 +187,8 @@ def _is_refused(line: str) -> bool:
 def _before_the_cut(body: str) -> str:
     """The answer up to the last place where a sentence or a value is sure to have ended."""
     for end in reversed(list(_SURE_END.finditer(body))):
-        head = body[: end.end()]
-        if not _NO_END.search(head):
-            return head
+        if not _NO_END.search(body[max(0, end.end() - 12) : end.end()]):
+            return body[: end.end()]
     return ""
 
 

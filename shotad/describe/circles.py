@@ -21,7 +21,7 @@ PAPER = re.compile(
 )
 """Where one of these is in the sentence, a circle may be drawn in the story."""
 
-TAGGED = re.compile(r"(?P<article>\b(?:[Tt]he|[Aa]n?) )?(?P<who>[\w'-]+)\ue001(?P<colour>\w+)\ue002")
+TAGGED = re.compile(r"(?P<article>\b(?:[Tt]he|[Aa]n?) )?(?P<who>[\w'-]{1,40})\ue001(?P<colour>\w+)\ue002")
 """Somebody and the colour by which a model told them, while a step is cleaned."""
 
 _TAG = "\ue001\\g<colour>\ue002"

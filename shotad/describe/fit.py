@@ -18,8 +18,12 @@ from shotad.script.rules import quotations
 _SENTENCE = re.compile(r"""(?<=[.!?…])["”']?\s+(?=["“']?[A-Z0-9])""")
 _ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|Sgt|Lt|Capt|Col|Gen|Jr|Sr|vs|No)\.$")
 _BORDER = re.compile(r"[,;:]\s+|\s+[–—-]\s+")
+_LONGEST_ABBREVIATION = 8
 _FEWEST = 3
 """Words that a shortened line must still have to be worth saying."""
+
+_MOST = 150
+"""Words of a sentence that is looked at; only a model that repeats itself writes longer ones."""
 
 _MARK = "\ue000"
 """Stands for a blank inside quotation marks, so that a quotation is one word while a line is cut."""
@@ -45,8 +49,7 @@ def fit_words(text: str, budget: int, *, language: str = "en") -> Fitted | None:
     sentences = split_sentences(text)
     if len(sentences) > 1:
         steps.append("dropped sentences")
-        while len(sentences) > 1 and count_words(" ".join(sentences)) > budget:
-            sentences.pop()
+        sentences = _that_fit(sentences, budget)
     line = " ".join(sentences)
     if count_words(line) > budget:
         steps.append("dropped clauses")
@@ -63,15 +66,28 @@ def split_sentences(text: str) -> list[str]:
     start = 0
     for match in _SENTENCE.finditer(text):
         head = text[start : match.end()].strip()
-        if not _ABBREVIATION.search(head) and _quotes_closed(head):
+        if not _ABBREVIATION.search(head[-_LONGEST_ABBREVIATION:]) and _quotes_closed(head):
             parts.append(head)
             start = match.end()
     return [*parts, text[start:].strip()] if text[start:].strip() else parts
 
 
+def _that_fit(sentences: Sequence[str], budget: int) -> list[str]:
+    """As many of the first sentences as fit, one at least."""
+    kept, words = [sentences[0]], count_words(sentences[0])
+    for sentence in sentences[1:]:
+        words += count_words(sentence)
+        if words > budget:
+            break
+        kept.append(sentence)
+    return kept
+
+
 def _shorter(sentence: str, budget: int) -> str:
     """The longest whole sentence that fits, made by dropping what leads in or what trails; else as it is."""
     words = _hidden(sentence).split()
+    if len(words) > _MOST:
+        return sentence
     whole = {" ".join(variant) for main in _mains(words) for variant in (main, *_beginnings(main))}
     short = [text for text in whole if _FEWEST <= count_words(_shown(text)) <= budget]
     # The longest; among those the one that keeps most of the sentence's beginning.

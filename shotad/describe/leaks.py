@@ -138,11 +138,14 @@ _MOST_PASSES = 4
 _LONGEST = 1000
 """Characters of a sentence; a model that repeats itself without an end writes longer ones."""
 
+_TAG = "\ue001"
 _OTHER = {"the ": "the other ", "The ": "The other ", "a ": "another ", "A ": "Another "}
 
 
 def _told_apart(text: str) -> str:
     """Of people told by two colours the second is "the other"; a third keeps its circle, a leak still."""
+    if _TAG not in text:
+        return text
     colours: dict[str, list[str]] = {}
     for match in TAGGED.finditer(text):
         seen = colours.setdefault(match["who"].lower(), [])

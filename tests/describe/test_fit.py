@@ -146,6 +146,12 @@ def test_human_ad_loses_no_verb_and_nothing_hangs() -> None:
     assert all(text[0].isupper() or not text[0].isalpha() for text in fitted)
 
 
+@pytest.mark.parametrize("noise", ["He runs, ", "and he runs ", "1. ", "'' ", "while "])
+def test_a_line_without_an_end_is_fitted_in_good_time(noise: str) -> None:
+    found = fit_words(noise * 3000, 9)
+    assert found is None or count_words(found.text) <= 9
+
+
 def test_what_was_done_is_said() -> None:
     found = fit_words("He runs down the road, panting. A dog barks.", 5)
     assert found is not None

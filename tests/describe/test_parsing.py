@@ -430,11 +430,36 @@ def test_any_reply_gives_steps_or_a_clear_error(reply: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "noise", [" ", "-", "*", "\n", "1. ", '"', "{", "\\", "camera shot 1 ", "Actions: ", "here is "]
+    "noise",
+    [
+        " ",
+        "-",
+        "*",
+        "\n",
+        "1. ",
+        '"',
+        "{",
+        "\\",
+        "camera shot 1 ",
+        "Actions: ",
+        "here is ",
+        "Explanation: ",
+        "1. Main characters: ",
+        "| a ",
+        "\n- ",
+        '"a": ',
+        "Description: ",
+        "I can't ",
+        "''",
+    ],
 )
 def test_a_model_that_repeats_itself_is_read_in_good_time(noise: str) -> None:
     reply = noise * 4000
-    for parse in (lambda: parse_stage2(reply, 5), lambda: parse_stage1(reply, STEPS, "s1", "vlm")):
+    for parse in (
+        lambda: parse_stage2(reply, 5),
+        lambda: parse_stage2(reply, 5, cut=True),
+        lambda: parse_stage1(reply, STEPS, "s1", "vlm"),
+    ):
         try:
             parse()
         except ScriptError:
