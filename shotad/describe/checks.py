@@ -35,7 +35,7 @@ def complaints_about(
     found: dict[str, list[Finding]] = {}
     for finding in check_line(line, previous=previous, language=language, limits=_ASKED):
         found.setdefault(finding.rule, []).append(finding)
-    about_rules = [Complaint(rule, _ADVICE[rule](line, those)) for rule, those in found.items()]
+    about_rules = [Complaint(rule, _ADVICE.get(rule, _plainly)(line, those)) for rule, those in found.items()]
     about_task = _of_the_task(line) if language.lower().split("-")[0] == "en" else ()
     return (*_over_budget(line, budget), *about_rules, *about_task)
 
@@ -104,6 +104,11 @@ def _listed(phrases: Sequence[str]) -> str:
 
 
 _ASKED = Limits(titles=True)
+
+
+def _plainly(line: str, found: Sequence[Finding]) -> str:
+    return f"It breaks a rule: {'; '.join(finding.message for finding in found)}."
+
 
 _Advice = Callable[[str, Sequence[Finding]], str]
 

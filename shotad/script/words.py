@@ -194,7 +194,7 @@ _ANYBODY = _words("man woman boy girl guy lady person gentleman")
 SOMEONE = _any(
     (
         rf"(?:^|(?<=[.!?;] )|(?<=, while )|(?<=, as )|(?<=\bwhile )|(?<=, and ))"
-        rf"(?P<who>(?:a|an|the) {_ANYBODY})\b(?!'s|-)",
+        rf"(?P<who>(?:a|an|the) {_ANYBODY})\b(?!'s|-| and\b)",
     )
 )
 """Stage II's wish: somebody without a name is "he", "she" or "they" where they act, never "a man"."""
@@ -202,7 +202,8 @@ SOMEONE = _any(
 TALK = _any(
     (
         r"\b(?:speaks?|talks?|chats?|convers(?:es?|ing)|speaking|talking|chatting|discuss(?:es|ing)?)\b"
-        r"(?! show)(?<!small talk)(?<!pep talk)(?<!a talk)(?<!the talk)",
+        r"(?! show)(?! into\b)(?! window)(?<!small talk)(?<!pep talk)(?<!a talk)(?<!the talk)(?<!a chat)"
+        r"(?<!without speaking)(?<!without talking)",
         r"\b(?:in|into|have|has|having|hold|holds|continues?|through) (?:(?:a|an|their|the|his|her) )?"
         r"(?:\w+ )?conversations?\b",
         r"\b(?:says|is saying|are saying)\b(?!  |,  )",

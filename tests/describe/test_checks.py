@@ -30,6 +30,10 @@ GOOD = (
     "They need water.",
     "He sees them dressed in rags.",
     "He says “no”.",
+    "He talks into a radio.",
+    "She leaves without speaking.",
+    "A chat window opens.",
+    "The man and the boy kneel.",
 )
 
 
@@ -132,9 +136,9 @@ def test_leaks_and_missing_steps() -> None:
 @pytest.mark.skipif(not (SHARED / "cmd-ad").is_dir(), reason="needs ../shared/data/cmd-ad")
 def test_human_ad_seldom_breaks_the_rules_on_tense() -> None:
     with (SHARED / "cmd-ad/cmdad_anno.csv").open(encoding="utf-8", newline="") as file:
-        texts = [row["text"] for row in csv.DictReader(file)]
+        texts = [row["text"] for row in csv.DictReader(file)][::2]
     hits = Counter(c.rule for text in texts for c in complaints_about(text, 99))
-    # Measured: 50 lines, nearly all of them rightly; and 89 titles.
-    assert hits["L1"] <= 60
-    assert hits["L13"] <= 100
-    assert hits["talk"] <= 60
+    # Measured on all 7,316 lines: 50 on tense and passive, nearly all of them rightly; and 89 titles.
+    assert 0 < hits["L1"] <= 30
+    assert 0 < hits["L13"] <= 60
+    assert hits["talk"] <= 30
