@@ -84,7 +84,9 @@ def _lines(plans: Sequence[SlotPlan], bench: Bench, engines: Engines) -> Iterato
         )
         if config.verify.on:
             claims = _STATEMENTS * config.stage2.candidates
-            messages, _ = verify_messages(claims, look.plan.current, config.prompt)
+            messages, _ = verify_messages(
+                claims, look.plan.current, config.prompt, label=config.overlay.label
+            )
             yield OpenQuestion(
                 "stage1", messages, frames=_frames(look.plan), width=width, height=height,
                 answer_tokens=config.verify.max_tokens, attempts=2, likely_answer=8 * len(claims),

@@ -67,6 +67,7 @@ def question(
         config.prompt,
         seed=config.seed,
         candidates=settings.candidates if settings.draw == "joint" else 1,
+        expected_words=_expected_words(plan, config),
         story=story,
     )
     request = Request(
@@ -87,6 +88,13 @@ def question(
     if config.verify.on and looks is not None:
         how += [config.verify, identity_record(looks)]
     return Question(plan, prompt, request, repairs, key_of(how, request_record(request, engine.identity)))
+
+
+def _expected_words(plan: SlotPlan, config: Config) -> int | None:
+    """The length of the examples: by the published rule with the paper's budgets, else by the budget."""
+    if config.slots.budget != "paper":
+        return None
+    return max(1, round(plan.slot.interval.duration / config.slots.seconds_per_word))
 
 
 def inquiry(asked: Question, engine: Engine, config: Config) -> Inquiry:
@@ -257,7 +265,10 @@ class _Lines:
         if not claims:
             return
         messages, schema = verify_messages(
-            [c for _, c in claims], self.asked.plan.current, self.config.prompt
+            [claim for _, claim in claims],
+            self.asked.plan.current,
+            self.config.prompt,
+            label=self.config.overlay.label,
         )
         request = Request(
             slot_id=self.asked.plan.slot.id,
