@@ -81,7 +81,7 @@ def _try(words: Words, label: str) -> None:
         raise EngineError(
             f"{label} cannot be asked about a clip: {error}.", "Choose another model."
         ) from None
-    except (ImportError, NameError, *broken(label)) as error:
+    except (*broken(label), ImportError, NameError) as error:
         raise EngineError(
             f"The processor of {label} cannot be used here: {reason(error)}.",
             "If it names a package, install that; else choose another model.",

@@ -6,6 +6,7 @@ is therefore put together from its parts: tokenizer, image processor of the PIL 
 
 from __future__ import annotations
 
+import copy
 import inspect
 import json
 from collections.abc import Mapping, Sequence
@@ -26,6 +27,10 @@ from shotad.hub import broken, reason
 
 _STAND_INS = {"SmolVLMProcessor": "Idefics3Processor"}
 """SmolVLM's processor wants num2words, for videos only; Idefics3's writes the same for stills."""
+
+_TILING = ("do_image_splitting", "crop_to_patches", "do_pan_and_scan")
+"""Switches of image processors that show a still once more in tiles, at many times the tokens. They are off:
+a clip's frames are small, and so their makers show the frames of a video (SmolVLM, InternVL)."""
 
 _PLACE_OF_NAME = ("processor_config.json", "preprocessor_config.json", "tokenizer_config.json")
 
@@ -85,6 +90,7 @@ class StillWords:
             padding_side="left",
             add_special_tokens=not self.template.begun(prompts[0]),
             input_data_format="channels_last",
+            **{name: False for name in _TILING if hasattr(self.processor.image_processor, name)},
             **more,
         )
         return found
@@ -111,11 +117,12 @@ def make_processor(folder: Path, config: Any, tokenizer: Any, template: str | No
             )
         made = _without_videos(kind)(
             image_processor=images,
-            tokenizer=tokenizer,
+            # A copy: while one thread prepares with padding, another reads answers, and tokenizers forbid it.
+            tokenizer=copy.deepcopy(tokenizer),
             chat_template=template,
             **_options(folder, kind),
         )
-    except (ImportError, *broken(purpose)) as error:
+    except (*broken(purpose), ImportError) as error:
         raise EngineError(
             f"{purpose} ({name}) cannot be used here: {reason(error)}.",
             "If it names a package, install that; else choose another model.",
@@ -140,7 +147,7 @@ def _without_videos(kind: Any) -> Any:
     def check(self: Any, name: str, part: Any) -> Any:
         if part is None and "video" in name:
             return None
-        return super(made, self).check_argument_for_proper_class(name, part)
+        return kind.check_argument_for_proper_class(self, name, part)
 
     made = type(kind.__name__, (kind,), {"check_argument_for_proper_class": check})
     if "video_processor" not in inspect.signature(kind.__init__).parameters:
