@@ -73,6 +73,7 @@ def make_words(
 
 def _try(words: Words, label: str) -> None:
     """See that frames can be shown at all. Raises EngineError."""
+    failures: tuple[type[Exception], ...] = (*broken(label), ImportError, NameError)
     clip = Clip(np.zeros((2, 56, 56, 3), np.uint8), np.arange(2.0), np.ones(2, np.int64))
     try:
         words.prompt(Request("", (Message("user", "What is seen?", with_clip=True),), clip))
@@ -81,7 +82,7 @@ def _try(words: Words, label: str) -> None:
         raise EngineError(
             f"{label} cannot be asked about a clip: {error}.", "Choose another model."
         ) from None
-    except (*broken(label), ImportError, NameError) as error:
+    except failures as error:
         raise EngineError(
             f"The processor of {label} cannot be used here: {reason(error)}.",
             "If it names a package, install that; else choose another model.",

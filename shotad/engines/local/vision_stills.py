@@ -110,6 +110,7 @@ def make_processor(folder: Path, config: Any, tokenizer: Any, template: str | No
             "Choose another model, or a newer transformers.",
         )
     purpose = f"The processor of {label}"
+    failures: tuple[type[Exception], ...] = (*broken(purpose), ImportError)
     try:
         with quiet(transformers):
             images = transformers.AutoImageProcessor.from_pretrained(
@@ -122,7 +123,7 @@ def make_processor(folder: Path, config: Any, tokenizer: Any, template: str | No
             chat_template=template,
             **_options(folder, kind),
         )
-    except (*broken(purpose), ImportError) as error:
+    except failures as error:
         raise EngineError(
             f"{purpose} ({name}) cannot be used here: {reason(error)}.",
             "If it names a package, install that; else choose another model.",
