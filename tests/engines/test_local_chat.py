@@ -80,6 +80,7 @@ def test_the_same_requests_give_the_same_bytes(root: Path) -> None:
     assert all(len(reply.batch) == 5 for reply in batched)
 
 
+@pytest.mark.slow
 def test_bytes_are_the_same_in_another_process(root: Path) -> None:
     program = (
         "import torch; torch.set_num_threads(1)\n"
