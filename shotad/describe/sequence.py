@@ -32,7 +32,7 @@ from shotad.describe.choice import (
 )
 from shotad.describe.templates import render
 from shotad.engines.base import Identity, Reply, Request
-from shotad.language.embeddings import Embedder, make_embedder
+from shotad.language.embeddings import Embedder, check_installed, make_embedder
 from shotad.progress import Progress
 from shotad.types import Message
 from shotad.workfolder import key_of
@@ -309,11 +309,13 @@ def make_chooser(
 ) -> Chooser:
     """The chooser of ``stage2.select``. ``identity`` is that of the engine behind ``ask``.
 
-    A model of embeddings is loaded at the first choice that needs it.
+    A model of embeddings is loaded at the first choice that needs it; where its library is not installed,
+    ShotadError is raised at once.
     """
     if config.stage2.select == "engine":
         return ByEngine(ask, known, keep, config, identity)
     if config.stage2.select == "sequence":
+        check_installed()
         return BySequence(_Lazy(config, progress))
     return ByRules()
 

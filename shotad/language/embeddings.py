@@ -7,6 +7,7 @@ Only safetensors are loaded, and no code that comes with a model is run: a model
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -76,6 +77,12 @@ def make_embedder(
     folder, identity = _located(name, revision, progress or NoProgress())
     _check(folder)
     return _Transformer(_loaded(folder, compute or ComputeSettings()), identity, batch)
+
+
+def check_installed() -> None:
+    """Raise ShotadError that names the extra where it is missing; nothing is imported if it is there."""
+    if importlib.util.find_spec("sentence_transformers") is None:
+        need("sentence_transformers", _PURPOSE, EXTRA)
 
 
 class _Transformer:

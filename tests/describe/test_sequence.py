@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from shotad.describe.fit import Fitted
 from shotad.describe.sequence import ByEngine, BySequence, body_of, choice_in, make_chooser
 from shotad.describe.templates import check_templates
 from shotad.engines.base import Identity, Reply, Request, Usage
+from shotad.errors import ShotadError
 from shotad.script.rules import Finding, Level
 from shotad.types import Interval, Slot
 
@@ -273,6 +275,7 @@ def test_the_setting_names_the_chooser(monkeypatch: pytest.MonkeyPatch) -> None:
         return Toy()
 
     monkeypatch.setattr(sequence, "make_embedder", make)
+    monkeypatch.setattr(sequence, "check_installed", lambda: None)
     desk = Desk()
 
     def chooser(select: str) -> Any:
@@ -287,6 +290,13 @@ def test_the_setting_names_the_chooser(monkeypatch: pytest.MonkeyPatch) -> None:
     candidates = lines("Bob waits outside.", "Ann takes out a gun.")
     assert along.choose(candidates, situation()) == along.choose(candidates, situation()) == 1
     assert made == [1]
+
+
+def test_a_missing_library_is_told_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    desk = Desk()
+    with pytest.raises(ShotadError, match=r"shotad\[language\]"):
+        make_chooser(load_config(None, ["stage2.select=sequence"]), desk.ask, desk.log.get, desk.keep)
 
 
 def test_the_prompts_are_whole() -> None:
