@@ -16,8 +16,9 @@ import pytest
 from shotad.config import load_config
 from shotad.describe import sequence
 from shotad.describe.choice import TEMPLATES, Around, ByRules, Line, Situation
+from shotad.describe.choosing import choice_in
 from shotad.describe.fit import Fitted
-from shotad.describe.sequence import ByEngine, BySequence, body_of, choice_in, make_chooser
+from shotad.describe.sequence import ByEngine, BySequence, body_of, make_chooser
 from shotad.describe.templates import check_templates
 from shotad.engines.base import Identity, Reply, Request, Usage
 from shotad.errors import ShotadError
