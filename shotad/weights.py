@@ -74,6 +74,8 @@ class Weights:
     credit: str
     sources: tuple[Source, ...]
     parts: tuple[Part, ...] = ()
+    by_name: bool = False
+    """Fetched by name, or by what needs it, and not where all weights are wanted."""
 
     @property
     def path(self) -> Path:

@@ -19,12 +19,14 @@ from shotad.engines import make_engine, stage_engines
 from shotad.engines.base import Engine, Preparing, Reply, Request, Stage
 from shotad.errors import EngineError
 from shotad.film.clips import ClipPlan, clips
+from shotad.language.embeddings import DEFAULT as EMBEDDINGS
+from shotad.language.embeddings import check_installed
 from shotad.prepare import Bench, Prepared
 from shotad.progress import Progress, Task, reported
 from shotad.records import description_of
 from shotad.script.cue import Cue, Maker
 from shotad.types import Clip
-from shotad.weights import weights_file
+from shotad.weights import weights_file, weights_folder
 from shotad.workfolder import RecordLog, key_of
 
 Record = Mapping[str, Any]
@@ -63,6 +65,9 @@ class Engines:
                 f"verify.on asks the engine of Stage I, but {name} answers no questions.",
                 "Choose a vision-language model for Stage I, or leave --verify away.",
             )
+        if config.stage2.select == "sequence":
+            check_installed()
+            weights_folder(EMBEDDINGS, progress)
         if config.story.on and not self.writes.abilities.converses:
             name = self.writes.identity.engine
             raise EngineError(

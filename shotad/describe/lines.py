@@ -97,7 +97,11 @@ def _fitting(
     """Those of the candidates that fit, or can be made to."""
     lines = []
     for number, (text, statements) in enumerate(zip(candidates, unseen, strict=True)):
-        fitted = Fitted(text) if config.stage2.fit == "none" else fit_words(text, slot.max_words)
+        fitted = (
+            Fitted(text)
+            if config.stage2.fit == "none"
+            else fit_words(text, slot.max_words, language=config.language)
+        )
         if fitted is not None:
             pace = config.slots.seconds_per_word
             interval = spoken_interval(slot.interval, count_words(fitted.text), pace)

@@ -1,0 +1,273 @@
+"""The third act with engines that talk: story, second looks, candidates, choices, estimates, batches, stops."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shotad.cli.main import main
+from shotad.config import load_config
+from shotad.describe.usage import Used
+from shotad.engines.base import Abilities, Identity, Reply, Request, Usage
+from shotad.engines.fake import FakeEngine, plain_answer
+from shotad.errors import EngineError
+from shotad.film.reader import open_film
+from shotad.foreseeing import foresee
+from shotad.outcome import Outcome
+from shotad.pipeline import Engines, describe
+from shotad.prepare import Given
+from shotad.workfolder import WorkFolder
+from tests.media import FilmSpec, make_film
+
+SPEC = FilmSpec(frames=500, cuts=(100, 210, 330, 420))
+QUICK = ("engine=fake", "speech.source=none", "slots.find_credits=false", "scale.method=none",
+         "frames.min_pixels=12544", "frames.max_pixels=25088", "threads.features=none")  # fmt: skip
+SUBTITLES = "WEBVTT\n\n00:00:05.400 --> 00:00:06.400\nWhere is the key, Nora?\n"
+
+
+class Talker:
+    """An engine that reads its prompts: it writes, looks, chooses and notes, each in its own words."""
+
+    def __init__(self, name: str, **abilities: Any) -> None:
+        self.identity = Identity("talker", name, "1")
+        self.abilities = Abilities(accepts_images=True, **abilities)
+        self.asked: list[Request] = []
+        self.sizes: list[int] = []
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        self.sizes.append(len(requests))
+        self.asked += requests
+        return [Reply(self.answer(request), usage=Usage(100, 10)) for request in requests]
+
+    def answer(self, request: Request) -> str:
+        keys = list((request.schema or {}).get("properties", {}))
+        if keys == ["choice"]:
+            return '{"choice": 2}'
+        if keys and keys[0].startswith("summarized"):
+            second = int(request.slot_id[1:]) // 1000
+            return json.dumps(
+                {key: LINES[(second + request.seed % 3 + n) % len(LINES)] for n, key in enumerate(keys)}
+            )
+        if keys:
+            return json.dumps(dict.fromkeys(keys, "yes"))
+        if request.clip is None:
+            return "Somebody searches a house for a key."
+        return plain_answer(request)
+
+    def texts(self) -> list[str]:
+        return [request.messages[-1].text for request in self.asked]
+
+
+LINES = ("She lifts a lantern.", "He climbs the ladder.", "A cat jumps off the wall.", "They row across a lake.",
+         "A clock falls from its hook.", "She folds the letter.", "He kicks the door shut.", "Rain fills the boat.",
+         "They push the cart uphill.", "A kite tears loose.")  # fmt: skip
+
+
+def run(
+    out: Path,
+    *assignments: str,
+    looks: Any = None,
+    writes: Any = None,
+    given: Given | None = None,
+    **options: Any,
+) -> tuple[Outcome, Any, Any]:
+    engines = Engines(looks or Talker("looks"), writes or Talker("writes"))
+    config = load_config(None, (*QUICK, *assignments))
+    with open_film(make_film(SPEC).path) as film, WorkFolder(out) as folder:
+        outcome = describe(film, folder, config, given, engines=engines, sheet=False, **options)
+    return outcome, engines.looks, engines.writes
+
+
+def rows(out: Path, name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (out / f"{name}.jsonl").read_text().splitlines()]
+
+
+def lines(outcome: Outcome) -> list[str]:
+    return [cue.text for cue in outcome.track.cues]
+
+
+def test_batches_change_nothing_but_the_calls(tmp_path: Path) -> None:
+    one, looks, writes = run(tmp_path / "one")
+    several, batch_looks, batch_writes = run(
+        tmp_path / "several", looks=Talker("looks", batch=3), writes=Talker("writes", batch=4)
+    )
+    flying, _, _ = run(
+        tmp_path / "flying", looks=Talker("looks", in_flight=3), writes=Talker("writes", in_flight=3)
+    )
+    assert lines(one) == lines(several) == lines(flying)
+    assert set(looks.sizes) == set(writes.sizes) == {1}
+    assert max(batch_looks.sizes) == 3
+    assert max(batch_writes.sizes) == min(4, len(lines(one)))
+    for name in ("stage1", "stage2"):
+        assert (
+            rows(tmp_path / "one", name)
+            == rows(tmp_path / "several", name)
+            == rows(tmp_path / "flying", name)
+        )
+
+
+def test_usage_is_that_of_this_run_only(tmp_path: Path) -> None:
+    outcome, looks, writes = run(tmp_path / "w")
+    slots = len(lines(outcome))
+    used = outcome.used
+    assert isinstance(used, Used)
+    assert used.calls == len(looks.asked) + len(writes.asked) == 2 * slots
+    assert used.tokens == Usage(200 * slots, 20 * slots)
+    again, looks, writes = run(tmp_path / "w")
+    assert again.used is not None
+    assert (again.used.calls, looks.asked, writes.asked) == (0, [], [])
+
+
+def test_the_story_is_told_from_line_to_line(tmp_path: Path) -> None:
+    subtitles = tmp_path / "film.vtt"
+    subtitles.write_text(SUBTITLES)
+    settings = ("story.on=true", "story.renew_every=2", "speech.source=auto")
+    outcome, _, writes = run(tmp_path / "w", *settings, given=Given(subtitles=subtitles))
+    prompts = [r.messages[-1].text for r in writes.asked if r.schema]
+    heard = lines(outcome)
+    assert len(heard) >= 3
+    assert heard[0] not in prompts[0]
+    assert heard[0] in prompts[1]
+    assert "Where is the key, Nora?" in prompts[0]
+    assert "Somebody searches a house for a key." in prompts[2]
+    assert len(rows(tmp_path / "w", "story")) == len(heard) // 2
+    again, _, silent = run(tmp_path / "w", *settings, given=Given(subtitles=subtitles))
+    assert (lines(again), silent.asked) == (heard, [])
+
+
+def test_without_the_story_no_prompt_depends_on_another_line(tmp_path: Path) -> None:
+    outcome, _, writes = run(tmp_path / "w")
+    assert not any(line in text for line in lines(outcome) for text in writes.texts())
+    assert not (tmp_path / "w" / "story.jsonl").exists()
+
+
+def test_the_users_note_reaches_both_stages(tmp_path: Path) -> None:
+    _, looks, writes = run(tmp_path / "w", "prompt.note=Nora looks for her key. A quiet film.")
+    assert all("Nora looks for her key." in text for text in (*looks.texts(), *writes.texts()))
+
+
+def test_a_second_look_has_the_clip_and_its_answer_counts(tmp_path: Path) -> None:
+    class Doubts(Talker):
+        def answer(self, request: Request) -> str:
+            if request.schema and request.clip is not None:
+                assert request.clip.images.shape[1:3] == self.asked[0].clip.images.shape[1:3]  # type: ignore[union-attr]
+                return json.dumps(dict.fromkeys(request.schema["properties"], "no"))
+            return super().answer(request)
+
+    outcome, looks, writes = run(tmp_path / "w", "verify.on=true", looks=Doubts("looks"))
+    slots = len(lines(outcome))
+    assert all("not seen in the frames" in cue.reason for cue in outcome.track.cues)
+    assert sum(request.schema is not None for request in looks.asked) >= slots
+    assert any("The frames do not show" in text for text in writes.texts())
+    sure, _, _ = run(tmp_path / "sure", "verify.on=true")
+    assert not any("not seen" in cue.reason for cue in sure.track.cues)
+
+
+def test_one_engine_goes_on_while_the_other_waits(tmp_path: Path) -> None:
+    """So that two models that do not fit together are not loaded in turn for each slot."""
+    order: list[str] = []
+
+    class Noted(Talker):
+        def generate(self, requests: Sequence[Request]) -> list[Reply]:
+            order.append(self.identity.model)
+            return super().generate(requests)
+
+    run(tmp_path / "w", "verify.on=true", looks=Noted("looks"), writes=Noted("writes"))
+    assert re.fullmatch(r"(looks )+(writes )+(looks )+", "".join(f"{name} " for name in order))
+
+
+def test_independent_candidates_and_an_engine_that_chooses(tmp_path: Path) -> None:
+    settings = ("stage2.candidates=3", "stage2.draw=independent", "stage2.select=engine")
+    outcome, _, writes = run(tmp_path / "w", *settings)
+    chosen = rows(tmp_path / "w", "choices")
+    assert chosen
+    assert all(row["chosen"] == 1 for row in chosen)
+    several = [cue for cue in outcome.track.cues if len(cue.candidates) > 1]
+    assert len(several) == len(chosen)
+    assert all(cue.text in cue.candidates for cue in outcome.track.cues)
+    again, _, silent = run(tmp_path / "w", *settings)
+    assert (lines(again), silent.asked) == (lines(outcome), [])
+    assert outcome.used is not None
+    assert outcome.used.calls == len(writes.asked) + len(rows(tmp_path / "w", "stage1"))
+
+
+def test_a_persons_choice_among_the_candidates_wins_for_ever(tmp_path: Path) -> None:
+    outcome, _, _ = run(tmp_path / "w", "stage2.candidates=3")
+    cue = outcome.track.cues[0]
+    other = next(n for n in range(3) if n != cue.chosen)
+    path = tmp_path / "w" / "track.json"
+    text = path.read_text()
+    path.write_text(text.replace(f'"chosen": {cue.chosen}', f'"chosen": {other}', 1))
+    for settings in (("stage2.candidates=3",), ("stage2.candidates=3", "seed=7"), ("stage2.candidates=2",)):
+        again, _, _ = run(tmp_path / "w", *settings)
+        assert again.track.cues[0].text == cue.candidates[other]
+
+
+def test_a_spent_quota_stops_the_run_and_what_is_done_is_kept(tmp_path: Path) -> None:
+    class Poor(Talker):
+        def generate(self, requests: Sequence[Request]) -> list[Reply]:
+            if len(self.asked) == 2:
+                raise EngineError("The quota is spent.", "Run the same command later.")
+            return super().generate(requests)
+
+    with pytest.raises(EngineError, match="quota"):
+        run(tmp_path / "w", looks=Poor("looks"))
+    assert len(rows(tmp_path / "w", "stage1")) == 2
+    with pytest.raises(EngineError, match="quota"):
+        run(tmp_path / "w", writes=Poor("writes"))
+    outcome, looks, writes = run(tmp_path / "w")
+    assert looks.asked == []
+    assert len(writes.asked) == len(lines(outcome)) - 2
+    assert all(cue.heard for cue in outcome.track.cues)
+
+
+@pytest.mark.parametrize("setting", ["verify.on=true", "story.on=true"])
+def test_engines_that_read_no_prompts_are_refused_what_needs_one(tmp_path: Path, setting: str) -> None:
+    with pytest.raises(EngineError, match=setting.partition("=")[0]):
+        run(tmp_path / "w", setting, looks=FakeEngine(), writes=FakeEngine())
+
+
+def test_an_estimate_asks_nothing_and_is_kept_to(tmp_path: Path) -> None:
+    engines = Engines(Talker("looks"), Talker("writes"))
+    config = load_config(None, (*QUICK, "stage2.candidates=3", "stage2.draw=independent", "verify.on=true"))
+    with open_film(make_film(SPEC).path) as film, WorkFolder(tmp_path / "w") as folder:
+        before = foresee(film, folder, config, engines=engines)
+        assert engines.looks.asked == engines.writes.asked == []  # type: ignore[attr-defined]
+        outcome = describe(film, folder, config, engines=engines, sheet=False)
+        after = foresee(film, folder, config, engines=engines)
+    slots = len(lines(outcome))
+    looks, writes = before.stages
+    assert looks.likely.calls == 2 * slots == len(engines.looks.asked)  # type: ignore[attr-defined]
+    assert writes.likely.calls == 3 * slots
+    assert len(engines.writes.asked) <= writes.most.calls  # type: ignore[attr-defined]
+    assert looks.likely.frames == sum(
+        len(r.clip)
+        for r in engines.looks.asked
+        if r.clip is not None  # type: ignore[attr-defined]
+    )
+    assert after.stages == ()
+
+
+def test_the_command_prints_an_estimate_and_sends_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    quick = [word for setting in QUICK[1:] for word in ("--set", setting)]
+    words = ["describe", str(make_film(SPEC).path), "--out", str(tmp_path / "w"), *quick, "--engine", "openai",
+             "--set", "openai.base_url=http://127.0.0.1:9/v1", "--set", "openai.model=some-model", "--estimate",
+             "--set", "openai.price_in=2.5", "--set", "openai.price_out=10"]  # fmt: skip
+    monkeypatch.setattr(sys, "argv", ["shotad", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    told = capsys.readouterr().out
+    assert "Stage I, openai (some-model):" in told
+    assert "calls: " in told
+    assert re.search(r"Cost: about \d", told)
+    assert not (tmp_path / "w" / "stage1.jsonl").exists()
