@@ -1,0 +1,171 @@
+"""A real chat server with a real small model: ``transformers serve`` with SmolLM2-135M, in a process of its own.
+
+::
+
+    with ChatServer() as server:
+        ...            # server.url is the base URL (it ends in /v1), server.model what it serves
+        server.kill()  # as when the power fails
+        server.start() # at the same address
+
+What came in is read from the server's own log, so that nothing stands between it and who asks.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+_WAIT = 240.0
+"""Seconds after which a server that does not come up is given up; machines that run tests may be busy."""
+
+_CONVERT = """
+import sys
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+source, file, target = sys.argv[1:]
+packed = AutoModelForCausalLM.from_pretrained(source, gguf_file=file, dtype=torch.float32)
+config = packed.config
+if hasattr(config, "quantization_config"):
+    del config.quantization_config
+model = AutoModelForCausalLM.from_config(config)
+model.load_state_dict(packed.state_dict())
+model.generation_config = packed.generation_config
+model.generation_config.do_sample = True  # else the server leaves the temperature aside
+model.to(torch.float16).save_pretrained(target)
+AutoTokenizer.from_pretrained(source, gguf_file=file).save_pretrained(target)
+"""
+
+
+@functools.cache
+def small_model() -> Path:
+    """SmolLM2-135M-Instruct as a folder of transformers, unpacked once per session."""
+    from shotad.weights import weights_file
+
+    for module in ("gguf", "fastapi", "uvicorn", "openai"):
+        pytest.importorskip(module, reason=f"the chat server of the tests needs {module}: pip install .[dev]")
+    packed = weights_file("smollm2")
+    folder = Path(tempfile.mkdtemp(prefix="shotad-smollm2-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    target = folder / "smollm2"
+    command = [sys.executable, "-c", _CONVERT, str(packed.parent), packed.name, str(target)]
+    done = subprocess.run(command, env=_environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return target
+
+
+@functools.cache
+def shared_server() -> ChatServer:
+    """A server that runs until the tests have ended. Who kills it starts it again."""
+    server = ChatServer()
+    server.start()
+    atexit.register(server.close)
+    return server
+
+
+class ChatServer:
+    """The server process. It can be killed and started again; its log goes on."""
+
+    def __init__(self) -> None:
+        self.model = str(small_model())
+        self._folder = Path(tempfile.mkdtemp(prefix="shotad-chat-"))
+        self._port = _free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """The base URL of the endpoint."""
+        return f"http://127.0.0.1:{self._port}/v1"
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """What `shotad` is to be told."""
+        return (f"openai.base_url={self.url}", f"openai.model={self.model}", "openai.timeout=200")
+
+    @property
+    def log(self) -> str:
+        """All that the server said, since it was made."""
+        path = self._folder / "log.txt"
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    @property
+    def received(self) -> int:
+        """How many chat requests it began to answer."""
+        return self.log.count("[Request received]")
+
+    @property
+    def answered(self) -> int:
+        """How many chat requests it answered."""
+        return self.log.count('"POST /v1/chat/completions HTTP/1.1" 200')
+
+    @property
+    def refused(self) -> int:
+        """How many chat requests it turned down."""
+        return self.log.count('"POST /v1/chat/completions HTTP/1.1" ') - self.answered
+
+    def __enter__(self) -> ChatServer:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the process and throws its log away."""
+        self.kill()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def start(self) -> None:
+        """Starts the process and waits until it listens."""
+        assert self._process is None, "the server runs already"
+        command = [sys.executable, "-c", "from transformers.cli.transformers import main; main()", "serve"]
+        command += [self.model, "--host", "127.0.0.1", "--port", str(self._port), "--device", "cpu"]
+        command += ["--dtype", "float32", "--log-level", "info"]
+        with (self._folder / "log.txt").open("ab") as log:
+            self._process = subprocess.Popen(command, env=_environment(), stdout=log, stderr=log)
+        deadline = time.monotonic() + _WAIT
+        while not self._listens():
+            assert self._process.poll() is None, f"the server ended at its start:\n{self.log[-2000:]}"
+            assert time.monotonic() < deadline, f"the server did not come up:\n{self.log[-2000:]}"
+            time.sleep(0.1)
+
+    def kill(self) -> None:
+        """Ends it at once, in the middle of whatever it does."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGKILL)
+            self._process.wait()
+            self._process = None
+
+    def _listens(self) -> bool:
+        address = f"http://127.0.0.1:{self._port}/health"
+        try:
+            with urllib.request.urlopen(address, timeout=5) as reply:
+                return bool(reply.status == 200)
+        except (urllib.error.URLError, OSError):
+            return False
+
+
+def _environment() -> dict[str, str]:
+    """That of the tests, without network, with two threads at most, and without their secrets."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "SHOTAD_"))}
+    quiet = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
+    return {**kept, **quiet, "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "PASSIVE", "PYTHONUNBUFFERED": "1"}
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

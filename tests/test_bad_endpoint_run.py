@@ -1,0 +1,286 @@
+"""Whole runs against a server that misbehaves on purpose: of every line is said what became of it."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shotad.cli.main import main
+from tests.bad_server import (
+    Act,
+    Backwards,
+    BadServer,
+    Script,
+    Seen,
+    answer,
+    cut_off,
+    die,
+    drop,
+    html,
+    plain,
+    status,
+)
+from tests.shotad_process import SECRET, SLOTS, Run, Said, good, lost, tokens
+
+pytestmark = pytest.mark.slow
+
+Call = Callable[..., Said]
+
+SETTINGS = (
+    "engine=openai",
+    "openai.model=tiny",
+    "openai.in_flight=2",
+    "openai.retries=2",
+    "openai.longest_pause=0.05",
+    "openai.timeout=5",
+    "stage1.attempts=2",
+    "stage2.attempts=2",
+)
+
+DESCRIBED = (
+    "Description:\n1. Main characters: A woman in a red coat.\n2. Actions: She opens the door and walks out.\n"
+    "3. Interactions: She waves to a boy.\n4. Key objects: A door."
+)
+
+
+def is_stage1(seen: Seen) -> bool:
+    return bool(seen.pictures)
+
+
+def well(seen: Seen) -> Act:
+    """A proper answer to either stage."""
+    if is_stage1(seen):
+        return answer(DESCRIBED)
+    line = "She opens the door."
+    return answer(json.dumps({"summarized_AD": line}))
+
+
+class ForClips:
+    """Plays ``act`` for whatever is asked about the first ``number`` clips, and answers well else."""
+
+    def __init__(self, act: Act, number: int) -> None:
+        self._act, self._number, self._lock = act, number, threading.Lock()
+        self._clips: list[str] = []
+
+    def __call__(self, seen: Seen) -> Act:
+        if not is_stage1(seen):
+            return well(seen)
+        clip = "".join(seen.pictures)
+        with self._lock:
+            if clip not in self._clips:
+                self._clips.append(clip)
+            return self._act if self._clips.index(clip) < self._number else well(seen)
+
+
+class AtFirst:
+    """Plays ``act`` at the first time that a question comes, and answers it well after that."""
+
+    def __init__(self, act: Act) -> None:
+        self._act, self._lock = act, threading.Lock()
+        self._seen: Counter[str] = Counter()
+
+    def __call__(self, seen: Seen) -> Act:
+        with self._lock:
+            question = json.dumps(seen.body["messages"])
+            self._seen[question] += 1
+            return self._act if self._seen[question] == 1 else well(seen)
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+
+    def said(run: Run, *more: str) -> Said:
+        monkeypatch.setattr(sys, "argv", ["shotad", *run.words, "--json", *more])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        heard = capsys.readouterr()
+        return Said(int(stop.value.code or 0), heard.out, heard.err)
+
+    return said
+
+
+def run_at(server: BadServer, out: Path, *settings: str) -> Run:
+    return Run(out, (*SETTINGS, f"openai.base_url={server.url}", *settings), slots=len(SLOTS))
+
+
+def checked(call: Call, run: Run) -> dict[str, Any]:
+    """A run to its good end; of each line is said what became of it, and the key stands nowhere."""
+    said = call(run)
+    assert said.code == 0, said.err
+    report: dict[str, Any] = json.loads(said.out)
+    assert len(report["lines"]) == run.slots
+    assert lost(report) == []
+    assert run.holds(SECRET) == []
+    assert SECRET not in said.out + said.err
+    return report
+
+
+def states(report: dict[str, Any]) -> Counter[str]:
+    return Counter(line["status"] for line in report["lines"])
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        AtFirst(status(429, "slow down", headers={"Retry-After": "0"})),
+        AtFirst(status(500)),
+        AtFirst(status(503)),
+        AtFirst(html(502)),
+        AtFirst(drop()),
+        AtFirst(cut_off()),
+        Backwards(2, well),
+    ],
+    ids=["429", "500", "503", "HTML with 502", "hung up", "cut off", "backwards"],
+)
+def test_trouble_that_passes_leaves_no_trace(call: Call, tmp_path: Path, script: Script) -> None:
+    with BadServer(script) as server:
+        run = run_at(server, tmp_path / "w")
+        report = checked(call, run)
+    assert states(report) == {"placed": len(SLOTS)}
+    assert all(len(record["tries"]) == 1 for record in run.records("stage2").values())
+    with BadServer(well) as quiet:
+        calm = checked(call, run_at(quiet, tmp_path / "calm"))
+    assert [line["text"] for line in report["lines"]] == [line["text"] for line in calm["lines"]]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        answer(""),
+        answer(None),
+        answer("   \n"),
+        answer('{"summarized_AD": ""}'),
+        answer('{"summarized_AD": '),
+        answer("{}"),
+        answer("[]"),
+        answer("```json\n```"),
+    ],
+    ids=lambda act: json.loads(act.body)["choices"][0]["message"]["content"],
+)
+def test_answers_that_are_none_become_failed_lines_with_a_reason(
+    call: Call, tmp_path: Path, bad: Act
+) -> None:
+    def script(seen: Seen) -> Act:
+        return well(seen) if is_stage1(seen) else bad
+
+    with BadServer(script) as server:
+        run = run_at(server, tmp_path / "w")
+        report = checked(call, run)
+    assert states(report) == {"failed": len(SLOTS)}
+    with BadServer(well) as server:
+        cured = checked(call, run_at(server, tmp_path / "w"))
+        # Stage I was well, and is not asked again.
+        assert [seen for seen in server.requests if is_stage1(seen)] == []
+    assert states(cured) == {"placed": len(SLOTS)}
+
+
+@pytest.mark.parametrize(
+    "bad", [plain("{}"), plain(""), plain("not JSON"), html()], ids=["{}", "empty", "text", "HTML"]
+)
+@pytest.mark.parametrize("number", [1, 4], ids=["one slot", "every slot"])
+def test_a_server_that_talks_nonsense_fails_a_slot_or_stops_the_run(
+    call: Call, tmp_path: Path, bad: Act, number: int
+) -> None:
+    """Nonsense about one slot is that slot's failure; nonsense always is a server that is not well."""
+    with BadServer(ForClips(bad, number)) as server:
+        run = run_at(server, tmp_path / "w")
+        if number == 1:
+            assert states(checked(call, run)) == {"failed": 1, "placed": 3}
+        else:
+            said = call(run)
+            assert said.code == 1
+            assert "no chat completion" in said.err
+            assert SECRET not in said.err
+    with BadServer(well) as server:
+        cured = checked(call, run_at(server, tmp_path / "w"))
+        assert sum(is_stage1(seen) for seen in server.requests) == number
+    assert states(cured) == {"placed": len(SLOTS)}
+
+
+@pytest.mark.parametrize("text", ["", "I'm sorry, I can't help with that."], ids=["empty", "refused"])
+def test_what_stage_one_could_not_tell_is_a_failed_line_too(call: Call, tmp_path: Path, text: str) -> None:
+    with BadServer(ForClips(answer(text), 3)) as server:
+        report = checked(call, run_at(server, tmp_path / "w"))
+    assert states(report) == {"failed": 3, "placed": 1}
+    assert all("Stage I" in line["reason"] for line in report["lines"] if line["status"] == "failed")
+    with BadServer(well) as server:
+        report = checked(call, run_at(server, tmp_path / "w"))
+        assert sum(is_stage1(seen) for seen in server.requests) == 3
+    assert states(report) == {"placed": len(SLOTS)}
+
+
+def test_a_refusal_is_a_reason_of_its_own(call: Call, tmp_path: Path) -> None:
+    no = answer(None, message={"refusal": "I cannot describe violence."})
+    with BadServer(lambda seen: well(seen) if is_stage1(seen) else no) as server:
+        report = checked(call, run_at(server, tmp_path / "w"))
+    assert states(report) == {"failed": len(SLOTS)}
+    assert all("refused" in line["reason"] and "violence" in line["reason"] for line in report["lines"])
+
+
+def test_bad_answers_are_paid_for_and_counted(call: Call, tmp_path: Path) -> None:
+    with BadServer(lambda seen: well(seen) if is_stage1(seen) else answer("{}")) as server:
+        run = run_at(server, tmp_path / "w")
+        used = checked(call, run)["used"]
+        looks = sum(is_stage1(seen) for seen in server.requests)
+        writes = len(server.requests) - looks
+    assert used["stages"]["stage1"]["calls"] == looks
+    assert used["stages"]["stage2"]["calls"] == writes > len(SLOTS)
+    assert (used["stages"]["stage2"]["tokens_in"], used["stages"]["stage2"]["tokens_out"]) == tokens(
+        run.records("stage2")
+    )
+    assert used["stages"]["stage2"]["tokens_in"] == 11 * writes
+
+
+STOPS = {
+    "the key is refused": lambda seen: status(401, "Incorrect API key provided"),
+    "the quota is spent": lambda seen: status(429, "You exceeded your quota", code="insufficient_quota"),
+    "the server is gone": lambda seen: die(),
+    "it asks to come back tomorrow": lambda seen: status(429, headers={"Retry-After": "86400"}),
+}
+
+
+@pytest.mark.parametrize("name", STOPS)
+def test_what_makes_all_calls_useless_stops_the_run_which_goes_on_later(
+    call: Call, tmp_path: Path, name: str
+) -> None:
+    first = 6  # Stage I has seen all four slots, and the first line is written
+    one = ("openai.in_flight=1",)
+    with BadServer(lambda seen: well(seen) if seen.number < first - 1 else STOPS[name](seen)) as server:
+        run = run_at(server, tmp_path / "w", *one)
+        said = call(run)
+    assert said.code not in (0, 130)
+    assert said.err.startswith("Error: ") or "\nError: " in said.err
+    assert "Traceback" not in said.err
+    assert SECRET not in said.err
+    kept = {stage: run.records(stage) for stage in ("stage1", "stage2")}
+    assert (len(kept["stage1"]), len(kept["stage2"])) == (4, 1)
+    with BadServer(well) as server:
+        run = run_at(server, tmp_path / "w", *one)
+        report = checked(call, run)
+        assert len(server.requests) == 3
+    assert states(report) == {"placed": len(SLOTS)}
+    for stage, records in kept.items():
+        assert {slot: run.records(stage)[slot] for slot in records} == good(records) == records
+
+
+@pytest.mark.parametrize(
+    "bad", [status(500, "boiler room on fire"), status(503), drop()], ids=["500", "503", "hung up"]
+)
+def test_a_server_that_never_gets_well_stops_the_run_and_loses_nothing(
+    call: Call, tmp_path: Path, bad: Act
+) -> None:
+    with BadServer(lambda seen: bad) as server:
+        said = call(run_at(server, tmp_path / "w"))
+        assert said.code == 1
+        assert server.url.split("/")[2] in said.err
+        assert json.loads(bad.body or "{}").get("error", {}).get("message", "") in said.err
+    with BadServer(well) as server:
+        assert states(checked(call, run_at(server, tmp_path / "w"))) == {"placed": len(SLOTS)}
