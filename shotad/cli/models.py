@@ -42,7 +42,7 @@ def list_models(console: Console) -> None:
 @click.argument("names", nargs=-1)
 @console_options
 def pull(console: Console, names: tuple[str, ...]) -> None:
-    """Fetch weights by NAMES, or all that the embedded engine uses; models for other engines come only by name."""
+    """Fetch weights by NAMES, or all of the embedded engine; those of other engines come only by name."""
     wanted = names or tuple(name for name, entry in manifest().items() if not entry.by_name)
     for name in wanted:
         _check_known(name)

@@ -237,6 +237,9 @@ RESIDUE = _any(
         r"\b(?:no|not enough|insufficient) (?:information|context|details?) (?:(?:is|are) )?\b"
         r"(?:provided|given|available)\b",
         rf"^\W*{_UNKNOWN}\W*$",
+        r"^\s*(?:main |key )?(?:characters?|actions?|interactions?|objects?|facial expressions?|environment)[ \t]*:",
+        r"\b(?:none|not|nothing) (?:measured|mentioned|specified|described|stated)\b",
+        r"^\W*(?:one|a|the) (?:succinct |concise |short )+sentence\b",
         r"\b(?:red|colou?red) (?:box|rectangle|circle|border)s? (?:around|marks?|indicates?|highlights?)\b",
         r"\bbounding box(?:es)?\b",
         r"\b(?:based on|according to) the (?:given )?(?:description|information|frames?|images?|video)\b",
