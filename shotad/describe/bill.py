@@ -40,18 +40,19 @@ def _stage_lines(part: StageEstimate) -> list[str]:
         lines.append(f"  {_range('frames', likely.frames, most.frames)}")
     if not part.terms.reads:
         return lines
-    lines.append(f"  {_range('tokens in', likely.tokens_in, most.tokens_in)}{_of_frames(likely)}")
+    lines.append(f"  {_range('tokens in', likely.tokens_in, most.tokens_in, _of_frames(likely))}")
     return [*lines, f"  {_range('tokens out', likely.tokens_out, most.tokens_out)}"]
 
 
 def _of_frames(count: Count) -> str:
     if count.frame_tokens is None:
-        return ", and the frames besides: this engine does not say how many tokens they take"
-    return f", {count.frame_tokens:,} of the likely ones for the frames" if count.frames else ""
+        return " without the frames (this engine does not say how many tokens they take)"
+    return f" ({count.frame_tokens:,} of them for the frames)" if count.frames else ""
 
 
-def _range(what: str, likely: int, most: int) -> str:
-    return f"{what}: {likely:,}" if likely == most else f"{what}: {likely:,}, at most {most:,}"
+def _range(what: str, likely: int, most: int, remark: str = "") -> str:
+    first = f"{what}: {likely:,}{remark}"
+    return first if likely == most else f"{first}, at most {most:,}"
 
 
 def _cost_lines(found: Estimate) -> list[str]:
