@@ -8,6 +8,7 @@ from shotad.config import Config
 from shotad.describe import stage2
 from shotad.describe.estimate import Estimate, OpenQuestion, estimate
 from shotad.describe.slotplan import SlotPlan
+from shotad.describe.story import renewal_messages
 from shotad.describe.verify import verify_messages
 from shotad.film.reader import Film
 from shotad.pictures.overlay import vlm_size
@@ -66,11 +67,14 @@ def _lines(plans: Sequence[SlotPlan], bench: Bench, engines: Engines) -> Iterato
     width, height = _size(bench)
     together = config.stage2.draw == "joint" or config.stage2.candidates == 1
     in_turn = engine.abilities.uses_history or config.story.on
-    for look in stage1_questions(plans, bench, engines.looks):
+    story = _usual_story(config) if config.story.on else ""
+    for number, look in enumerate(stage1_questions(plans, bench, engines.looks), 1):
         record, slot = seen.get(look.key), look.plan.slot
         known = description_of(slot.id, record) if record is not None and is_done(record) else None
         described = known or Description(slot.id, {}, "", "", "")
-        asked = stage2.question(look.plan, described, (), engine, config, looks=engines.looks.identity)
+        asked = stage2.question(
+            look.plan, described, (), engine, config, story=story, looks=engines.looks.identity
+        )
         if known is not None and not in_turn and is_done(log.get(asked.key)):
             continue
         yield OpenQuestion(
@@ -82,6 +86,8 @@ def _lines(plans: Sequence[SlotPlan], bench: Bench, engines: Engines) -> Iterato
             awaited_tokens=0 if known else config.stage1.sampling.max_tokens,
             candidates=config.stage2.candidates if together else 1,
         )
+        if story and number % config.story.renew_every == 0:
+            yield _renewal(config)
         if config.verify.on:
             claims = _STATEMENTS * config.stage2.candidates
             messages, _ = verify_messages(
@@ -91,6 +97,23 @@ def _lines(plans: Sequence[SlotPlan], bench: Bench, engines: Engines) -> Iterato
                 "stage1", messages, frames=_frames(look.plan), width=width, height=height,
                 answer_tokens=config.verify.max_tokens, attempts=2, likely_answer=8 * len(claims),
             )  # fmt: skip
+
+
+def _usual_story(config: Config) -> str:
+    """About as long as what Stage II is told: half of what the budgets allow, and the labels."""
+    budgets = config.story
+    tokens = budgets.line_tokens + budgets.dialogue_tokens + budgets.name_tokens + budgets.so_far_tokens
+    return "word " * (100 + tokens * 2 // 5)
+
+
+def _renewal(config: Config) -> OpenQuestion:
+    """The question by which the note on the story is written anew."""
+    lines = ["Somebody does something with a thing."] * config.story.renew_every
+    messages = renewal_messages("word " * (config.story.so_far_tokens * 3 // 4), lines, (), config.story)
+    room = max(1, 2 * config.story.so_far_tokens)
+    return OpenQuestion(
+        "stage2", messages, answer_tokens=room, likely_answer=min(room, config.story.so_far_tokens)
+    )
 
 
 def _frames(plan: SlotPlan) -> int:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from shotad.config import Config
 from shotad.describe import stage1, stage2
@@ -30,6 +30,7 @@ from shotad.weights import weights_file, weights_folder
 from shotad.workfolder import RecordLog, key_of
 
 Record = Mapping[str, Any]
+Asked = TypeVar("Asked", stage1.Question, stage2.Question)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,16 @@ def is_done(record: Record | None) -> bool:
     return record is not None and record["error"] is None
 
 
+def failed_last(open_: Iterable[Asked], log: RecordLog) -> tuple[list[Asked], list[Asked]]:
+    """Questions that were never answered, then those that failed before: these must not stop every run
+    before the others have been asked."""
+    new: list[Asked] = []
+    old: list[Asked] = []
+    for question in open_:
+        (new if log.get(question.key) is None else old).append(question)
+    return new, old
+
+
 def _look(plans: Sequence[SlotPlan], bench: Bench, engine: Engine, made: list[Record]) -> list[Record]:
     """Stage I's record of each plan. Only clips whose record is missing are read and asked about."""
     log = bench.folder.log_of_records("stage1")
@@ -124,11 +135,12 @@ def _look(plans: Sequence[SlotPlan], bench: Bench, engine: Engine, made: list[Re
     unread = dict(missing)
 
     def inquiries() -> Iterator[Named]:
-        wants = [ClipPlan(slot_id, q.plan.frames) for slot_id, q in missing.items()]
-        for slot_id, clip in clips(wants, bench.frames.pictures):
-            question = missing[slot_id]
-            seen = stage1.as_seen(clip, question.plan, engine, bench.config)
-            yield slot_id, stage1.inquiry(question, seen, engine, bench.config)
+        for group in failed_last(missing.values(), log):
+            wants = [ClipPlan(q.plan.slot.id, q.plan.frames) for q in group]
+            for slot_id, clip in clips(wants, bench.frames.pictures):
+                question = missing[slot_id]
+                seen = stage1.as_seen(clip, question.plan, engine, bench.config)
+                yield slot_id, stage1.inquiry(question, seen, engine, bench.config)
 
     with reported(bench.progress, "Looking at the film", len(missing), "slots") as task:
         for slot_id, record in converse(inquiries(), {"looks": engine}):
@@ -193,7 +205,8 @@ class _Desk:
 
     def _answer(self, asked: Sequence[stage2.Question], task: Task | None = None) -> int:
         """Puts those questions that have no answer yet and keeps the answers; how many those were."""
-        missing = {q.plan.slot.id: q for q in asked if not is_done(self._log.get(q.key))}
+        open_ = [q for q in asked if not is_done(self._log.get(q.key))]
+        missing = {q.plan.slot.id: q for group in failed_last(open_, self._log) for q in group}
         named = ((k, stage2.inquiry(q, self._engines.writes, self._config)) for k, q in missing.items())
         talks: dict[Who, Engine] = {"writes": self._engines.writes}
         if self._config.verify.on:

@@ -227,6 +227,22 @@ def test_a_spent_quota_stops_the_run_and_what_is_done_is_kept(tmp_path: Path) ->
     assert all(cue.heard for cue in outcome.track.cues)
 
 
+@pytest.mark.parametrize("stage", ["looks", "writes"])
+def test_what_failed_before_is_asked_last(tmp_path: Path, stage: str) -> None:
+    class Fails(Talker):
+        def answer(self, request: Request) -> str:
+            if len(self.asked) == 1:
+                raise RuntimeError("a bad moment")
+            return super().answer(request)
+
+    run(tmp_path / "w", **{stage: Fails(stage)}, given=Given(end=14.0))
+    outcome, looks, writes = run(tmp_path / "w")
+    asked = {"looks": looks, "writes": writes}[stage].asked
+    assert asked[-1].slot_id == outcome.track.cues[0].id
+    assert len(asked) > 1
+    assert all(cue.heard for cue in outcome.track.cues)
+
+
 @pytest.mark.parametrize("setting", ["verify.on=true", "story.on=true"])
 def test_engines_that_read_no_prompts_are_refused_what_needs_one(tmp_path: Path, setting: str) -> None:
     with pytest.raises(EngineError, match=setting.partition("=")[0]):
@@ -252,6 +268,17 @@ def test_an_estimate_asks_nothing_and_is_kept_to(tmp_path: Path) -> None:
         if r.clip is not None  # type: ignore[attr-defined]
     )
     assert after.stages == ()
+
+
+def test_an_estimate_counts_the_story(tmp_path: Path) -> None:
+    engines = Engines(Talker("looks"), Talker("writes"))
+    with open_film(make_film(SPEC).path) as film, WorkFolder(tmp_path / "w") as folder:
+        told = load_config(None, (*QUICK, "story.on=true", "story.renew_every=2"))
+        plain = foresee(film, folder, load_config(None, QUICK), engines=engines).stages[1].likely
+        story = foresee(film, folder, told, engines=engines).stages[1].likely
+        outcome = describe(film, folder, told, engines=engines, sheet=False)
+    assert story.calls == len(engines.writes.asked) == len(lines(outcome)) + len(lines(outcome)) // 2  # type: ignore[attr-defined]
+    assert story.tokens_in > plain.tokens_in + 100 * plain.calls
 
 
 def test_the_command_prints_an_estimate_and_sends_nothing(

@@ -58,8 +58,12 @@ _AFTERWORD = re.compile(
 )
 _ENUMERATED = re.compile(r"(?:^|(?<=\s))\(?([1-9])[.)]\s+")
 _WORD_COUNT = re.compile(r"\s*\(\d+ words?\)\s*(?=[.\"']*$)", re.IGNORECASE)
+_NO_SENTENCE = re.compile(r"[{}]|[\"']\s*:|\A[\W\d_]*\Z")
+"""A piece of JSON in another form than ours, or nothing but a number."""
 _BRACKET = re.compile(r"[{\[]")
-_NOTHING = re.compile(r"(?:none|n/?a|null|nil|unknown|not applicable|\W*)[.;]?", re.IGNORECASE)
+_NOTHING = re.compile(
+    r"(?:none|n/?a|null|nil|no|yes|ok(?:ay)?|unknown|not applicable|\W*)[.;!]?", re.IGNORECASE
+)
 _DO = (
     r"(?:assist|help|fulfil\w*|comply|provide|describe|generate|create|write|process|view|watch|engage"
     r"|continue"
@@ -304,7 +308,7 @@ def _line(text: str) -> str:
     words = _WORD_COUNT.sub("", words[_opening_end(words) :]).strip(" ,;")
     while len(words) > 1 and words[0] in "\"'" and words[-1] == words[0]:
         words = words[1:-1].strip()
-    if is_nothing(words):
+    if is_nothing(words) or _NO_SENTENCE.search(words):
         return ""
     words = words[0].upper() + words[1:]
     return words if re.search(r"[.!?…][\"')]*$", words) else f"{words.rstrip(':-– ')}."

@@ -53,7 +53,9 @@ def check_images(engine: Engine, images: int) -> None:
 
 def try_record(reply: Reply, complaints: Iterable[str] = ()) -> dict[str, Any]:
     """One answer, as it is kept in the record: what was said, what it cost, what was wrong with it."""
-    together = {"batch": list(reply.batch)} if reply.batch else {}
+    together: dict[str, Any] = {"batch": list(reply.batch)} if reply.batch else {}
+    if reply.calls != 1:
+        together["calls"] = reply.calls
     return {
         "raw": reply.text,
         "finish": reply.finish,

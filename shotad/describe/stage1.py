@@ -31,6 +31,7 @@ from shotad.engines.base import Engine, Reply, Request
 from shotad.errors import ScriptError
 from shotad.pictures.overlay import fit, paint, vlm_size
 from shotad.records import clip_rows, description_row
+from shotad.script.cue import count_words
 from shotad.types import Clip, Description
 from shotad.workfolder import key_of
 
@@ -132,13 +133,21 @@ def _read(reply: Reply, asked: Question, engine: Engine) -> _Read:
         )
     except ScriptError as trouble:
         return _Read(None, str(trouble), (unreadable(trouble, reply.finish),))
-    if not engine.abilities.wants_overlay:
-        return _Read(found, None, ())
+    return _checked(found, asked) if engine.abilities.wants_overlay else _Read(found, None, ())
+
+
+def _checked(found: Description, asked: Question) -> _Read:
+    """A model's description without our marks, and what is still wrong with it."""
+    if count_words(found.text) < _FEWEST:
+        return _Read(None, "the description has hardly a word", missing((), _NEEDED))
     cleaned, leaks = clean(found, shots=[frames.number for frames in asked.plan.frames], colours=())
     if not cleaned.steps:
         return _Read(None, "nothing of the description was left but marks on the frames", leaked(leaks))
     return _Read(cleaned, None, (*missing(tuple(cleaned.steps), _NEEDED), *leaked(leaks)), leaks)
 
+
+_FEWEST = 3
+"""Words of a description, headings included, below which it tells nothing."""
 
 _NEEDED = ("Actions",)
 """The step without which Stage II has nothing to go by; others may well have nothing to tell."""

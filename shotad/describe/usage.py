@@ -6,7 +6,7 @@ call has its own ``usage``. What an earlier run paid for stands in records of it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,19 +65,20 @@ def used(
     A record without ``tries`` is one call.
     """
     seen, written = list(seen), [*written, *other]
-    looks = [usage for record in seen for usage in _calls(record)]
-    looks += [_usage(look) for record in written for look in record.get("looks", ())]
-    writes = [usage for record in written for usage in _calls(record)]
-    return Used(
-        {
-            "stage1": StageUsed(terms["stage1"], len(looks), sum(looks, Usage())),
-            "stage2": StageUsed(terms["stage2"], len(writes), sum(writes, Usage())),
-        }
-    )
+    looks = [row for record in seen for row in _tries(record)]
+    looks += [row for record in written for row in record.get("looks", ())]
+    writes = [row for record in written for row in _tries(record)]
+    return Used({"stage1": _sum(looks, terms["stage1"]), "stage2": _sum(writes, terms["stage2"])})
 
 
-def _calls(record: Record) -> list[Usage]:
-    return [_usage(one) for one in record.get("tries", (record,))]
+def _tries(record: Record) -> Sequence[Mapping[str, Any]]:
+    tries: Sequence[Mapping[str, Any]] = record.get("tries", (record,))
+    return tries
+
+
+def _sum(rows: Sequence[Mapping[str, Any]], terms: Terms) -> StageUsed:
+    calls = sum(row.get("calls", 1) for row in rows)
+    return StageUsed(terms, calls, sum((_usage(row) for row in rows), Usage()))
 
 
 def _usage(row: Mapping[str, Any]) -> Usage:

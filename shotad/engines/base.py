@@ -72,6 +72,8 @@ class Reply:
     error: str | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)
     batch: tuple[str, ...] = ()
+    calls: int = 1
+    """How many calls it took, where an engine asks again by itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,14 +56,16 @@ class Asking:
 
     def reply(self, request: Request) -> Reply:
         """The reply to one request, failed or not. Raises EngineError for what stops the run."""
+        calls = 1
         with self._gate.place():
             body = body_of(request, self._model, self._settings)
             found = self._answer(body, request.seed)
             if isinstance(found, Answer) and _is_empty(found):
                 # With the same seed a greedy model would say nothing once more.
                 again = self._answer({**body, "seed": seed_of(request.seed + 1)}, request.seed + 1)
-                found = replace(again, usage=found.usage + again.usage)
-        return found if isinstance(found, Reply) else _reply(found, request.sampling.max_tokens)
+                found, calls = replace(again, usage=found.usage + again.usage), 2
+        reply = found if isinstance(found, Reply) else _reply(found, request.sampling.max_tokens)
+        return replace(reply, calls=calls)
 
     def _answer(self, body: Body, seed: int) -> Answer | Reply:
         """The answer, or the failed reply where none is to be had."""
