@@ -104,7 +104,7 @@ def test_shotad_is_killed_in_the_middle(server: ChatServer, tmp_path: Path) -> N
     _goes_on(run, server)
 
 
-@pytest.mark.parametrize("in_flight", [1])
+@pytest.mark.parametrize("in_flight", [1, 2])
 def test_a_run_that_waits_can_be_interrupted(tmp_path: Path, in_flight: int) -> None:
     """Also while a server says nothing at all, long before its time is up."""
 

@@ -11,11 +11,12 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
 from shotad.describe.ask import ask_all
+from shotad.engines.background import begun
 from shotad.engines.base import Engine, Reply, Request
 from shotad.types import Clip
 
@@ -132,58 +133,88 @@ def _in_threads(
     inquiries: Iterable[Named], engines: Mapping[Who, Engine], flights: int, clip_of: ClipOf | None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each inquiry in a thread of its own. The source is read here, so that one thread reads the film."""
-    reading = threading.Lock()
-    # The other engine may take fewer calls at once.
-    seats = {who: threading.Semaphore(engine.abilities.in_flight) for who, engine in engines.items()}
-
-    def asked(who: Who, requests: Sequence[Request]) -> tuple[Reply, ...]:
-        with seats[who]:
-            return tuple(ask_all(engines[who], requests))
-
-    def locked(slot_id: str) -> Clip:
-        assert clip_of is not None
-        with reading:
-            return clip_of(slot_id)
-
+    talks = _Talks(iter(inquiries), engines, clip_of)
     failure: BaseException | None = None
-    source = iter(inquiries)
-    under_way: set[Future[tuple[str, dict[str, Any]]]] = set()
-    with ThreadPoolExecutor(flights, thread_name_prefix="asking") as pool:
-        try:
-            more = True
-            while more or under_way:
-                while more and failure is None and len(under_way) < flights:
-                    with reading:
-                        named = next(source, None)
-                    more = named is not None
-                    if named is not None:
-                        under_way.add(pool.submit(_to_end, named, asked, locked if clip_of else None))
-                if not under_way:
-                    break
-                done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
-                for future in done:
-                    error = future.exception()
-                    if error is None:
-                        yield future.result()
-                    else:
-                        failure = failure or error
-        finally:
-            for future in under_way:
-                future.cancel()
+    try:
+        while talks.under_way or (talks.more and failure is None):
+            try:
+                while talks.more and failure is None and len(talks.under_way) < flights:
+                    talks.begin()
+                done = talks.ended(wait(talks.under_way, return_when=FIRST_COMPLETED).done)
+            except Exception as error:  # noqa: BLE001  the source's: what is under way is still handed out
+                failure = error
+                continue
+            except KeyboardInterrupt as error:
+                # No answer is waited for now; those that have come are kept.
+                failure, done = error, talks.ended({one for one in talks.under_way if one.done()})
+                talks.under_way.clear()
+            for future in done:
+                error_within = future.exception()
+                if error_within is None:
+                    yield future.result()
+                else:
+                    failure = failure or error_within
+    finally:
+        talks.stop()
     if failure is not None:
         raise failure
 
 
-def _to_end(
-    named: Named, asked: Callable[[Who, Sequence[Request]], tuple[Reply, ...]], clip_of: ClipOf | None
-) -> tuple[str, dict[str, Any]]:
-    name, inquiry = named
-    try:
-        turns = next(inquiry)
-        while True:
-            turns = inquiry.send(asked(turns[0].who, [_request(turn, clip_of) for turn in turns]))
-    except StopIteration as end:
-        return name, end.value
+class _Talks:
+    """Inquiries that are under way, each in a thread of its own. ``more``: the source may have others."""
+
+    def __init__(
+        self, source: Iterator[Named], engines: Mapping[Who, Engine], clip_of: ClipOf | None
+    ) -> None:
+        self.more = True
+        self.under_way: set[Future[tuple[str, dict[str, Any]]]] = set()
+        self._source, self._engines, self._clip_of = source, engines, clip_of
+        self._reading = threading.Lock()
+        self._stopped = False
+        # The other engine may take fewer calls at once.
+        self._seats = {who: threading.Semaphore(one.abilities.in_flight) for who, one in engines.items()}
+
+    def begin(self) -> None:
+        """Begins the source's next inquiry."""
+        with self._reading:
+            named = next(self._source, None)
+        self.more = named is not None
+        if named is not None:
+            self.under_way.add(begun(self._to_end, named))
+
+    def ended(self, done: set[Future[tuple[str, dict[str, Any]]]]) -> set[Future[tuple[str, dict[str, Any]]]]:
+        """``done``, which are no longer under way."""
+        self.under_way -= done
+        return done
+
+    def stop(self) -> None:
+        """Nothing more is asked, and no clip read: who reads the film may close it."""
+        with self._reading:
+            self._stopped = True
+
+    def _to_end(self, named: Named) -> tuple[str, dict[str, Any]]:
+        name, inquiry = named
+        clip_of = self._locked if self._clip_of is not None else None
+        try:
+            turns = next(inquiry)
+            while True:
+                requests = [_request(turn, clip_of) for turn in turns]
+                turns = inquiry.send(self._asked(turns[0].who, requests))
+        except StopIteration as end:
+            return name, end.value
+
+    def _asked(self, who: Who, requests: Sequence[Request]) -> tuple[Reply, ...]:
+        with self._seats[who]:
+            if self._stopped:
+                raise CancelledError
+            return tuple(ask_all(self._engines[who], requests))
+
+    def _locked(self, slot_id: str) -> Clip:
+        assert self._clip_of is not None
+        with self._reading:
+            if self._stopped:
+                raise CancelledError
+            return self._clip_of(slot_id)
 
 
 def _request(turn: Turn, clip_of: ClipOf | None) -> Request:

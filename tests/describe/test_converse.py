@@ -197,6 +197,66 @@ def test_an_error_of_the_source_arrives() -> None:
         dict(converse(source(), {"writes": Listed()}))
 
 
+@pytest.mark.parametrize("flights", [1, 3])
+def test_an_error_of_the_source_costs_no_answer_that_was_asked_for(flights: int) -> None:
+    def source() -> Iterator[Named]:
+        yield "a", once("a")
+        yield "b", once("b")
+        raise EngineError("The film ends here.")
+
+    found: dict[str, Any] = {}
+    with pytest.raises(EngineError, match="film ends"):
+        found |= _kept(converse(source(), {"writes": Listed(in_flight=flights)}), found)
+    assert sorted(found) == ["a", "b"]
+
+
+def test_an_interruption_waits_for_no_answer_and_keeps_those_that_are_there() -> None:
+    kept_back, done = threading.Event(), threading.Event()
+
+    class Slow(Listed):
+        def reply(self, request: Request) -> Reply:
+            if request.slot_id != "a":
+                kept_back.wait(20)
+                done.set()
+            return Reply(request.slot_id)
+
+    def source() -> Iterator[Named]:
+        yield "a", once("a")
+        yield "b", once("b")
+        time.sleep(0.2)
+        raise KeyboardInterrupt
+
+    found: dict[str, Any] = {}
+    with pytest.raises(KeyboardInterrupt):
+        found |= _kept(converse(source(), {"writes": Slow(in_flight=3)}), found)
+    assert sorted(found) == ["a"]
+    assert not done.is_set()
+    kept_back.set()
+
+
+def test_after_an_interruption_nothing_more_is_asked() -> None:
+    kept_back = threading.Event()
+
+    class Slow(Listed):
+        def reply(self, request: Request) -> Reply:
+            kept_back.wait(20)
+            return super().reply(request)
+
+    def source() -> Iterator[Named]:
+        yield "a", thrice("a")
+        time.sleep(0.1)
+        raise KeyboardInterrupt
+
+    engine = Slow(in_flight=2)
+    with pytest.raises(KeyboardInterrupt):
+        list(converse(source(), {"writes": engine, "looks": engine}))
+    kept_back.set()
+    for thread in threading.enumerate():
+        if thread.name == "asking":
+            thread.join(20)
+    assert engine.calls == [["a"]]
+
+
 def test_a_clip_is_fetched_when_it_is_asked_about() -> None:
     clip = Clip(np.zeros((1, 2, 2, 3), np.uint8), np.zeros(1), np.zeros(1, np.int64))
     fetched: list[str] = []

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from shotad.config import Config, EndpointSettings
+from shotad.engines.background import in_order
 from shotad.engines.base import Abilities, Identity, Reply, Request, Stage
 from shotad.engines.openai.address import Address, address_of, key_from
 from shotad.engines.openai.asking import Asking
@@ -89,8 +89,7 @@ class OpenAI:
         )
         if len(requests) == 1:
             return [asking.reply(requests[0])]
-        with ThreadPoolExecutor(min(len(requests) or 1, self._settings.in_flight)) as pool:
-            return list(pool.map(asking.reply, requests))
+        return in_order(asking.reply, requests, self._settings.in_flight)
 
     def image_tokens(self, width: int, height: int, frames: int) -> int:
         """How many tokens OpenAI counts for a clip; other servers count in other ways."""

@@ -1,0 +1,65 @@
+"""Threads that nobody has to wait for."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from shotad.engines.background import begun, in_order
+
+
+def test_results_stand_in_the_order_of_the_items() -> None:
+    others = threading.Barrier(3)
+
+    def work(item: int) -> int:
+        others.wait(20)
+        return 2 * item
+
+    assert in_order(work, range(9), 3) == [0, 2, 4, 6, 8, 10, 12, 14, 16]
+    assert in_order(work, [], 3) == []
+
+
+def test_no_more_are_worked_on_at_once_than_may_be() -> None:
+    lock = threading.Lock()
+    now, most = 0, 0
+
+    def work(item: int) -> None:
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now)
+        threading.Event().wait(0.005)
+        with lock:
+            now -= 1
+
+    in_order(work, range(12), 2)
+    assert most == 2
+
+
+def test_after_an_exception_nothing_is_begun_and_it_is_raised() -> None:
+    begun_items: list[int] = []
+
+    def work(item: int) -> None:
+        begun_items.append(item)
+        if item == 2:
+            raise ValueError("number two")
+
+    with pytest.raises(ValueError, match="number two"):
+        in_order(work, range(50), 1)
+    assert begun_items == [0, 1, 2]
+
+
+def test_an_exception_stands_in_the_future() -> None:
+    def fail() -> None:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        begun(fail).result(20)
+
+
+def test_the_end_of_the_program_waits_for_no_thread() -> None:
+    script = "import threading; from shotad.engines.background import begun; begun(threading.Event().wait)"
+    assert subprocess.run([sys.executable, "-c", script], check=False, timeout=60).returncode == 0
