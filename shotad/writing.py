@@ -220,7 +220,7 @@ class _Desk:
         return len(missing)
 
     def _add(self, plan: SlotPlan, look: Record, record: Record | None) -> None:
-        given = self._bench.given.slots is not None
+        given = self._bench.given.slots is not None or self._config.slots.budget == "paper"
         around = Around(self._speech, self._last_lines(), given=given)
         cue = cue_of(plan.slot, look, record, self._config, around, self._chooser, self._said())
         self._written.cues.append(cue)

@@ -237,7 +237,8 @@ RESIDUE = _any(
         r"\b(?:no|not enough|insufficient) (?:information|context|details?) (?:(?:is|are) )?\b"
         r"(?:provided|given|available)\b",
         rf"^\W*{_UNKNOWN}\W*$",
-        r"^\s*(?:main |key )?(?:characters?|actions?|interactions?|objects?|facial expressions?|environment)[ \t]*:",
+        r"^\s*(?:main |key )?(?:characters?|actions?|interactions?|objects?|facial expressions?|environment)"
+        r"[ \t]*:",
         r"\b(?:none|not|nothing) (?:measured|mentioned|specified|described|stated)\b",
         r"^\W*(?:one|a|the) (?:succinct |concise |short )+sentence\b",
         r"\b(?:red|colou?red) (?:box|rectangle|circle|border)s? (?:around|marks?|indicates?|highlights?)\b",
@@ -249,7 +250,7 @@ RESIDUE = _any(
 
 MARKUP = re.compile(
     r"\*\*|\b__\w|^\s{0,3}#{1,6}\s|```|`[^`]+`|^\s*(?:[-*•]|\d{1,2}[.)])\s+\S|<\|?/?[a-z_]+\|?>"
-    r"|\[/?(?:INST|SYS)\]|\{\s*[\"'“][\w ]+[\"'”]\s*:|[\"“]\s*\}|\\n|^\s*[\[{]|https?://",
+    r"|\[/?(?:INST|SYS)\]|\{\s*[\"'“][\w ]+[\"'”]\s*:|[\"“]\s*\}|\\n|^\s*[\[{]|https?://|\ufffd",
     re.MULTILINE | re.IGNORECASE,
 )
 """L5: markdown, lists, JSON, tokens of a chat template."""

@@ -101,6 +101,7 @@ def test_good_lines_have_no_error(text: str) -> None:
         ("Actions: A man runs.", "L5"),
         ("The place is not mentioned.", "L5"),
         ("One concise sentence.", "L5"),
+        ("He runs to the \ufffd\ufffd.", "L5"),
         ("Sure, here is the description.", "L5"),
         ("Here's a one-sentence summary of it.", "L5"),
         ("Audio description: A dog runs.", "L5"),
