@@ -32,8 +32,8 @@ NEWS = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What a line is judged by: the speech of the film, the lines before it, whether its slot or its budget is a
-    benchmark's (``given``)."""
+    """What a line is judged by: the speech of the film, the lines before it, whether its slot or budget
+    is a benchmark's (``given``)."""
 
     speech: Sequence[Interval] = ()
     before: Sequence[str] = ()
