@@ -80,7 +80,8 @@ def test_the_installed_program_describes_a_film(shotad: Path, tmp_path: Path) ->
     )
     assert without_client.returncode == 1
     assert 'pip install "shotad[openai]"' in without_client.stderr
-    plain = ("--config", "paper", "--engine", "fake", "--set", "threads.features=grid", "--set", "scale.method=none")
+    settings = ("--set", "threads.features=grid", "--set", "scale.method=none")
+    plain = ("--config", "paper", "--engine", "fake", *settings)
     assert call(shotad, "describe", film, "--out", tmp_path / "w", *plain).returncode == 0
     listed = call(shotad, "models", "list")
     assert "silero-vad" in listed.stdout
