@@ -44,7 +44,7 @@ _OPENING = re.compile(
     r"(?:(?:based on|from|given) (?:the|this|your) (?:\w+ ){0,3}?(?:description|clip|input)[^,:\n]{0,40}, )?"
     r"(?:here(?:'s| is| are| you go)\b[^:\n]{0,80}:\s*)?"
     r"(?:(?:the |possible |final )?(?:summari[sz]ed )?"
-    r"(?:audio descriptions?|ADs?|summary|answer|output|result"
+    r"(?:(?:audio )?descriptions?|ADs?|summary|answer|output|result"
     r"|(?:option|candidate|version|alternative|sentence|line|variant|possibility)(?= ?\d))"
     r"(?: \(AD\))?(?: sentences?)?(?: ?\d)?(?: (?:is|would be|reads|could be))? ?:\s*)?",
     re.IGNORECASE,

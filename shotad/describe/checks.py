@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from shotad.errors import RefusalError, ScriptError
 from shotad.script import words
 from shotad.script.cue import count_words
-from shotad.script.rules import Finding, Limits, check_line, quotations
+from shotad.script.rules import Finding, Limits, check_line, quotations, similarity
 
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
     """What was wrong, for a record (``rule``) and for a model (``text``, a sentence or two).
 
-    ``rule`` is that of `shotad.script.rules` (``L3``), or ``budget``, ``pronoun``, ``talk``, ``refused``,
-    ``cut off``, ``unreadable``, ``leak``, ``missing``.
+    ``rule`` is that of `shotad.script.rules` (``L3``), or ``budget``, ``pronoun``, ``talk``,
+    ``example``, ``refused``, ``cut off``, ``unreadable``, ``leak``, ``missing``.
     """
 
     rule: str
@@ -38,6 +38,26 @@ def complaints_about(
     about_rules = [Complaint(rule, _ADVICE.get(rule, _plainly)(line, those)) for rule, those in found.items()]
     about_task = _of_the_task(line) if language.lower().split("-")[0] == "en" else ()
     return (*_over_budget(line, budget), *about_rules, *about_task)
+
+
+def repeats_example(line: str, examples: Sequence[str]) -> bool:
+    """Whether a line is one of the sentences that were shown as examples, or nearly: it tells of another
+    film. Lines of fewer than five words may be the same by chance.
+
+    >>> repeats_example("He pulls an old map off the wall.", ["He pulls the old map off a wall."])
+    True
+    """
+    if count_words(line) < _BY_CHANCE:
+        return False
+    return any(similarity(line, example) >= _REPEATED for example in examples)
+
+
+REPEATED = Complaint(
+    "example",
+    "You repeated one of the sentences that were written for other clips. Write about this clip alone.",
+)
+
+_BY_CHANCE, _REPEATED = 5, 0.9
 
 
 def unreadable(error: ScriptError, finish: str) -> Complaint:

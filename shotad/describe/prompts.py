@@ -107,10 +107,11 @@ class Stage1Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Stage2Prompt:
-    """What Stage II is asked, and the JSON schema of its answer."""
+    """What Stage II is asked, the JSON schema of its answer, and the example lines that it was shown."""
 
     messages: tuple[Message, ...]
     schema: Mapping[str, Any]
+    examples: tuple[str, ...] = ()
 
 
 def check_prompts(*more: Mapping[str, tuple[str, ...]]) -> None:
@@ -231,7 +232,8 @@ def stage2_messages(
         examples=_show_examples(drawn, form),
     )
     system = render("stage2/system" if candidates == 1 else "stage2/system-several", medium=settings.medium)
-    return Stage2Prompt((Message("system", system), Message("user", user)), answer_schema(candidates))
+    messages = (Message("system", system), Message("user", user))
+    return Stage2Prompt(messages, answer_schema(candidates), tuple(drawn))
 
 
 def answer_keys(candidates: int) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.describe.checks import Complaint, complaints_about, leaked, missing, unreadable
+from shotad.describe.checks import Complaint, complaints_about, leaked, missing, repeats_example, unreadable
 from shotad.errors import RefusalError, ScriptError
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
@@ -142,3 +142,11 @@ def test_human_ad_seldom_breaks_the_rules_on_tense() -> None:
     assert 0 < hits["L1"] <= 30
     assert 0 < hits["L13"] <= 60
     assert hits["talk"] <= 30
+
+
+def test_a_line_that_repeats_an_example_is_no_line_about_the_film() -> None:
+    examples = ["He balances an egg on his spoon and runs.", "She nods.", "They climb over the gate."]
+    assert repeats_example("He balances an egg on a spoon and runs.", examples)
+    assert repeats_example("They climb over the gate.", examples)
+    assert not repeats_example("She nods.", examples)
+    assert not repeats_example("They climb over the wall into a garden.", examples)
