@@ -23,6 +23,7 @@ from shotad.redo.desk import other_than
 from shotad.runsettings import RunSettings, changed, read_settings, write_settings
 from shotad.script.cue import CueStatus, Maker
 from shotad.script.track import Track, load_track, to_json
+from shotad.understand import understand
 from shotad.workfolder import WorkFolder
 from shotad.writing import Engines
 from tests.media import FilmSpec, make_film
@@ -498,6 +499,20 @@ def test_a_run_over_a_part_does_not_bound_a_redo(tmp_path: Path) -> None:
     run(place, given=Given(start=6.0, end=14.0))
     assert read_settings(place).given.end == 14.0
     assert again(place, "1")[0].results[0].after is not None
+
+
+def test_nothing_for_a_while_stands_in_the_work_folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A killed redo would leave it there, and the next run would stumble over it."""
+    before = sorted(place.iterdir())
+    found: list[list[Path]] = []
+
+    def noted(*given: Any, **named: Any) -> Any:
+        found.append(sorted(place.iterdir()))
+        return understand(*given, **named)
+
+    monkeypatch.setattr("shotad.redo.understand", noted)
+    again(place, track_of(place).cues[0].id)
+    assert found == [sorted({*before, place / ".lock"})]
 
 
 def test_the_overview_is_drawn_again(place: Path) -> None:

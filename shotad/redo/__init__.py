@@ -208,8 +208,11 @@ def _asks(
 
 @contextmanager
 def _aside(folder: WorkFolder) -> Iterator[WorkFolder]:
-    """A folder for a while in which film grammar is at hand and may be written without loss to the run's."""
-    with tempfile.TemporaryDirectory(prefix=".tmp-", dir=folder.path) as place:
+    """A folder for a while in which film grammar is at hand and may be written without loss to the run's.
+
+    It lies where the system keeps such things: what a killed redo leaves is no matter for the work folder.
+    """
+    with tempfile.TemporaryDirectory(prefix="shotad-") as place:
         if (folder.path / "grammar.json").is_file():
             shutil.copy(folder.path / "grammar.json", place)
         yield WorkFolder(Path(place))
