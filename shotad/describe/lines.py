@@ -74,7 +74,9 @@ def cue_of(
         kind=_kind(line.text, stage1),
         language=config.language,
         status=CueStatus.SHORTENED if line.fitted.steps else CueStatus.PLACED,
-        reason="; ".join((*line.fitted.steps, *_not_seen(line), *map(str, line.findings))),
+        reason="; ".join(
+            (*line.fitted.steps, *_not_seen(line), *_not_looked(stage2), *map(str, line.findings))
+        ),
         candidates=tuple(candidates),
         chosen=line.number,
         spoken_length=line.interval.duration,
@@ -119,6 +121,11 @@ def _fitting(
 
 def _not_seen(line: Line) -> tuple[str, ...]:
     return (f"not seen in the frames: {one_line('; '.join(line.unseen))}",) if line.unseen else ()
+
+
+def _not_looked(stage2: Mapping[str, Any]) -> tuple[str, ...]:
+    why = stage2.get("unlooked")
+    return (f"the second look at the frames failed: {one_line(why)}",) if why else ()
 
 
 def _lineless(slot: Slot, answers: Answers, config: Config) -> Cue:

@@ -173,7 +173,8 @@ class ByEngine:
 
     def _asked(self, request: Request, texts: Sequence[str]) -> dict[str, Any]:
         reply = self.ask(request)
-        chosen = None if reply.error is not None else choice_in(reply.text, texts)
+        said_nothing = reply.error is not None or reply.finish == "refused"
+        chosen = None if said_nothing else choice_in(reply.text, texts)
         note = "" if chosen is not None else "no candidate was named; the rules for a single slot chose"
         return {
             "slot": request.slot_id,

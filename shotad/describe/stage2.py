@@ -84,7 +84,7 @@ def question(
     repairs = engine.abilities.converses and settings.repair != "none"
     how: list[Any] = [settings.candidates, settings.draw]
     if repairs:
-        how += [settings.repair, settings.attempts]
+        how += [settings.repair, settings.attempts, config.language]
     if config.verify.on and looks is not None:
         how += [config.verify, identity_record(looks)]
     return Question(plan, prompt, request, repairs, key_of(how, request_record(request, engine.identity)))
@@ -131,6 +131,7 @@ class _Lines:
     looks: list[Reply] = field(default_factory=list)
     lines: tuple[str, ...] = ()
     unseen: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    unlooked: str = ""
     rules_told: bool = False
 
     @property
@@ -183,7 +184,9 @@ class _Lines:
         last = self.tries[-1]
         error = None if self.lines or self._silent else _why(last)
         complaints = {str(i): [c.text for c in self._complaints(line)] for i, line in enumerate(self.lines)}
-        looked = {"looks": [try_record(reply) for reply in self.looks]} if self.looks else {}
+        looked: dict[str, Any] = {"looks": [try_record(reply) for reply in self.looks]} if self.looks else {}
+        if self.unlooked:
+            looked["unlooked"] = self.unlooked
         return {
             "slot": self.asked.plan.slot.id,
             "budget": self.asked.request.budget,
@@ -280,6 +283,9 @@ class _Lines:
         )
         (reply,) = yield (Turn("looks", request, with_clip=True),)
         self.looks.append(reply)
+        if reply.error is not None or reply.finish == "refused":
+            self.unlooked = reply.error or f"it was refused: {quoted(reply.text)}"
+            return
         verdicts = parse_verdicts(reply.text, len(claims))
         for (line, claim), verdict in zip(claims, verdicts, strict=True):
             if verdict is False:

@@ -68,4 +68,6 @@ class Telling:
             record = {"slot": slot_id, "prompt": prompt_record(messages), **try_record(reply)}
             if reply.error is None:
                 self._keep(key, record)
-        self._so_far = parse_renewal(record["raw"]) or self._so_far
+        # A server that refuses says so in words of its own, which are no note.
+        told = "" if record.get("finish") == "refused" else parse_renewal(record["raw"])
+        self._so_far = told or self._so_far

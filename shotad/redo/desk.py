@@ -189,7 +189,8 @@ class Desk:
         found: list[tuple[float, int, str]] = []
         for order, row in enumerate(self._notes):
             cue, note = self._lines.get(str(row.get("slot"))), parse_renewal(str(row.get("raw", "")))
-            if cue is not None and cue.interval.start < second and note:
+            refused = row.get("finish") == "refused"
+            if cue is not None and cue.interval.start < second and note and not refused:
                 found.append((cue.interval.start, order, note))
         return max(found)[2] if found else ""
 

@@ -340,6 +340,16 @@ def test_a_look_that_cannot_tell_blames_nothing() -> None:
     assert write(line("She opens the gate."), "I am not sure.", settings=LOOKS).record["unseen"] == {}
 
 
+@pytest.mark.parametrize(
+    "failed", [Reply("", "error", error="no answer"), Reply("No. 1: it was filtered", "refused")]
+)
+def test_a_look_that_failed_is_told_and_blames_nothing(failed: Reply) -> None:
+    record = write(line("She opens the gate."), failed, settings=LOOKS).record
+    assert record["unseen"] == {}
+    assert record["unlooked"] == (failed.error or "it was refused: 'No. 1: it was filtered'")
+    assert "unlooked" not in write(line("She opens the gate."), '{"1": "yes"}', settings=LOOKS).record
+
+
 def test_the_key_knows_what_changes_the_lines() -> None:
     def key(*assignments: str, **abilities: Any) -> str:
         described = Description(SLOT.id, {"Actions": "She sits."}, "", "", "model")
@@ -349,6 +359,6 @@ def test_the_key_knows_what_changes_the_lines() -> None:
 
     keys = [key(), key("verify.on=true"), key("stage2.candidates=5"), key("stage2.repair=none"),
             key("stage2.candidates=5", "stage2.draw=independent"), key("stage2.sampling.temperature=1.5"),
-            key("prompt.note=Ann is a nurse.")]  # fmt: skip
+            key("prompt.note=Ann is a nurse."), key("language=de")]  # fmt: skip
     assert len(set(keys)) == len(keys)
     assert key() == key("stage2.select=sequence") == key("stage2.fit=none")

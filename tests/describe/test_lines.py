@@ -157,6 +157,12 @@ def test_alone_it_is_kept_and_says_so() -> None:
     assert made.reason == "not seen in the frames: She has a gun.; The gun is out."
 
 
+def test_a_second_look_that_failed_is_told() -> None:
+    made = cue(record(TWO, unlooked="the server\nis gone"))
+    assert (made.text, made.status) == (TWO, CueStatus.PLACED)
+    assert made.reason == "the second look at the frames failed: the server is gone"
+
+
 def test_unseen_statements_go_by_the_records_own_numbers() -> None:
     made = cue(record("", "Bob waits.", TWO, unseen={"2": ["a gun"]}))
     assert made.text == "Bob waits."

@@ -209,6 +209,13 @@ def test_a_failed_call_is_repeated_on_the_next_run() -> None:
     assert [record["error"] for record in desk.log.values()] == [None]
 
 
+def test_the_words_of_a_refusal_choose_nothing() -> None:
+    desk = Desk(Reply("Candidate 3.", "refused"))
+    chosen = desk.chooser().choose(CANDIDATES, situation("It rains."))
+    assert chosen == ByRules().choose(CANDIDATES, situation("It rains."))
+    assert [record["chosen"] for record in desk.log.values()] == [None]
+
+
 def test_only_lines_that_may_be_spoken_are_shown_and_one_is_no_question() -> None:
     desk = Desk('{"choice": 2}')
     mixed = [line("A close-up of Ann.", ERROR), *lines("Ann opens a drawer.", "Bob waits.")]

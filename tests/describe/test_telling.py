@@ -1,0 +1,57 @@
+"""The story as it is told from line to line: what the note on it is made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from shotad.config import load_config
+from shotad.describe.telling import Telling
+from shotad.engines.base import Identity, Reply, Request
+from shotad.script.cue import Cue, CueStatus
+from shotad.types import Interval, Slot
+
+SLOT = Slot("s00020000", Interval(20, 24), 8)
+CONFIG = load_config(None, ("story.on=true", "story.renew_every=1"))
+
+
+def told(*replies: Reply, log: dict[str, Any] | None = None) -> str:
+    """What is told after as many lines as there are replies."""
+    waiting, kept = list(replies), {} if log is None else log
+
+    def ask(request: Request) -> Reply:
+        return waiting.pop(0)
+
+    telling = Telling((), CONFIG, Identity("model"), ask, kept.get, kept.__setitem__)
+    for number in range(len(replies)):
+        start = Interval(float(number), number + 1.0)
+        name = f"s{1000 * number:08d}"
+        cue = Cue(name, name, start, "Ann sits.", language="en", status=CueStatus.PLACED)
+        telling.heard(cue)
+    return telling.text(SLOT)
+
+
+def test_the_note_on_the_story_is_told() -> None:
+    assert "Ann waits for Bob." in told(Reply("Ann waits for Bob."))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        Reply("", "error", error="timed out"),
+        Reply("I'm sorry, I can't help with that."),
+        Reply("The response was filtered by the content policy.", "refused"),
+    ],
+)
+def test_where_there_is_no_note_the_old_one_stays(bad: Reply) -> None:
+    after = told(Reply("Ann waits for Bob."), bad)
+    assert "Ann waits for Bob." in after
+    assert "filtered" not in after
+    assert "sorry" not in after
+
+
+def test_a_note_that_was_made_is_not_asked_for_again() -> None:
+    log: dict[str, Any] = {}
+    first = told(Reply("Ann waits for Bob."), log=log)
+    assert told(Reply("Something else."), log=log) == first
