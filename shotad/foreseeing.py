@@ -10,6 +10,7 @@ from shotad.describe.estimate import Estimate, OpenQuestion, estimate
 from shotad.describe.slotplan import SlotPlan
 from shotad.describe.story import renewal_messages
 from shotad.describe.verify import verify_messages
+from shotad.engines.base import Foreseeable
 from shotad.film.reader import Film
 from shotad.pictures.overlay import vlm_size
 from shotad.prepare import Bench, Given, prepare
@@ -35,6 +36,9 @@ def foresee(
 ) -> Estimate:
     """What `shotad.pipeline.describe` with the same arguments would ask; the film is read, nothing sent."""
     engines = engines or Engines.of(config)
+    for engine in (engines.looks, engines.writes):
+        if isinstance(engine, Foreseeable):
+            engine.ready_if_here()
     bench = Bench.of(film, folder, config, given or Given(), progress or NoProgress())
     get_ready(bench)
     prepared = prepare(bench)

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from shotad.foreseeing import foresee
 from shotad.outcome import Outcome
 from shotad.pipeline import Engines, describe
 from shotad.prepare import Given
+from shotad.progress import Progress
 from shotad.workfolder import WorkFolder
 from tests.media import FilmSpec, make_film
 
@@ -267,6 +269,21 @@ def test_an_estimate_asks_nothing_and_is_kept_to(tmp_path: Path) -> None:
         for r in engines.looks.asked
         if r.clip is not None  # type: ignore[attr-defined]
     )
+    assert after.stages == ()
+
+
+def test_an_estimate_knows_the_answers_of_engines_that_know_themselves_late(tmp_path: Path) -> None:
+    class Late(Talker):
+        def ready_if_here(self) -> None:
+            self.identity = replace(self.identity, revision="1 bfloat16")
+
+        def get_ready(self, progress: Progress) -> None:
+            self.ready_if_here()
+
+    config = load_config(None, QUICK)
+    with open_film(make_film(SPEC).path) as film, WorkFolder(tmp_path / "w") as folder:
+        describe(film, folder, config, engines=Engines(Late("looks"), Late("writes")), sheet=False)
+        after = foresee(film, folder, config, engines=Engines(Late("looks"), Late("writes")))
     assert after.stages == ()
 
 

@@ -141,6 +141,19 @@ class Preparing(Protocol):
 
 
 @runtime_checkable
+class Foreseeable(Protocol):
+    """What an engine offers besides whose ``identity`` is final only when it is ready, for estimates: by it
+    the answers of earlier runs are found."""
+
+    def ready_if_here(self) -> None:
+        """As `Preparing.get_ready` where nothing has to be fetched for it; else nothing happens.
+
+        Raises ShotadError.
+        """
+        ...
+
+
+@runtime_checkable
 class Counting(Protocol):
     """What an engine may offer besides, for estimates."""
 

@@ -64,6 +64,18 @@ def test_it_answers_with_its_model(root: Path) -> None:
     assert reply.usage.tokens_in > 20
 
 
+def test_for_an_estimate_it_is_made_ready_only_where_it_is_here(root: Path) -> None:
+    engine, ready = (ChatModel(config(root / "random")) for _ in range(2))
+    ready.get_ready(NoProgress())
+    assert engine.identity != ready.identity
+    engine.ready_if_here()
+    assert engine.identity == ready.identity
+    away = ChatModel(config("nobody/has-this-model"))
+    before = away.identity
+    away.ready_if_here()
+    assert away.identity == before
+
+
 def test_the_same_requests_give_the_same_bytes(root: Path) -> None:
     requests = [request(number) for number in range(5)]
 

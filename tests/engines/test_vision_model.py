@@ -203,6 +203,9 @@ def test_identity_says_model_precision_and_way_of_showing(folders: dict[str, Pat
     assert (engine.identity.engine, engine.identity.model) == ("qwen2-vl", "llava")
     engine.get_ready(NoProgress())
     assert engine.identity.revision.endswith(" float32")
+    foreseen = VisionModel(settings(folders["llava"]))
+    foreseen.ready_if_here()
+    assert foreseen.identity == engine.identity
     assert engine.abilities.accepts_images
     assert engine.abilities.wants_overlay
     assert engine.abilities.batch == 4

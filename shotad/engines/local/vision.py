@@ -81,6 +81,11 @@ class VisionModel:
         """
         self._prepared(progress)
 
+    def ready_if_here(self) -> None:
+        """As `get_ready` where the model is on this machine; else nothing happens."""
+        if at_hand(self._model, self._revision) is not None:
+            self._prepared(NoProgress())
+
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
         """One reply for each request; those with a clip go through the model apart from those without.
 
