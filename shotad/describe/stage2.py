@@ -21,7 +21,7 @@ from shotad.describe.ask import (
     usage_record,
 )
 from shotad.describe.candidates import distinct, merged
-from shotad.describe.checks import Complaint, complaints_about, unreadable
+from shotad.describe.checks import REPEATED, Complaint, complaints_about, repeats_example, unreadable
 from shotad.describe.converse import Inquiry, Turn
 from shotad.describe.prompts import Stage2Prompt, answer_schema, stage2_messages
 from shotad.describe.repair import stage2_again, stage2_more, without
@@ -149,7 +149,8 @@ class _Lines:
             replies = yield tuple(Turn("writes", request) for request in requests)
             wanted = self._wanted(requests[0])
             self.tries += [
-                _read(request, reply, wanted) for request, reply in zip(requests, replies, strict=True)
+                _read(request, reply, wanted, self._examples)
+                for request, reply in zip(requests, replies, strict=True)
             ]
             requests = self._next() if left else ()
             if not requests:
@@ -171,7 +172,7 @@ class _Lines:
         replies = yield tuple(Turn("writes", request) for request in requests)
         instead: dict[str, str] = {}
         for line, request, reply in zip(blamed, requests, replies, strict=True):
-            self.tries.append(_read(request, reply, 1))
+            self.tries.append(_read(request, reply, 1, self._examples))
             new = self.tries[-1].lines
             if new and new[0] not in self.lines and new[0] not in instead.values():
                 instead[line] = new[0]
@@ -207,6 +208,11 @@ class _Lines:
             },
             "notes": dict(last.reply.notes),
         }
+
+    @property
+    def _examples(self) -> tuple[str, ...]:
+        """What no line may repeat; nothing where answers are taken as they come."""
+        return self.asked.prompt.examples if self.asked.repairs else ()
 
     @property
     def _silent(self) -> bool:
@@ -298,7 +304,7 @@ class _Lines:
         return new
 
 
-def _read(request: Request, reply: Reply, wanted: int) -> _Try:
+def _read(request: Request, reply: Reply, wanted: int, examples: Sequence[str]) -> _Try:
     if reply.error is not None or reply.finish == "silent":
         return _Try(request.messages, reply)
     if reply.finish == "refused":
@@ -307,7 +313,8 @@ def _read(request: Request, reply: Reply, wanted: int) -> _Try:
         lines = parse_stage2(reply.text, wanted, cut=reply.finish == "length")
     except ScriptError as trouble:
         return _Try(request.messages, reply, wrong=unreadable(trouble, reply.finish))
-    return _Try(request.messages, reply, lines)
+    own = tuple(line for line in lines if not repeats_example(line, examples))
+    return _Try(request.messages, reply, own, None if own else REPEATED)
 
 
 def _why(last: _Try) -> str:
@@ -322,6 +329,7 @@ def _why(last: _Try) -> str:
 
 
 _TROUBLES = {
+    "example": "the model repeated a sentence that was written for another clip",
     "cut off": "the answer was cut off before a line was whole",
     "unreadable": "no line could be read",
 }

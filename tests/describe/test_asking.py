@@ -250,6 +250,19 @@ def test_half_a_line_is_not_spoken() -> None:
     assert "cut off" in str(write(cut, cut, cut).record["error"])
 
 
+def test_an_example_that_is_repeated_is_no_line() -> None:
+    settings = config("prompt.examples=['He balances an egg on his spoon and runs.']")
+    copy = line("He balances an egg on his spoon and runs.")
+    talk = write(copy, line("She opens the gate."), settings=settings)
+    assert talk.record["candidates"] == ["She opens the gate."]
+    assert "other clips" in talk.asked[1].messages[-1].text
+    record = write(copy, copy, copy, settings=settings).record
+    assert record["candidates"] == []
+    assert "another clip" in record["error"]
+    plain = config("prompt.examples=['He balances an egg on his spoon and runs.']", "stage2.repair=none")
+    assert write(copy, settings=plain).record["candidates"]
+
+
 def test_silence_of_an_engine_is_no_failure() -> None:
     talk = write(Reply("", "silent", notes={"reason": "nothing new"}), engine=Model(converses=False))
     assert (talk.record["error"], talk.record["candidates"]) == (None, [])
