@@ -30,6 +30,11 @@ from shotad.weights import weights_file, weights_folder
 from shotad.workfolder import RecordLog, key_of
 
 Record = Mapping[str, Any]
+
+UNLOOKED = 64
+"""Lines that are written before the engine of Stage I looks for them. Fewer, and two models that do not fit
+together are loaded in turn too often; more, and a killed run loses more, for a line is kept when it has been
+looked for."""
 Asked = TypeVar("Asked", stage1.Question, stage2.Question)
 
 
@@ -211,8 +216,8 @@ class _Desk:
         talks: dict[Who, Engine] = {"writes": self._engines.writes}
         if self._config.verify.on:
             talks["looks"] = self._engines.looks
-        # Verification goes from one engine to the other: all lines are written before any is looked for.
-        window = len(missing) if self._config.verify.on else None
+        # Verification goes from one engine to the other: many lines are written before any is looked for.
+        window = max(UNLOOKED, self._engines.writes.abilities.batch) if self._config.verify.on else None
         for slot_id, record in converse(named, talks, window=window, clip_of=self._clip_of):
             self._written.lines.append(self._log.add(missing[slot_id].key, record))
             if task is not None:

@@ -184,6 +184,22 @@ def test_one_engine_goes_on_while_the_other_waits(tmp_path: Path) -> None:
     assert re.fullmatch(r"(looks )+(writes )+(looks )+", "".join(f"{name} " for name in order))
 
 
+def test_lines_are_looked_for_before_too_many_would_be_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shotad.writing.UNLOOKED", 2)
+
+    class Dies(Talker):
+        def answer(self, request: Request) -> str:
+            if "summarized" in str(request.schema) and len(self.asked) > 2:
+                raise EngineError("The GPU has stopped working.")
+            return super().answer(request)
+
+    with pytest.raises(EngineError, match="GPU"):
+        run(tmp_path / "w", "verify.on=true", looks=Talker("looks"), writes=Dies("writes"))
+    assert len(rows(tmp_path / "w", "stage2")) == 2
+
+
 def test_independent_candidates_and_an_engine_that_chooses(tmp_path: Path) -> None:
     settings = ("stage2.candidates=3", "stage2.draw=independent", "stage2.select=engine")
     outcome, _, writes = run(tmp_path / "w", *settings)
