@@ -176,6 +176,7 @@ def test_errors_are_read_in_all_their_forms(body: str, message: str) -> None:
         (408, {}, "again"), (409, {}, "again"), (500, {}, "again"), (503, {"message": "Loading model"}, "again"),
         (401, {}, "key"), (403, {}, "key"),
         (403, {"code": "content_policy_violation"}, "refused"), (400, {"code": "content_filter"}, "refused"),
+        (403, {"message": "The model requires moderation, and your input was flagged for violence"}, "refused"),
         (404, {}, "missing"), (400, {"message": "The model `x` does not exist"}, "missing"),
         (400, {"code": "context_length_exceeded"}, "too long"), (413, {}, "too long"),
         (400, {"message": "'max_tokens' is too large: 512. This model's maximum context length is 400 tokens"}, "too long"),

@@ -38,6 +38,8 @@ _BLIND = re.compile(
     r"|(?:image|vision|multimodal)[a-z_ ]{0,20}(?:is|are) not (?:support|enabled|available)"
     r"|(?:not|n't) support (?:image|vision|multimodal)|support image input|mmproj"
 )
+_FLAGGED = re.compile(r"\bflagged\b|requires moderation|content (?:policy|filter)")
+"""How gateways word a 403 that is about what was sent, not about who sends it."""
 _NO_SUCH_MODEL = re.compile(r"model\b.{0,120}?(?:not found|does not exist|not exist|is not available)")
 
 
@@ -77,7 +79,7 @@ class Trouble:
         """What follows from it."""
         if self.status == 402 or self.code in _QUOTA:
             return "quota"
-        if self.code in _UNWANTED:
+        if self.code in _UNWANTED or (self.status == 403 and _FLAGGED.search(self.words)):
             return "refused"
         if self.code in _TOO_LONG_CODES or self.status == 413:
             return "too long"
