@@ -125,6 +125,9 @@ def _opening(config: Config, folder: Path, engines: Engines) -> list[str]:
             lines.append(WITHOUT_NPM)
     if config.prompt.factor == "auto" and config.scale.checkpoint is None and config.engine == "paper":
         lines.append(WITHOUT_CLASSIFIER)
+    english = config.language.lower().split("-")[0] == "en"
+    if not english and engines.writes.abilities.converses:
+        lines.append(ONLY_ENGLISH.format(language=config.language))
     limit, words = config.prompt.note_words, len(config.prompt.note.split())
     if words > limit:
         lines.append(f"The note on the film has {words} words; {limit} are used (prompt.note_words).")
@@ -141,6 +144,12 @@ EMBEDDED = (
 WITHOUT_CLASSIFIER = (
     "Shot scales are told by faces, for no trained classifier is set: the paper's cannot be fetched. "
     "Train one (shotad train scale) and give it as --set scale.checkpoint=FILE."
+)
+
+
+ONLY_ENGLISH = (
+    "The prompts and their examples are English and do not ask for language = {language}: lines come in "
+    "English, unless --note asks for another and the model obeys. The rules on words are English too."
 )
 
 

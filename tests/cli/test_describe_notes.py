@@ -1,0 +1,31 @@
+"""What `shotad describe` says before it begins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shotad.cli.describe import ONLY_ENGLISH, _opening
+from shotad.config import load_config
+from shotad.engines.fake import FakeEngine, plain_answer
+from shotad.writing import Engines
+
+
+@pytest.mark.parametrize(
+    ("language", "reads", "told"),
+    [
+        ("de", True, True),
+        ("fr-CA", True, True),
+        ("en", True, False),
+        ("en-GB", True, False),
+        ("de", False, False),
+    ],
+)
+def test_that_prompts_are_english_is_told_where_another_language_is_asked_for(
+    language: str, reads: bool, told: bool
+) -> None:
+    writes = FakeEngine(answer=plain_answer if reads else None)
+    config = load_config(None, ("engine=fake", f"language={language}"))
+    said = _opening(config, Path("w"), Engines(FakeEngine(), writes))
+    assert (ONLY_ENGLISH.format(language=language) in said) is told
