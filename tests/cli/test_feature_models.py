@@ -37,6 +37,18 @@ def listed() -> dict[str, dict[str, object]]:
     return {row["name"]: row for row in json.loads(run(models, "list", "--json").stdout)}
 
 
+def doctor_says(topic: str) -> str:
+    checks = json.loads(run(doctor, "--json").stdout)
+    return str(next(check["finding"] for check in checks if check["topic"] == topic))
+
+
+def test_doctor_says_which_engines_are_at_hand(cache: Path, tmp_path: Path) -> None:
+    assert doctor_says("Engines") == "auto takes embedded"
+    assert "none" in doctor_says("Local models")
+    put_in_cache(cache, "Qwen/Qwen2-VL-7B-Instruct", saved(tmp_path / "model"))
+    assert doctor_says("Local models") == "qwen2-vl-7b"
+
+
 def threads_line() -> str:
     checks = json.loads(run(doctor, "--json").stdout)
     return next(check["finding"] for check in checks if check["topic"] == "Threads")
