@@ -322,6 +322,20 @@ def test_what_is_done_when_an_engine_stops_the_run_is_kept(place: Path) -> None:
     assert after.cues[0].text in next(place.glob("*.srt")).read_text()
 
 
+def test_what_was_seen_before_a_redo_was_stopped_is_not_asked_for_again(place: Path) -> None:
+    def stops(request: Request) -> str:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        again(place, "1", "2", writes=stops)
+    done, looks, writes = again(place, "1", "2", "3")
+    assert (looks.calls, writes.calls) == (1, 3)
+    assert len(done.files) > 0
+    assert all(one.after for one in done.results)
+    assert again(place, "1")[1].calls == 1, "what is done is asked for anew"
+    assert not (place / "redo-looks.jsonl").exists()
+
+
 def test_a_line_too_long_is_left_out(place: Path) -> None:
     done, _, _ = again(place, "1", writes=says("word " * 60))
     assert "dropped" in done.results[0].reason

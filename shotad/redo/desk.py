@@ -25,12 +25,16 @@ from shotad.script.cue import Cue, CueStatus
 from shotad.script.track import Track
 from shotad.types import Clip
 from shotad.workfolder import WorkFolder, key_of
-from shotad.writing import Engines, stage1_questions
+from shotad.writing import Engines, is_done, stage1_questions
 
 Record = Mapping[str, Any]
 
 LOG = "redo"
 """Of ``redo.jsonl``: one record for each slot and try, with all that was asked and answered."""
+
+
+LOOKS = "redo-looks"
+"""Of ``redo-looks.jsonl``: what Stage I has answered in a redo that is not done yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +85,20 @@ class Desk:
             for ask in asks:
                 yield self._result(ask, seen[ask.plan.slot.id])
                 task.advance()
+        (self._bench.folder.path / f"{LOOKS}.jsonl").unlink(missing_ok=True)
 
     def _look(self, asks: Sequence[Ask]) -> dict[str, Record]:
-        """Stage I's record of each slot."""
+        """Stage I's record of each slot; those that a redo made which was stopped are taken as they are."""
         engine, bench = self._engines.looks, self._bench
-        by_slot = {ask.plan.slot.id: ask for ask in asks}
-        asked = {
-            name: stage1_questions([ask.plan], replace(bench, config=ask.config), engine)[0]
-            for name, ask in by_slot.items()
+        log = bench.folder.log_of_records(LOOKS)
+        every = {
+            ask.plan.slot.id: stage1_questions([ask.plan], replace(bench, config=ask.config), engine)[0]
+            for ask in asks
         }
+        kept = {name: record for name, q in every.items() if (record := log.get(q.key)) is not None}
+        done = {name: record for name, record in kept.items() if is_done(record)}
+        asked = {name: q for name, q in every.items() if name not in done}
+        by_slot = {ask.plan.slot.id: ask for ask in asks if ask.plan.slot.id in asked}
 
         def inquiries() -> Iterator[Named]:
             wants = [ClipPlan(name, ask.plan.frames) for name, ask in by_slot.items()]
@@ -98,10 +107,10 @@ class Desk:
                 seen = stage1.as_seen(clip, by_slot[name].plan, engine, config)
                 yield name, stage1.inquiry(asked[name], seen, engine, config)
 
-        found: dict[str, Record] = {name: stage1.unread(q, engine) for name, q in asked.items()}
+        found: dict[str, Record] = done | {name: stage1.unread(q, engine) for name, q in asked.items()}
         with reported(bench.progress, "Looking at the film", len(asked), "slots") as task:
             for name, record in converse(inquiries(), {"looks": engine}):
-                found[name] = record
+                found[name] = log.add(asked[name].key, record)
                 self.seen.append(record)
                 task.advance()
         return found
