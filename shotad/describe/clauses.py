@@ -8,36 +8,53 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from shotad.describe.clausewords import (
+from shotad.describe.english.needs import NEEDS_DEED, NEEDS_PLACE, NOT_LAST, TAKES_ING
+from shotad.describe.english.nouns import (
     ADJECTIVE_ENDINGS,
     ADJECTIVES,
+    BEFORE_A_NOUN,
+    MASSES,
+    MOSTLY_NOUNS,
+    NOUNS_IN_ING,
+    NOUNS_TOO,
+    PERHAPS_NOUNS_IN_ING,
+    PLURALS,
+)
+from shotad.describe.english.smallwords import (
+    ADVERBS,
     ADVERBS_FIRST,
     AFTER_A_VERB,
-    ALSO_NOUNS,
-    AUXILIARY,
-    BEFORE_A_NOUN,
-    CLEAR_OBJECT,
+    AUXILIARIES,
     DETERMINERS,
     FLOATING,
-    LINKS,
-    MANY,
-    NEEDS_DEED,
-    NEEDS_PLACE,
+    LINKING,
     NOMINATIVE,
-    NOT_LAST,
-    NOUNS_IN_ING,
-    OTHER_CLAUSES,
+    OBJECTS,
+    OPENERS,
+    OTHERS,
+    PARTICLES,
+    PLURAL_DETERMINERS,
     PREPOSITIONS,
-    SAFE_PREPOSITIONS,
-    SHORT_SUBJECT,
-    SUBORDINATE,
-    TAKES_ING,
-    THIRD,
-    VERBS,
+    SUBORDINATING,
     WAYS,
     listed,
 )
+from shotad.describe.english.verbs import PARTICIPLES, PLAIN, THIRD, lemma
 
+_FINITE = THIRD | AUXILIARIES
+_PAST = PARTICIPLES - PLAIN - {"ground", "hidden"}
+"""What follows one of these belongs to it: ``a box done up | in a bow``."""
+_NOUNS_IN_ING = NOUNS_IN_ING | PERHAPS_NOUNS_IN_ING
+_BEFORE_NOUNS = DETERMINERS | OTHERS
+_MANY = PLURAL_DETERMINERS | PLURALS | {"they", "others"}
+"""Subjects in the plural without an ending in -s."""
+_SHORT_SUBJECT = 4
+_PREPOSITIONS = PREPOSITIONS - {"out"}
+"""``out`` ends a deed: ``comes out | from behind a hut``."""
+_SAFE_PREPOSITIONS = PREPOSITIONS - listed("of by for between out without before upon via like atop")
+"""Their phrases are rarely what the verb or the noun before them needs."""
+_OTHER_CLAUSES = listed("and to that who as is are for")
+"""Where one of these stands between, what follows may belong to another clause."""
 _LOWER = re.compile(r"[^\w'’-]+")
 
 
@@ -49,17 +66,17 @@ def bare(word: str) -> str:
 def is_verb(words: Sequence[str], at: int) -> bool:
     """True where ``words[at]`` is a verb in the third person; what may be a noun must have an object."""
     word = bare(words[at])
-    if word not in THIRD:
+    if word not in _FINITE:
         return False
     after = bare(words[at + 1]) if at + 1 < len(words) else ""
     before = bare(words[at - 1]) if at else ""
     named = at > 1 and words[at - 1][:1].isupper()
-    if before in DETERMINERS - FLOATING or (before in PREPOSITIONS and word not in AUXILIARY):
+    if before in _BEFORE_NOUNS - FLOATING or (before in _PREPOSITIONS and word not in AUXILIARIES):
         return False
     if before in ADJECTIVES and not named:
         return False
-    if word in ALSO_NOUNS:
-        return after in CLEAR_OBJECT or (before in NOMINATIVE) or before == "who" or (
+    if word in MOSTLY_NOUNS:
+        return after in OBJECTS or (before in NOMINATIVE) or before == "who" or (
             after in AFTER_A_VERB and (words[at - 1][:1].isupper() and at > 0)
         )  # fmt: skip
     return True
@@ -70,10 +87,14 @@ def main_verb(words: Sequence[str]) -> int | None:
     if not words or len(words) < 2:
         return None
     first = bare(words[0])
-    if first in LINKS:
+    if first in OPENERS:
         inner = main_verb(words[1:])
         return None if inner is None else inner + 1
-    if first in PREPOSITIONS or first in SUBORDINATE or (first.endswith("ing") and first not in NOUNS_IN_ING):
+    if (
+        first in _PREPOSITIONS
+        or first in SUBORDINATING
+        or (first.endswith("ing") and first not in _NOUNS_IN_ING)
+    ):
         return None
     relative = False
     for at in range(1, len(words)):
@@ -83,7 +104,7 @@ def main_verb(words: Sequence[str]) -> int | None:
             if not relative:
                 return at
             relative = False
-        if not relative and word in VERBS and _has_plural_subject(words[:at]):
+        if not relative and word in PLAIN and words[at][:1].islower() and _has_plural_subject(words[:at]):
             return at
     return None
 
@@ -95,20 +116,20 @@ def _has_plural_subject(words: Sequence[str]) -> bool:
     last = bare(words[-1])
     if last in BEFORE_A_NOUN:
         return last in {"they", "others"}
-    if bare(words[0]) in MANY or last in MANY or any(bare(word) == "and" for word in words):
+    if bare(words[0]) in _MANY or last in _MANY or any(bare(word) == "and" for word in words):
         return True
-    noun = re.search(r"[^su'i]s$", last) is not None and last not in THIRD
-    return noun and len(words) <= SHORT_SUBJECT and not any(bare(word) in PREPOSITIONS for word in words)
+    noun = re.search(r"[^su'i]s$", last) is not None and (last not in _FINITE or last in NOUNS_TOO)
+    return noun and len(words) <= _SHORT_SUBJECT and not any(bare(word) in _PREPOSITIONS for word in words)
 
 
 def is_lead(words: Sequence[str]) -> bool:
     """True for words before a comma that only say where, when or during what."""
     first = bare(words[0]) if words else ""
     return (
-        first in PREPOSITIONS
-        or first in SUBORDINATE
+        first in _PREPOSITIONS
+        or first in SUBORDINATING
         or first in ADVERBS_FIRST
-        or (first.endswith("ing") and first not in NOUNS_IN_ING and len(first) > 4)
+        or (first.endswith("ing") and first not in _NOUNS_IN_ING and len(first) > 4)
         or (first.endswith("ly") and len(words) == 1)
     )
 
@@ -116,7 +137,7 @@ def is_lead(words: Sequence[str]) -> bool:
 def begins_a_clause(words: Sequence[str]) -> bool:
     """True where a subject that can be told stands first and a verb follows."""
     first = bare(words[0]) if words else ""
-    subject = first in NOMINATIVE or first in DETERMINERS or words[0][:1].isupper() or first.endswith("'s")
+    subject = first in NOMINATIVE or first in _BEFORE_NOUNS or words[0][:1].isupper() or first.endswith("'s")
     return subject and main_verb(words) is not None
 
 
@@ -128,7 +149,7 @@ def may_end(words: Sequence[str]) -> bool:
     if last in {"other", "another"} and before in {"each", "one"}:
         return True
     adjective = last in ADJECTIVES or ADJECTIVE_ENDINGS.search(last) is not None
-    in_phrase = any(bare(word) in DETERMINERS for word in words[-4:-1]) or before in ADJECTIVES
+    in_phrase = any(bare(word) in _BEFORE_NOUNS for word in words[-4:-1]) or before in ADJECTIVES
     return not (adjective and in_phrase)
 
 
@@ -141,7 +162,7 @@ def cut_before(words: Sequence[str], at: int, verb: int) -> bool:
         clause = word != "as" or begins_a_clause(list(words[at + 1 :]))
         return clause and before not in _NOT_AFTER[word]
     if word in {"and", "but", "then"}:
-        return _another_deed(words, at, plural=bare(words[verb]) in VERBS)
+        return _another_deed(words, at, plural=bare(words[verb]) in PLAIN)
     if word == "to" and _purpose(words, at, verb):
         return True
     if word.endswith("ing"):
@@ -170,60 +191,61 @@ def _another_deed(words: Sequence[str], at: int, *, plural: bool) -> bool:
     if not rest:
         return False
     first = bare(rest[0])
-    if first in NOMINATIVE or first in DETERMINERS:
+    if first in NOMINATIVE or first in _BEFORE_NOUNS:
         between = any(bare(word) in {"between", "both", "of"} for word in words[:at])
         return (first in NOMINATIVE or not between) and main_verb(rest) is not None
-    if plural and first in VERBS:
+    if plural and first in PLAIN:
         return len(rest) > 1 and bare(rest[1]) in AFTER_A_VERB
-    return is_verb(["he", *rest], 1) if first not in ALSO_NOUNS else _clear_deed(rest)
+    return is_verb(["he", *rest], 1) if first not in MOSTLY_NOUNS else _clear_deed(rest)
 
 
 def _purpose(words: Sequence[str], at: int, verb: int) -> bool:
     """``lifts his leg | to pee on flames``: what a deed is done for, after its object."""
-    if at - verb < 3 or at + 2 >= len(words) or _base(bare(words[verb])) in NEEDS_DEED:
+    if at - verb < 3 or at + 2 >= len(words) or lemma(bare(words[verb])) in NEEDS_DEED:
         return False
     doing, after = bare(words[at + 1]), bare(words[at + 2])
     between = {bare(word) for word in words[verb + 1 : at]}
-    return doing in VERBS and after in AFTER_A_VERB and not between & OTHER_CLAUSES
+    tried = any(word.endswith("ing") and lemma(word) in NEEDS_DEED for word in between)
+    return doing in PLAIN and after in AFTER_A_VERB and not tried and not between & _OTHER_CLAUSES
 
 
 def _clear_deed(rest: Sequence[str]) -> bool:
-    return len(rest) > 1 and bare(rest[1]) in CLEAR_OBJECT | WAYS
+    return len(rest) > 1 and bare(rest[1]) in OBJECTS | WAYS
 
 
 def _participle(words: Sequence[str], at: int, verb: int) -> bool:
     word, before = bare(words[at]), bare(words[at - 1])
-    if word in NOUNS_IN_ING or len(word) < 5 or at + 1 >= len(words):
+    if word in _NOUNS_IN_ING or len(word) < 5 or at + 1 >= len(words):
         return False
     if (
-        before in PREPOSITIONS
-        or before in DETERMINERS
+        before in _PREPOSITIONS
+        or before in _BEFORE_NOUNS
         or before in ADJECTIVES
         or before in {"and", "or", "not"}
     ):
         return False
     if any(bare(w) == "and" for w in words[verb:at]):
         return False
-    if any(bare(w) in TAKES_ING for w in words[verb:at]) or before in THIRD or _is_deed(words, at - 1):
+    if any(bare(w) in TAKES_ING for w in words[verb:at]):
         return False
-    return not before.endswith("ing") and bare(words[at + 1]) in (
-        CLEAR_OBJECT | PREPOSITIONS | {"up", "down", "out"}
-    )
+    if _is_finite(words, at - 1) or _is_deed(words, at - 1):
+        return False
+    return not before.endswith("ing") and bare(words[at + 1]) in (OBJECTS | _PREPOSITIONS | PARTICLES)
 
 
 def _phrase(words: Sequence[str], at: int, verb: int) -> bool:
     """A phrase with a preposition after something that completes the verb: ``… a book | from the shelf``."""
     word, before = bare(words[at]), bare(words[at - 1])
-    deed = _base(bare(words[verb]))
-    if word not in SAFE_PREPOSITIONS or at + 1 >= len(words):
+    deed = lemma(bare(words[verb]))
+    if word not in _SAFE_PREPOSITIONS or at + 1 >= len(words):
         return False
     if deed in NEEDS_PLACE and not (deed in {"take", "draw", "lift", "pull"} and word == "from"):
         return False
-    if deed in {"be", "is", "are", "has", "have"} or at - verb < 2:
+    if deed in {"be", "have"} or at - verb < 2:
         return False
-    if before in PREPOSITIONS or before in THIRD or before.endswith(("ed", "ly", "ing")):
+    if before in _PREPOSITIONS | _PAST or before.endswith(("ed", "ly", "ing")):
         return False
-    if _is_deed(words, at - 1):
+    if _is_finite(words, at - 1) or _is_deed(words, at - 1):
         return False
     # Another deed stands between: what follows may be part of that one.
     return not any(bare(w) in {"and", "but", "then", "who", "that", "as", "to"} for w in words[verb + 1 : at])
@@ -231,12 +253,24 @@ def _phrase(words: Sequence[str], at: int, verb: int) -> bool:
 
 def _is_deed(words: Sequence[str], at: int) -> bool:
     """True for a verb in its base form; a noun of the same form stands in a phrase: ``his face``."""
+    word = bare(words[at])
+    if word not in PLAIN - MASSES or not words[at][:1].islower() or _after_a_word_for_nouns(words, at):
+        return False
+    return word in NEEDS_PLACE | ADVERBS or not _within_phrase(words, at)
+
+
+def _after_a_word_for_nouns(words: Sequence[str], at: int) -> bool:
     before = bare(words[at - 1]) if at else ""
-    in_phrase = before in DETERMINERS or before in ADJECTIVES or before.endswith("'s")
-    return bare(words[at]) in VERBS and not in_phrase
+    return before in _BEFORE_NOUNS | LINKING | ADJECTIVES or before.endswith("'s")
 
 
-def _base(verb: str) -> str:
-    if verb in VERBS or verb in AUXILIARY:
-        return verb
-    return next((base for base in (verb[:-1], verb[:-2], f"{verb[:-3]}y") if base in VERBS), verb)
+def _within_phrase(words: Sequence[str], at: int) -> bool:
+    """``a strong hook``, ``the crowded square``: a word of which no list knows may stand between."""
+    return at > 1 and bare(words[at - 2]) in _BEFORE_NOUNS and not words[at - 1].endswith(",")
+
+
+def _is_finite(words: Sequence[str], at: int) -> bool:
+    """True for a form in the third person that is no noun in a phrase."""
+    word = bare(words[at])
+    noun = word in NOUNS_TOO and (_after_a_word_for_nouns(words, at) or _within_phrase(words, at))
+    return word in _FINITE and not noun

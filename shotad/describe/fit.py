@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from shotad.describe import clauses
-from shotad.describe.clausewords import PREPOSITIONS, listed
+from shotad.describe.english.smallwords import OWNED, PREPOSITIONS, listed
 from shotad.script.cue import count_words
 from shotad.script.rules import quotations
+from shotad.script.words import ARTICLES
 
 _SENTENCE = re.compile(r"""(?<=[.!?…])["”']?\s+(?=["“']?[A-Z0-9])""")
 _ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|Sgt|Lt|Capt|Col|Gen|Jr|Sr|vs|No)\.$")
@@ -186,7 +187,7 @@ def _joined(head: list[str], rest: Sequence[str], verb: int, cut_at_comma: bool)
     return joined if ands[0] == 0 and len(member) <= _FEW and len(commas) == 1 else None
 
 
-_APART = listed("the a an his her their its")
+_APART = ARTICLES | OWNED
 _FEW = 3
 _SUBORDINATE = listed("while as who which when where but then and")
 

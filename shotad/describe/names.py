@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from shotad.describe.verbs import S_FORMS, word_set
+from shotad.describe.english.nouns import NO_ARTICLE
+from shotad.describe.english.smallwords import listed
+from shotad.describe.english.verbs import THIRD
 from shotad.script.rules import quotations
 
 _NAME = r"(?:[OD]['’]|Mc)?[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]+(?:['’-][A-ZÀ-ÖØ-Þ]?[a-zß-öø-ÿ]+)*"
@@ -27,14 +29,14 @@ _OF = re.compile(rf"{_NAME} of (?:the )?\Z")
 _OF_THIS = re.compile(rf" of (?:the )?{_NAME}")
 """``Tears of Steel`` is the title of something."""
 
-_TITLES = word_set(
+_TITLES = listed(
     """
     Mr Mrs Ms Miss Dr Doctor Professor Prof Captain Capt Colonel Col General Gen Major Lieutenant Lt
     Sergeant Sgt Officer Detective Inspector Agent Sir Lady Lord Madam Father Sister Brother Uncle Aunt
     King Queen Prince Princess President Judge Nurse Reverend Saint St Commander Admiral Private
     """
 )
-_NO_NAMES = word_set(
+_NO_NAMES = listed(
     """
     Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April June July
     August September October November December Christmas Easter Halloween God Jesus Bible English French
@@ -49,18 +51,6 @@ _NO_NAMES = word_set(
     """
 )
 """Words with a capital letter that are no names of people or places, at a line's start or within it."""
-
-
-_MASSES = word_set(
-    """
-    rain snow hail sleet wind mist fog steam smoke dust sand mud ash ice frost water blood sweat foam
-    fire light thunder dawn dusk night day morning evening darkness traffic paint oil grass ivy moss
-    wood paper glass metal music applause confetti debris rubble food wine beer coffee tea milk hair
-    skin flesh fabric silk tape rope nature life death time love everyone everybody nobody somebody
-    someone anyone neither none much more
-    """
-)
-"""Nouns that begin a sentence without an article."""
 
 
 def names_in(lines: Sequence[str], note: str = "") -> tuple[str, ...]:
@@ -110,9 +100,9 @@ def _acting(text: str) -> tuple[str, ...]:
     for match in _RUN.finditer(plain):
         verb = re.match(r" (?:\w+ly )?(\w+)", plain[match.end() :])
         first = match[0].lower()
-        if not verb or verb[1] not in S_FORMS or not _SENTENCE_START.search(plain[: match.start()]):
+        if not verb or verb[1] not in THIRD or not _SENTENCE_START.search(plain[: match.start()]):
             continue
-        if first not in _MASSES and not first.endswith(("ing", "light", "thing", "body")):
+        if first not in NO_ARTICLE and not first.endswith(("ing", "light", "thing", "body")):
             found += _name(match[0])
     return tuple(dict.fromkeys(found))
 

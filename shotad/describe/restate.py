@@ -6,22 +6,15 @@ import re
 from collections.abc import Sequence
 
 from shotad.describe.clauses import main_verb
-from shotad.describe.clausewords import listed
+from shotad.describe.english.nouns import NOUNS_IN_ING, PERHAPS_NOUNS_IN_ING, PLURALS
+from shotad.describe.english.smallwords import LINKING, POSSESSIVES, listed
+from shotad.script.words import ARTICLES
 
-_NOUNS_IN_ING = listed(
-    "building ceiling king ring string wing thing something anything nothing everything evening "
-    "morning wedding clothing railing living dining swimming sewing lightning viking being spring "
-    "sling sibling earring briefing housing lining"
-)
-_PERHAPS_NOUNS = listed(
-    "painting drawing clearing crossing opening landing meeting gathering ending beginning setting"
-)
-"""Nouns where nothing or a preposition follows: ``a large painting of a ship``."""
-_BEFORE_NOUN = listed("a an the his her their its of in on at with by from this that some another")
+_BEFORE_NOUN = ARTICLES | POSSESSIVES | LINKING | listed("in on this that some another")
+"""Words after which a form in -ing is a noun; after "two" and "near" it may be what the subject does."""
 _PREPOSITION = (
     r"(?:with|of|in|on|at|near|from|by|inside|outside|behind|beside|under|over|through|among|between)"
 )
-_PLURAL_WORDS = listed("people men women children police they both others crowds soldiers")
 _NUMBERS = (
     r"(?:two|three|four|five|six|seven|eight|several|many|some|both|various|multiple|numerous|few|a few)"
 )
@@ -91,7 +84,7 @@ def _participle(head: str) -> int | None:
         plain = word.strip(",;:").lower()
         before = words[at - 1].lower() if at else ""
         after = words[at + 1].lower() if at + 1 < len(words) else "of"
-        noun = plain in _NOUNS_IN_ING or (plain in _PERHAPS_NOUNS and re.fullmatch(_PREPOSITION, after))
+        noun = plain in NOUNS_IN_ING or (plain in PERHAPS_NOUNS_IN_ING and re.fullmatch(_PREPOSITION, after))
         if plain in _CLAUSE_WORDS:
             return None
         if at and plain.endswith("ing") and len(plain) > 4 and not noun and before not in _BEFORE_NOUN:
@@ -124,7 +117,7 @@ def _be(subject: Sequence[str], names: Sequence[str]) -> str:
         return "are"
     if last in names or re.match(r"(?:an?|one|this|that|he|she|it)\b", phrase, re.IGNORECASE):
         return "is"
-    plural = last.lower() in _PLURAL_WORDS or (
+    plural = last.lower() in PLURALS | {"they"} or (
         last[:1].islower() and re.search(r"[^sui]s$", last) is not None
     )
     return "are" if plural else "is"

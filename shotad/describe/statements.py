@@ -9,9 +9,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from shotad.describe import verbs
+from shotad.describe.english.needs import RESULTS, SEEING
+from shotad.describe.english.nouns import NOUNS_IN_ING
+from shotad.describe.english.smallwords import (
+    ADVERBS,
+    DETERMINERS,
+    FLOATING,
+    LINKING,
+    NOMINATIVE,
+    PREPOSITIONS,
+    STOPS,
+)
+from shotad.describe.english.verbs import GERUNDS, PARTICIPLES, PLAIN, THIRD, forms
+from shotad.describe.subjects import Clause, agrees, clause_of, first_word, is_plural, words_in
 from shotad.script.rules import quotations
 
 _SENTENCE = re.compile(r"(?<![A-Z])(?<!\bMr)(?<!\bMrs)(?<!\bDr)[.!?…]+[\"”’)]*\s+|\s*;\s+")
@@ -30,38 +41,20 @@ _NOT_A_PLACE = re.compile(
     r"\b(?:nights?|mornings?|evenings?|afternoons?|days?|dawn|dusk|moments?|times?|hours?|minutes?|seconds?|years?"
     r"|once|last|first|turn|unison|return|response|reply|\w+day|front|contrast|silence|mirrors?|reflections?"
     r"|photos?|photographs?|pictures?|paintings?|dreams?|flashbacks?|hands?|arms?|fingers?|motion|one|another"
-    r"|flash|instant|blur|haste|panic)\b",
+    r"|flash|instant|blur|haste|panic|chance|screens?|monitors?|televisions?|tvs?)\b",
     re.IGNORECASE,
 )
 """Nouns of phrases that are no place in which the subject is."""
-_NO_PARTICIPLES = verbs.word_set(
-    "during morning evening nothing everything anything something king according"
-)
+_NO_PARTICIPLES = (NOUNS_IN_ING - GERUNDS) | {"according"}
+_NO_NOUNS = PREPOSITIONS | STOPS | GERUNDS | {"and"}
+_THERE = forms({"watch"})
+"""Who watches is in the place; what is seen or heard may be in it instead."""
 _FRONTED = re.compile(r"(?:as|while|when|after|once|until)\s+(?P<clause>[^,]+),\s+", re.IGNORECASE)
 _WHO = re.compile(r"(?:who|which)\s+")
 _ANTECEDENT = re.compile(
     r"\b((?:an?|the|his|her|their|its|another|two|three|several|some)\s+(?:[\w'’-]+\s+){0,3}[\w'’-]+"
     r"|[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*)$"
 )
-_S_ENDING = re.compile(
-    r"(?!(?:his|this|its|across|besides|always|perhaps|plus|upstairs|downstairs|hers|theirs)$)"
-    r"[a-z]{2,}(?<!ward)(?<![su])s"
-)
-"""With a word like "the" behind it, such a word is a verb, known or not."""
-_SEEING = re.compile(r"\b(?:see|watch|hear|let|make|help|feel)s?\b", re.IGNORECASE)
-_LONGEST_SUBJECT = 12
-
-
-@dataclass(frozen=True, slots=True)
-class _Clause:
-    """Who acts; ``plural`` tells the form of the verbs."""
-
-    subject: str
-    plural: bool
-
-    @property
-    def be(self) -> str:
-        return "are" if self.plural else "is"
 
 
 def statements_of(line: str) -> tuple[str, ...]:
@@ -89,7 +82,7 @@ def _sentence(claim: str) -> str:
 def _claims(sentence: str) -> Iterator[str]:
     """Claims of one sentence: what stands before its subject, then clause by clause."""
     fronted = _FRONTED.match(sentence)
-    if fronted and _clause(fronted["clause"]) and _clause(sentence[fronted.end() :]):
+    if fronted and clause_of(fronted["clause"]) and clause_of(sentence[fronted.end() :]):
         yield from _claims(fronted["clause"])
         yield from _claims(sentence[fronted.end() :])
         return
@@ -97,12 +90,12 @@ def _claims(sentence: str) -> Iterator[str]:
     if opened:
         first, sentence = opened
         yield first
-    clause = _clause(sentence)
+    clause = clause_of(sentence)
     begin = 0
     opener = sentence[: sentence.find(", ") + 1]
-    if opener and (" " not in opener or (clause is None and _first_word(sentence) in verbs.PREPOSITIONS)):
+    if opener and (" " not in opener or (clause is None and first_word(sentence) in PREPOSITIONS)):
         begin = len(opener) + 1
-        clause = _clause(sentence[begin:])
+        clause = clause_of(sentence[begin:])
     if clause is None:
         yield sentence
     else:
@@ -113,20 +106,20 @@ def _opened(sentence: str) -> tuple[str, str] | None:
     """A place or a participle before the subject, as a claim of its own, and the rest."""
     place = _PLACE.match(sentence)
     end = place.end() if place else sentence.find(", ") + 2
-    clause = _clause(sentence[end:]) if end > 1 else None
+    clause = clause_of(sentence[end:]) if end > 1 else None
     if clause is None:
         return None
     if place:
-        is_there = not _NOT_A_PLACE.search(place["phrase"]) and not _SEEING.search(sentence[end:])
+        is_there = not _NOT_A_PLACE.search(place["phrase"]) and not _sees(sentence[end:], SEEING - _THERE)
         claim = f"{clause.subject} {clause.be} {_small(place['phrase'])}"
         return (claim, sentence[end:]) if is_there else None
-    first = _first_word(sentence)
+    first = first_word(sentence)
     if first.endswith("ing") and first not in _NO_PARTICIPLES:
         return f"{clause.subject} {clause.be} {_small(sentence[: end - 2])}", sentence[end:]
     return None
 
 
-def _cut(sentence: str, clause: _Clause, begin: int) -> Iterator[str]:
+def _cut(sentence: str, clause: Clause, begin: int) -> Iterator[str]:
     """The claims of a sentence whose first clause, at ``begin``, is known, by the borders that are ones."""
     start, prefix, participle, position = 0, "", False, _after_subject(sentence, clause, begin)
     while border := _BORDER.search(sentence, position):
@@ -143,30 +136,32 @@ def _cut(sentence: str, clause: _Clause, begin: int) -> Iterator[str]:
     yield f"{prefix}{sentence[start:]}"
 
 
-def _after_subject(sentence: str, clause: _Clause, begin: int) -> int:
+def _after_subject(sentence: str, clause: Clause, begin: int) -> int:
     """Where the verb of a clause that starts at ``begin`` may stand: an "and" before it joins subjects."""
     found = sentence.find(clause.subject, begin)
     return found + len(clause.subject) if found >= 0 else begin
 
 
-_New = tuple[str, int, _Clause, bool]
+_New = tuple[str, int, Clause, bool]
 """Words to put before what follows, characters to leave out, its clause, whether it is a participle's."""
 
 
 def _after_border(
-    border: re.Match[str], said: str, after: str, clause: _Clause, participle: bool
+    border: re.Match[str], said: str, after: str, clause: Clause, participle: bool
 ) -> _New | None:
     """How the claim after a border begins, or None where none begins."""
     who = _WHO.match(after) if border["comma"] else None
     if who:
         return _relative(said, after[who.end() :], who.end())
-    first = _first_word(after)
-    if not border["time"] and _agrees(after, clause, said) and not (clause.plural and _SEEING.search(said)):
+    if border["time"] and words_in(said)[-1].lower() in LINKING | {"to"}:
+        return None
+    first = first_word(after)
+    if not border["time"] and agrees(after, clause, said) and not (clause.plural and _sees(said)):
         return (f"{clause.subject} ", 0, clause, False)
     comma = border["comma"] and not border["joined"]
-    if first in verbs.GERUNDS - verbs.RESULTS and (comma or border["time"] or border["dash"] or participle):
+    if first in GERUNDS - RESULTS and (comma or border["time"] or border["dash"] or participle):
         return (f"{clause.subject} {clause.be} ", 0, clause, True)
-    own = _clause(after)
+    own = clause_of(after)
     if own is not None and _own_subject(after, border):
         return ("", 0, own, False)
     return _absolute(after) if comma or border["dash"] else None
@@ -175,25 +170,25 @@ def _after_border(
 def _relative(said: str, after: str, skipped: int) -> _New | None:
     """``…, who draws a gun`` says it of what stands before the comma."""
     named = _ANTECEDENT.search(said)
-    word = _first_word(after)
-    if named is None or word not in verbs.S_FORMS | verbs.BASE_FORMS:
+    word = first_word(after)
+    if named is None or word not in THIRD | PLAIN:
         return None
-    plural = word not in verbs.S_FORMS
-    return (f"{named[1]} ", skipped, _Clause(named[1], plural), False)
+    plural = word not in THIRD
+    return (f"{named[1]} ", skipped, Clause(named[1], plural), False)
 
 
 def _absolute(after: str) -> _New | None:
     """``his eyes fixed on her``, ``gulls circling above`` as a claim: "is" or "are" is put in."""
-    words = _words(after)
+    words = words_in(after)
+    if words[0].lower() in ADVERBS - FLOATING:
+        return None
     for number, word in enumerate(words[1:4], 1):
-        owned = words[0].lower() in verbs.DETERMINERS
-        if word.lower() in verbs.GERUNDS or (owned and number > 1 and word.lower() in verbs.PARTICIPLES):
+        owned = words[0].lower() in DETERMINERS
+        if word.lower() in GERUNDS or (owned and number > 1 and word.lower() in PARTICIPLES):
             noun = " ".join(words[:number])
-            if {w.lower().split("'")[0] for w in words[:number]} & (
-                verbs.PREPOSITIONS | verbs.STOPS | verbs.GERUNDS | {"and"}
-            ):
+            if {w.lower().split("'")[0] for w in words[:number]} & _NO_NOUNS:
                 return None
-            clause = _Clause(noun, _is_plural(words[:number]))
+            clause = Clause(noun, is_plural(words[:number]))
             return (f"{noun} {clause.be} ", len(noun) + 1, clause, True)
         if re.search(r"[^\w'’-]", after[: len(" ".join(words[: number + 1]))].replace(" ", "")):
             return None
@@ -202,121 +197,14 @@ def _absolute(after: str) -> _New | None:
 
 def _own_subject(after: str, border: re.Match[str]) -> bool:
     """Whether what follows may be a clause with its own subject, and not the next thing of a list."""
-    first = _words(after)[0]
-    if first.lower() in ("he", "she", "they", "it"):
+    first = words_in(after)[0]
+    if first.lower() in NOMINATIVE:
         return True
-    return first.lower() in verbs.DETERMINERS or first[0].isupper() or bool(border["time"])
+    return first.lower() in DETERMINERS or first[0].isupper() or bool(border["time"])
 
 
-def _clause(text: str) -> _Clause | None:
-    """The subject at a text's beginning, if a finite verb follows it."""
-    words = _words(text)
-    if (
-        len(words) > 1
-        and words[0].lower() in ("both", "all", "others")
-        and words[1].lower() in verbs.BASE_FORMS
-    ):
-        return _Clause(words[0], plural=True)
-    words = words[sum(1 for _ in _leading_adverbs(words)) :]
-    if len(words) < 2:
-        return None
-    first = words[0].lower()
-    if first in ("he", "she", "it", "they"):
-        at = 1 + sum(1 for _ in _leading_adverbs(words[1:]))
-        plural = first == "they"
-        if at < len(words) and _finite(words[at].lower(), plural):
-            return _Clause(words[0], plural)
-        return None
-    if first in verbs.PREPOSITIONS | verbs.STOPS or first in verbs.GERUNDS:
-        return None
-    return _noun_clause(text, words)
-
-
-def _noun_clause(text: str, words: list[str]) -> _Clause | None:
-    begin = 2 if words[0].lower() in verbs.DETERMINERS else 1
-    reach = text.find(",") if "," in text else len(text)
-    for at in range(1, min(len(words), _LONGEST_SUBJECT)):
-        word = words[at].lower()
-        subject = words[:at]
-        if word in verbs.STOPS or len(" ".join(words[: at + 1])) > reach:
-            return None
-        if at < begin:
-            continue
-        follows = words[at + 1].lower() if at + 1 < len(words) else ""
-        if word in verbs.S_FORMS and not (word in verbs.NOUNS_TOO and follows in verbs.BASE_FORMS):
-            return _Clause(" ".join(subject), plural=False)
-        if word in verbs.BASE_FORMS and _is_plural(subject):
-            return _Clause(" ".join(subject), plural=True)
-    return None
-
-
-def _is_plural(subject: list[str]) -> bool:
-    lower = [word.lower() for word in subject if not re.search(r"\wly$", word)] or [""]
-    if "and" in lower or lower[0] in verbs.PLURAL_DETERMINERS:
-        return True
-    if lower[0] in ("a", "an", "another", "each", "every", "this", "that"):
-        return False
-    head = next((lower[i - 1] for i, word in enumerate(lower) if i and word in verbs.PREPOSITIONS), lower[-1])
-    return head in verbs.PLURALS or bool(re.search(r"[^s'’u]s$", head))
-
-
-def _agrees(text: str, clause: _Clause, said: str) -> bool:
-    """Whether a verb in the form that the clause's subject asks for begins the text, after adverbs."""
-    words = _words(text)
-    at = sum(1 for _ in _leading_adverbs(words))
-    word = words[at].lower() if at < len(words) else ""
-    follows = words[at + 1].lower() if at + 1 < len(words) else ""
-    if (
-        not clause.plural
-        and _S_ENDING.fullmatch(word)
-        and (follows in verbs.OBJECTS or follows.startswith("⟦"))
-    ):
-        return True
-    if word not in (verbs.BASE_FORMS if clause.plural else verbs.S_FORMS):
-        return False
-    if word not in (verbs.MASSES if clause.plural else verbs.NOUNS_TOO):
-        return True
-    rest = text[text.find(words[at]) + len(words[at]) :]
-    if re.match(r"\s+(?!and\b|or\b|of\b|as\b)[\w⟦]", rest):
-        return True
-    return not _may_be_listed(said)
-
-
-def _may_be_listed(said: str) -> bool:
-    """Whether a bare noun could follow what was said: ``plates, cups``, but not ``turns`` or ``a gun``."""
-    words = [word.lower() for word in _words(said)]
-    last = words[-1]
-    if (
-        last in verbs.S_FORMS | verbs.BASE_FORMS | verbs.PREPOSITIONS | verbs.PRONOUNS | verbs.ADVERBS
-        or last.endswith("ly")
-    ):
-        return last in verbs.NOUNS_TOO and len(words) > 2
-    return last.endswith("s") or not set(words[-4:-1]) & verbs.DETERMINERS
-
-
-def _finite(word: str, plural: bool) -> bool:
-    """After a pronoun anything of the right form is taken for a verb."""
-    if word in ("is", "has", "are", "have", "does", "do"):
-        return (word in ("are", "have", "do")) == plural
-    return not word.endswith("ing") and (plural or word.endswith("s"))
-
-
-def _leading_adverbs(words: list[str]) -> Iterator[str]:
-    for word in words:
-        if word.lower() not in verbs.ADVERBS and not re.search(r"\wly$", word.lower()):
-            return
-        yield word
-
-
-def _first_word(text: str) -> str:
-    """The first word that is no adverb, in small letters."""
-    words = _words(text)
-    at = sum(1 for _ in _leading_adverbs(words))
-    return words[at].lower() if at < len(words) else ""
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"⟦\d+⟧|[\w'’-]+", text) or [""]
+def _sees(text: str, seeing: frozenset[str] = SEEING) -> bool:
+    return not seeing.isdisjoint(word.lower() for word in words_in(text))
 
 
 def _small(phrase: str) -> str:

@@ -61,6 +61,18 @@ TRAILS = [
     ("She watches the boats from the top of the lighthouse.", 4, "She watches the boats."),
     ("Ben wipes his face with a rag.", 4, "Ben wipes his face."),
     ("She kicks the door to free her foot.", 4, "She kicks the door."),
+    ("He cocks his head as she shudders.", 4, "He cocks his head."),
+    ("Her brow furrows as she reads.", 3, "Her brow furrows."),
+    ("Now the guards lower the ramp while she waits.", 6, "Now the guards lower the ramp."),
+    ("A diver comes out from behind the wreck.", 4, "A diver comes out."),
+    ("Mo lands a strong hook on his jaw.", 5, "Mo lands a strong hook."),
+    (
+        "A searchlight reveals a swarm of bats fleeing past the tower.",
+        7,
+        "A searchlight reveals a swarm of bats.",
+    ),
+    ("He shows her a box done up in a bow.", 7, None),
+    ("Ada grapples with Ben, trying desperately to stop him.", 6, "Ada grapples with Ben."),
     # What leads in.
     ("In the cellar, a rat gnaws at a rope.", 6, "A rat gnaws at a rope."),
     ("As the train slows, Ada jumps off.", 3, "Ada jumps off."),

@@ -4,19 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.describe.wording import VERBS, content_of, head_of, is_unfinished, verbs_of, words_of
-
-
-@pytest.mark.parametrize(
-    ("form", "lemma"),
-    [
-        ("grabbing", "grab"), ("grabs", "grab"), ("carries", "carry"), ("carried", "carry"),
-        ("watches", "watch"), ("took", "take"), ("ran", "run"), ("running", "run"), ("lies", "lie"),
-        ("smiling", "smile"), ("flees", "flee"), ("fleeing", "flee"), ("stepped", "step"), ("played", "play"),
-    ],
-)  # fmt: skip
-def test_forms_lead_to_their_verb(form: str, lemma: str) -> None:
-    assert VERBS[form] == lemma
+from shotad.describe.wording import content_of, head_of, is_unfinished, verbs_of, words_of
 
 
 @pytest.mark.parametrize(
@@ -27,6 +15,17 @@ def test_forms_lead_to_their_verb(form: str, lemma: str) -> None:
         ("In the kitchen, the old man picks up a knife.", ("man", "pick")),
         ("He then leaps over to the customers.", ("he", "leap")),
         ("The pizza guy's jaw drops.", ("jaw", "drop")),
+        ("The old train stops at the gate.", ("train", "stop")),
+        ("Union fans go wild.", ("fan", "go")),
+        ("Smoke fills the room.", ("smoke", "fill")),
+        ("Mr. Hand rips the card.", ("hand", "rip")),
+        ("Bob watches Ann.", ("bob", "watch")),
+        ("Cut to black.", ("", "cut")),
+        ("They all stare.", ("they", "stare")),
+        ("The men in black turn.", ("black", "turn")),
+        ("Cornered, the duo flee.", ("duo", "flee")),
+        ("Hal lights a lamp.", ("hal", "light")),
+        ("Near the van, they wait.", ("they", "wait")),
         ("Inside, a second pair of doors.", ("", "")),
     ],
 )
