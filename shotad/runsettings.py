@@ -29,8 +29,9 @@ PLANNING = ("film", "shots", "speech", "slots")
 """Groups of settings by which slots are planned."""
 
 _ENGINE_OF_STAGE = ("engine", "model", "revision", "base_url")
-_CREDENTIALS = re.compile(r"(?<=://)[^/\s@]*@")
-_QUERY_KEY = re.compile(r"(?i)([?&][^=&\s]*(?:key|token|secret|sig|password)[^=&\s]*=)[^&\s'\"]*")
+_CREDENTIALS = re.compile(r"(?<=://)[^/\s?#]*@")
+_SECRET_NAME = r"[^=&\s]*(?:key|token|secret|sig|pass|pwd|code|auth|cred)[^=&\s]*"
+_QUERY_KEY = re.compile(rf"(?i)([?&]{_SECRET_NAME}=)[^&\s'\"]*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,8 @@ def test_no_secret_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     ("text", "clean"),
     [
         ("https://me:pw@host/v1", "https://host/v1"),
+        ("https://me:p@ss@host/v1", "https://host/v1"),
+        ("https://host/v1?code=x&api-version=2", "https://host/v1?code=…&api-version=2"),
         ("http://127.0.0.1:8000/v1", "http://127.0.0.1:8000/v1"),
         ("https://host/v1?key=x&v=2", "https://host/v1?key=…&v=2"),
         ("https://host/v1?v=2&access_token=x", "https://host/v1?v=2&access_token=…"),

@@ -205,6 +205,7 @@ def test_an_error_in_a_200_counts_as_one() -> None:
     [
         ("gpt-4o-2024-08-06", "low", (597, 336), 85),
         ("gpt-4o-mini", "low", (597, 336), 2833),
+        ("openai/gpt-4o-mini", "low", (597, 336), 2833),
         ("gpt-4o", "high", (597, 336), 85 + 2 * 170),
         ("gpt-4o", "high", (150, 150), 255),
         ("gpt-4o", "auto", (2048, 4096), 1105),

@@ -32,8 +32,8 @@ def tokens_per_image(model: str, detail: str, width: int, height: int) -> int:
     short side of 768, and each tile of 512 that covers it is added. Qwen's models count squares of 28
     pixels, from Qwen3 on of 32, whatever the detail.
 
-    >>> tokens_per_image("gpt-4o", "low", 4096, 8192)
-    85
+    >>> tokens_per_image("gpt-4o", "low", 4096, 8192), tokens_per_image("openai/gpt-4o-mini", "low", 8, 8)
+    (85, 2833)
     >>> tokens_per_image("gpt-4o", "high", 1024, 1024), tokens_per_image("gpt-4o", "high", 2048, 4096)
     (765, 1105)
     >>> tokens_per_image("Qwen/Qwen2-VL-7B-Instruct", "low", 597, 336)
@@ -42,7 +42,8 @@ def tokens_per_image(model: str, detail: str, width: int, height: int) -> int:
     if (qwen := _QWEN.search(model)) is not None:
         square = 28 if int(qwen[1]) < 3 else 32
         return max(1, round(width / square)) * max(1, round(height / square)) + _QWEN_FRAME
-    base, each = next(((low, tile) for name, low, tile in _COSTS if model.startswith(name)), _USUAL)
+    own = model.rpartition("/")[2]  # gateways put the maker before it
+    base, each = next(((low, tile) for name, low, tile in _COSTS if own.startswith(name)), _USUAL)
     if detail == "low":
         return base
     scale = min(1.0, _LONG_SIDE / max(width, height), _SHORT_SIDE / min(width, height))
