@@ -153,8 +153,14 @@ def _look(plans: Sequence[SlotPlan], bench: Bench, engine: Engine, made: list[Re
             task.advance()
     for question in unread.values():
         log.add(question.key, stage1.unread(question, engine))
-    log.keep(question.key for question in asked)
+    _tidied(log, [question.key for question in asked], bench)
     return [log.record(question.key) for question in asked]
+
+
+def _tidied(log: RecordLog, keys: Sequence[str], bench: Bench) -> None:
+    """Stale records go; but after a run over a part of the film none, for those of the rest are not stale."""
+    if bench.given.start <= 0 and bench.given.end is None:
+        log.keep(keys)
 
 
 class _Desk:
@@ -190,7 +196,7 @@ class _Desk:
                 self._keys += [question.key for question in asked]
                 record = self._log.record(asked[0].key) if asked else None
                 self._add(plan, look, record)
-        self._log.keep(self._keys)
+        _tidied(self._log, self._keys, self._bench)
 
     def _questions(self, plans: Sequence[SlotPlan], seen: Sequence[Record]) -> list[stage2.Question]:
         writes, config = self._engines.writes, self._config

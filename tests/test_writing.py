@@ -126,6 +126,14 @@ def test_usage_is_that_of_this_run_only(tmp_path: Path) -> None:
     assert (again.used.calls, looks.asked, writes.asked) == (0, [], [])
 
 
+def test_a_run_over_a_part_loses_no_answer_of_the_rest(tmp_path: Path) -> None:
+    whole, _, _ = run(tmp_path / "w")
+    run(tmp_path / "w", given=Given(start=6.0, end=14.0))
+    again, looks, writes = run(tmp_path / "w")
+    assert looks.asked == writes.asked == []
+    assert lines(again) == lines(whole)
+
+
 def test_the_story_is_told_from_line_to_line(tmp_path: Path) -> None:
     subtitles = tmp_path / "film.vtt"
     subtitles.write_text(SUBTITLES)
