@@ -40,6 +40,8 @@ PRESETS = {
     "paper": Preset("qwen2-vl", "llama3"),
 }
 
+_WANTED = "An engine is a class whose objects have identity, abilities and generate (docs/engines.md)."
+
 EVERYWHERE = "embedded"
 """What ``auto`` takes where nothing better is at hand."""
 PAPER_MODELS = ("qwen2-vl-7b", "llama3-8b")
@@ -64,6 +66,8 @@ def engine_class(name: str) -> type[Engine]:
         found: type[Engine] = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise EngineError(f"The engine {name} cannot be loaded: {error}.", "Install what it needs.") from None
+    if not callable(found):
+        raise EngineError(f"{name} is no class.", _WANTED)
     return found
 
 
@@ -77,7 +81,10 @@ def make_engine(name: str, config: Config, stage: Stage) -> Engine:
     for_stage: Callable[[Config, Stage], Engine] | None = getattr(made, "for_stage", None)
     if for_stage is not None:
         return for_stage(config, stage)
-    return made(config)  # type: ignore[call-arg]  # a Protocol declares no constructor
+    engine: object = made(config)  # type: ignore[call-arg]  # a Protocol declares no constructor
+    if not isinstance(engine, Engine):
+        raise EngineError(f"{name} is no engine.", _WANTED)
+    return engine
 
 
 def stage_engines(config: Config) -> Preset:

@@ -1,0 +1,30 @@
+"""Engines by name: what is no engine is told as an error, whatever it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from shotad.config import load_config
+from shotad.engines import make_engine
+from shotad.engines.fake import FakeEngine
+from shotad.errors import EngineError
+
+
+def test_an_engine_is_found_by_its_place() -> None:
+    assert isinstance(make_engine("shotad.engines.fake:FakeEngine", load_config(), "stage1"), FakeEngine)
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("os:path", "os:path is no class"),
+        ("builtins:str", "builtins:str is no engine"),
+        ("shotad:nothing", "cannot be loaded"),
+        ("no_such_module:Class", "cannot be loaded"),
+        ("fakee", "Did you mean fake"),
+    ],
+)
+def test_what_is_no_engine_is_told(name: str, what: str) -> None:
+    with pytest.raises(EngineError) as told:
+        make_engine(name, load_config(), "stage1")
+    assert what in str(told.value)
