@@ -77,7 +77,14 @@ def _lines(plans: Sequence[SlotPlan], bench: Bench, engines: Engines) -> Iterato
         known = description_of(slot.id, record) if record is not None and is_done(record) else None
         described = known or Description(slot.id, {}, "", "", "")
         asked = stage2.question(
-            look.plan, described, (), engine, config, story=story, looks=engines.looks.identity
+            look.plan,
+            described,
+            (),
+            engine,
+            config,
+            story=story,
+            looks=engines.looks.identity,
+            shown=look.key,
         )
         if known is not None and not in_turn and is_done(log.get(asked.key)):
             continue

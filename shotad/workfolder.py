@@ -53,7 +53,6 @@ class WorkFolder:
     def __enter__(self) -> Self:
         with _explained(self.path, "cannot be made"):
             self.path.mkdir(parents=True, exist_ok=True)
-            self._sweep()
         try:
             with _explained(self.path, "cannot be written"):
                 self._lock.acquire()
@@ -62,6 +61,7 @@ class WorkFolder:
                 f"The work folder {self.path} is in use by another shotad.",
                 "Wait for it, or give this run a folder of its own with --out.",
             ) from None
+        self._sweep()
         return self
 
     def __exit__(
@@ -128,19 +128,24 @@ class WorkFolder:
     def _sweep(self) -> None:
         """Remove temporary files that a killed run has left."""
         for leftover in self.path.glob(".tmp-*"):
-            leftover.unlink(missing_ok=True)
+            if not leftover.is_dir():
+                leftover.unlink(missing_ok=True)
 
 
 class RecordLog:
-    """Records that come one by one, found again by key. A half-written last line is left out."""
+    """Records that come one by one, found again by key. A half-written last line is left out.
+
+    What is not of this run and yet worth keeping lies aside, in ``NAME.aside.jsonl``.
+    """
 
     def __init__(self, path: Path, *, discard: bool = False) -> None:
-        self._path = path
+        self._path, self._aside = path, path.with_suffix(".aside.jsonl")
         self._records: dict[str, dict[str, Any]] = {}
-        if discard:
-            path.unlink(missing_ok=True)
-        else:
-            self._load()
+        for file in (self._aside, self._path):
+            if discard:
+                file.unlink(missing_ok=True)
+            else:
+                self._load(file)
 
     def get(self, key: str) -> dict[str, Any] | None:
         """The record with this key, or None."""
@@ -160,15 +165,22 @@ class RecordLog:
         self._records[key] = json.loads(line)
         return self._records[key]
 
-    def keep(self, keys: Iterable[str]) -> None:
-        """Rewrite the file with just these records, in this order; stale ones go."""
-        lines = [_line(self._records[key]) for key in dict.fromkeys(keys) if key in self._records]
-        write_text(self._path, "".join(lines))
+    def keep(self, keys: Iterable[str], spare: Callable[[Json], object] = lambda _: None) -> None:
+        """Rewrite the file with just these records, in this order; stale ones go.
 
-    def _load(self) -> None:
+        ``spare`` names what others are kept for, aside: of those with the same name the last. None: it goes.
+        """
+        kept = {key: self._records[key] for key in dict.fromkeys(keys) if key in self._records}
+        named = ((spare(record), record) for key, record in self._records.items() if key not in kept)
+        aside = {name: record for name, record in named if name is not None}
+        if aside or self._aside.exists():
+            write_text(self._aside, "".join(map(_line, aside.values())))
+        write_text(self._path, "".join(map(_line, kept.values())))
+
+    def _load(self, path: Path) -> None:
         try:
-            with _explained(self._path, "cannot be read"):
-                raw = self._path.read_bytes()
+            with _explained(path, "cannot be read"):
+                raw = path.read_bytes()
         except FileNotFoundError:
             return
         whole, newline, rest = raw.rpartition(b"\n")
@@ -179,7 +191,7 @@ class RecordLog:
             except (ValueError, KeyError, TypeError):
                 continue
         if rest or (raw and not newline):
-            write_text(self._path, (whole + newline).decode("utf-8", "replace"))
+            write_text(path, (whole + newline).decode("utf-8", "replace"))
 
 
 def write_text(path: Path, text: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from shotad.config import Config
 from shotad.describe import stage1, stage2
-from shotad.describe.ask import ask_all
+from shotad.describe.ask import ask_all, identity_record
 from shotad.describe.converse import Named, Who, converse
 from shotad.describe.estimate import Terms
 from shotad.describe.lines import Around, cue_of
@@ -153,14 +153,24 @@ def _look(plans: Sequence[SlotPlan], bench: Bench, engine: Engine, made: list[Re
             task.advance()
     for question in unread.values():
         log.add(question.key, stage1.unread(question, engine))
-    _tidied(log, [question.key for question in asked], bench)
+    _tidied(log, [question.key for question in asked], bench, identity_record(engine.identity))
     return [log.record(question.key) for question in asked]
 
 
-def _tidied(log: RecordLog, keys: Sequence[str], bench: Bench) -> None:
-    """Stale records go; but after a run over a part of the film none, for those of the rest are not stale."""
+def _of_other(record: Record, maker: Record) -> tuple[str, str] | None:
+    """Slot and maker of an answer by another engine; None for one of ``maker`` and for a failed one."""
+    if record.get("error") is not None or record.get("maker") == maker:
+        return None
+    return str(record.get("slot")), key_of(record.get("maker"))
+
+
+def _tidied(log: RecordLog, keys: Sequence[str], bench: Bench, maker: Record) -> None:
+    """Stale records go; but after a run over a part of the film none, for those of the rest are not stale.
+
+    The last answers of other engines are kept aside: they may have been paid for.
+    """
     if bench.given.start <= 0 and bench.given.end is None:
-        log.keep(keys)
+        log.keep(keys, lambda record: _of_other(record, maker))
 
 
 class _Desk:
@@ -196,7 +206,8 @@ class _Desk:
                 self._keys += [question.key for question in asked]
                 record = self._log.record(asked[0].key) if asked else None
                 self._add(plan, look, record)
-        _tidied(self._log, self._keys, self._bench)
+        maker = identity_record(self._engines.writes.identity)
+        _tidied(self._log, self._keys, self._bench, maker)
 
     def _questions(self, plans: Sequence[SlotPlan], seen: Sequence[Record]) -> list[stage2.Question]:
         writes, config = self._engines.writes, self._config
@@ -209,6 +220,7 @@ class _Desk:
                 config,
                 story=self._telling.text(plan.slot),
                 looks=self._engines.looks.identity,
+                shown=str(look["key"]),
             )
             for plan, look in zip(plans, seen, strict=True)
             if not stage1.failed(look)

@@ -77,11 +77,12 @@ def run(
     looks: Any = None,
     writes: Any = None,
     given: Given | None = None,
+    force: bool = False,
     **options: Any,
 ) -> tuple[Outcome, Any, Any]:
     engines = Engines(looks or Talker("looks"), writes or Talker("writes"))
     config = load_config(None, (*QUICK, *assignments))
-    with open_film(make_film(SPEC).path) as film, WorkFolder(out) as folder:
+    with open_film(make_film(SPEC).path) as film, WorkFolder(out, force=force) as folder:
         outcome = describe(film, folder, config, given, engines=engines, sheet=False, **options)
     return outcome, engines.looks, engines.writes
 
@@ -251,6 +252,17 @@ def test_a_spent_quota_stops_the_run_and_what_is_done_is_kept(tmp_path: Path) ->
     assert looks.asked == []
     assert len(writes.asked) == len(lines(outcome)) - 2
     assert all(cue.heard for cue in outcome.track.cues)
+
+
+def test_a_trial_of_another_engine_throws_no_answer_away(tmp_path: Path) -> None:
+    first, _, _ = run(tmp_path / "w")
+    trial, _, _ = run(tmp_path / "w", looks=FakeEngine(), writes=FakeEngine())
+    assert lines(trial) != lines(first)
+    assert {row["maker"]["engine"] for row in rows(tmp_path / "w", "stage1")} == {"fake"}
+    again, looks, writes = run(tmp_path / "w")
+    assert (lines(again), looks.asked, writes.asked) == (lines(first), [], [])
+    forced, looks, _ = run(tmp_path / "w", looks=Talker("looks"), force=True)
+    assert len(looks.asked) == len(lines(forced))
 
 
 @pytest.mark.parametrize("stage", ["looks", "writes"])

@@ -119,11 +119,12 @@ def _opening(config: Config, folder: Path, engines: Engines) -> list[str]:
     from shotad.weights import obtainable
 
     lines = [f"Work folder: {folder}", *notice(engines.looks, engines.writes)]
-    if stage_engines(config).stage1 == "observer":
+    stages = stage_engines(config)
+    if stages.stage1 == "observer":
         lines.append(EMBEDDED)
         if not obtainable("efficientdet-lite2"):
             lines.append(WITHOUT_NPM)
-    if config.prompt.factor == "auto" and config.scale.checkpoint is None and config.engine == "paper":
+    if config.prompt.factor == "auto" and config.scale.checkpoint is None and stages.stage1 == "qwen2-vl":
         lines.append(WITHOUT_CLASSIFIER)
     english = config.language.lower().split("-")[0] == "en"
     if not english and engines.writes.abilities.converses:

@@ -32,7 +32,7 @@ def list_models(console: Console) -> None:
     records = [{**_record(entry), "state": state(entry)} for entry in manifest().values()]
     records += [_hub_record(model) for model in MODELS.values()]
     lines = [
-        f"{row['name']:24} {row['state']:8} {row['bytes'] / 1e6:6.1f} MB  {row['licence']:11} {row['role']}"
+        f"{row['name']:24} {row['state']:8} {row['bytes'] / 1e6:7.1f} MB  {row['licence']:11} {row['role']}"
         for row in records
     ]
     console.result("\n".join(lines), records)

@@ -45,6 +45,11 @@ class _Try:
     lines: tuple[str, ...] = ()
     wrong: Complaint | None = None
 
+    @property
+    def is_final(self) -> bool:
+        """Whether asking again would not help: the call failed, or nothing is worth saying."""
+        return self.reply.error is not None or self.reply.finish == "silent"
+
 
 @dataclass(slots=True)
 class Draft:
@@ -58,6 +63,8 @@ class Draft:
     unseen: dict[str, tuple[str, ...]] = field(default_factory=dict)
     unlooked: str = ""
     rules_told: bool = False
+    round: int = 1
+    """How many of the last tries were asked for together."""
 
     @property
     def number(self) -> int:
@@ -77,6 +84,7 @@ class Draft:
                 _read(request, reply, wanted, self._examples)
                 for request, reply in zip(requests, replies, strict=True)
             ]
+            self.round = len(requests)
             requests = self._next() if left else ()
             if not requests:
                 break
@@ -108,7 +116,7 @@ class Draft:
     def record(self, writes: Identity) -> dict[str, Any]:
         """What was asked and answered, or why it failed or is silent."""
         last = self.tries[-1]
-        error = None if self.lines or self._silent else _why(last)
+        error = None if self.lines or self._silent else _why(self.tries)
         complaints = {str(i): [c.text for c in self._complaints(line)] for i, line in enumerate(self.lines)}
         looked: dict[str, Any] = {"looks": [try_record(reply) for reply in self.looks]} if self.looks else {}
         if self.unlooked:
@@ -141,12 +149,12 @@ class Draft:
 
     @property
     def _silent(self) -> bool:
-        return self.tries[-1].reply.finish == "silent"
+        return all(one.reply.finish == "silent" for one in self.tries)
 
     def _next(self) -> tuple[Request, ...]:
         """What is asked for next; nothing where the lines are good, or asking would not help."""
         last = self.tries[-1]
-        if last.reply.error is not None or self._silent:
+        if all(one.is_final for one in self.tries[-self.round :]):
             return ()
         every = [line for one in self.tries for line in one.lines]
         have = [every[i] for i in distinct(every)]
@@ -242,8 +250,9 @@ def _read(request: Request, reply: Reply, wanted: int, examples: Sequence[str]) 
     return _Try(request.messages, reply, own, None if own else REPEATED)
 
 
-def _why(last: _Try) -> str:
-    """Why there is no line, for people."""
+def _why(tries: Sequence[_Try]) -> str:
+    """Why there is no line, for people: what was wrong last."""
+    last = next((one for one in reversed(tries) if one.reply.error or one.wrong), tries[-1])
     if last.reply.error is not None:
         return last.reply.error
     if last.wrong is None:

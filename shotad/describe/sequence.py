@@ -115,10 +115,10 @@ _HEADING = re.compile(r"^\s*\d+\.\s+[A-Z][\w ]{0,40}:\s*")
 class ByEngine:
     """Chooses by asking the engine of Stage II, which sees the last lines and the numbered candidates.
 
-    Lines that break more rules than others which a line must not break are not shown, and where one is
-    left nothing is asked. Each question and answer is kept under its key, so that a second run asks only
-    where the call had failed. Where the answer names no candidate, `ByRules` chooses, and the record says
-    so.
+    Lines that break more rules than others which a line must not break, and near copies of the last lines
+    where there are others, are not shown; where one line is left nothing is asked. Each question and
+    answer is kept under its key, so that a second run asks only where the call had failed. Where the answer
+    names no candidate, `ByRules` chooses, and the record says so.
     """
 
     ask: Callable[[Request], Reply]
@@ -131,6 +131,7 @@ class ByEngine:
     def choose(self, lines: Sequence[Line], situation: Situation) -> int:
         """Index of the line that the engine chose."""
         able = soundest(lines)
+        able = tuple(i for i in able if not repeats(lines[i], situation.said)) or able
         if len(able) == 1:
             return able[0]
         request = self.question([lines[i] for i in able], situation)

@@ -10,14 +10,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shotad.config import Config
+from shotad.describe import repair, verify
 from shotad.describe.ask import identity_record, request_record, slot_seed
 from shotad.describe.converse import Inquiry
 from shotad.describe.drafting import Draft, Question
 from shotad.describe.prompts import stage2_messages
 from shotad.describe.slotplan import SlotPlan
+from shotad.describe.templates import prompt_hash
 from shotad.engines.base import Engine, Identity, Request
 from shotad.types import Description
 from shotad.workfolder import key_of
+
+REPAIRS = tuple(name for name in repair.TEMPLATES if name.startswith("stage2/"))
+VERIFICATION = tuple(verify.TEMPLATES)
 
 __all__ = ["Question", "failed", "inquiry", "question"]
 
@@ -31,10 +36,12 @@ def question(
     *,
     story: str = "",
     looks: Identity | None = None,
+    shown: str = "",
 ) -> Question:
     """The question; ``history`` are the last lines, given only to an engine that uses them.
 
-    ``story`` is what is told of the film besides; ``looks`` is who verifies, where that is set.
+    ``story`` is what is told of the film besides; ``looks`` is who verifies, where that is set, and
+    ``shown`` the key of Stage I's record, which stands for the frames.
     """
     settings = config.stage2
     prompt = stage2_messages(
@@ -60,9 +67,9 @@ def question(
     repairs = engine.abilities.converses and settings.repair != "none"
     how: list[Any] = [settings.candidates, settings.draw]
     if repairs:
-        how += [settings.repair, settings.attempts, config.language]
+        how += [settings.repair, settings.attempts, config.language, prompt_hash(REPAIRS)]
     if config.verify.on and looks is not None:
-        how += [config.verify, identity_record(looks)]
+        how += [config.verify, identity_record(looks), shown, prompt_hash(VERIFICATION)]
     return Question(plan, prompt, request, repairs, key_of(how, request_record(request, engine.identity)))
 
 

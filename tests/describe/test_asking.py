@@ -304,6 +304,17 @@ def test_runs_that_say_the_same_are_drawn_again() -> None:
     assert len({request.seed for request in talk.asked}) == 4
 
 
+def test_a_run_of_several_that_fails_stops_none_of_the_others() -> None:
+    settings = config("stage2.candidates=3", "stage2.draw=independent")
+    lost = Reply("", "error", error="timed out")
+    talk = write(line(FIVE[0]), line(FIVE[1]), lost, line(FIVE[2]), settings=settings)
+    assert tuple(talk.record["candidates"]) == FIVE[:3]
+    silent = Reply("", "silent")
+    record = write(lost, silent, silent, settings=settings).record
+    assert record["error"] == "timed out"
+    assert write(silent, silent, silent, settings=settings).record["error"] is None
+
+
 def test_too_few_candidates_are_better_than_none() -> None:
     settings = config("stage2.candidates=5", "stage2.attempts=2")
     assert tuple(write(several(*FIVE[:2]), "{", settings=settings).record["candidates"]) == FIVE[:2]
@@ -364,14 +375,14 @@ def test_a_look_that_failed_is_told_and_blames_nothing(failed: Reply) -> None:
 
 
 def test_the_key_knows_what_changes_the_lines() -> None:
-    def key(*assignments: str, **abilities: Any) -> str:
+    def key(*assignments: str, shown: str = "") -> str:
         described = Description(SLOT.id, {"Actions": "She sits."}, "", "", "model")
-        engine = Model(**abilities)
-        asked = stage2.question(plan(), described, (), engine, config(*assignments), looks=engine.identity)
-        return asked.key
+        engine, settings = Model(), config(*assignments)
+        who = engine.identity
+        return stage2.question(plan(), described, (), engine, settings, looks=who, shown=shown).key
 
     keys = [key(), key("verify.on=true"), key("stage2.candidates=5"), key("stage2.repair=none"),
             key("stage2.candidates=5", "stage2.draw=independent"), key("stage2.sampling.temperature=1.5"),
-            key("prompt.note=Ann is a nurse."), key("language=de")]  # fmt: skip
+            key("prompt.note=Ann is a nurse."), key("verify.on=true", shown="other frames"), key("language=de")]  # fmt: skip
     assert len(set(keys)) == len(keys)
     assert key() == key("stage2.select=sequence") == key("stage2.fit=none")
