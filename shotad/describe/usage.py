@@ -87,15 +87,15 @@ def _usage(row: Mapping[str, Any]) -> Usage:
 
 
 def render(found: Used) -> list[str]:
-    """Plain lines for the summary; none where no tokens were used, as with the embedded engines."""
-    if found.tokens == Usage():
-        return []
+    """Plain lines for the summary; none of engines that read no prompts, such as the embedded ones."""
     lines = [
         f"Used by {STAGE_NAMES[name]}, {stage.terms.engine}: {_calls_word(stage.calls)}, "
         f"{stage.tokens.tokens_in:,} tokens in, {stage.tokens.tokens_out:,} out."
         for name, stage in found.stages.items()
-        if stage.tokens != Usage()
+        if stage.terms.reads and stage.tokens != Usage()
     ]
+    if not lines:
+        return []
     if all(stage.terms.free for stage in found.stages.values() if stage.calls) or found.cost is None:
         return lines
     return [*lines, f"Cost: {money(found.cost)}."]

@@ -75,3 +75,9 @@ def test_a_run_that_asked_nothing_has_nothing_to_tell() -> None:
     found = used([], [], TERMS)
     assert render(found) == []
     assert json.loads(json.dumps(as_json(found)))["calls"] == 0
+
+
+def test_the_words_of_an_engine_that_reads_no_prompts_are_no_tokens_to_tell_of() -> None:
+    narrator = Terms("narrator (grammar)", reads=False)
+    found = used([record((0, 0))], [record((0, 26))], {"stage1": narrator, "stage2": narrator})
+    assert render(found) == []
