@@ -118,8 +118,8 @@ def stage1_questions(plans: Sequence[SlotPlan], bench: Bench, engine: Engine) ->
 
 
 def is_done(record: Record | None) -> bool:
-    """A failed answer is asked for again on the next run."""
-    return record is not None and record["error"] is None
+    """A failed answer is asked for again on the next run, and so is a line that could not be looked for."""
+    return record is not None and record["error"] is None and not record.get("unlooked")
 
 
 def failed_last(open_: Iterable[Asked], log: RecordLog) -> tuple[list[Asked], list[Asked]]:

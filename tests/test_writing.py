@@ -180,6 +180,23 @@ def test_a_second_look_has_the_clip_and_its_answer_counts(tmp_path: Path) -> Non
     assert not any("not seen" in cue.reason for cue in sure.track.cues)
 
 
+def test_a_second_look_that_failed_is_made_by_the_next_run(tmp_path: Path) -> None:
+    class Blind(Talker):
+        def generate(self, requests: Sequence[Request]) -> list[Reply]:
+            looks = [request.schema is not None for request in requests]
+            if any(looks):
+                return [Reply("", "error", error="no answer in time") for _ in requests]
+            return super().generate(requests)
+
+    outcome, _, _ = run(tmp_path / "w", "verify.on=true", looks=Blind("looks"))
+    assert all("no answer in time" in cue.reason for cue in outcome.track.cues)
+    again, looks, _ = run(tmp_path / "w", "verify.on=true")
+    assert len(looks.asked) == len(lines(again))
+    assert not any("no answer in time" in cue.reason for cue in again.track.cues)
+    _, looks, writes = run(tmp_path / "w", "verify.on=true")
+    assert looks.asked == writes.asked == []
+
+
 def test_one_engine_goes_on_while_the_other_waits(tmp_path: Path) -> None:
     """So that two models that do not fit together are not loaded in turn for each slot."""
     order: list[str] = []

@@ -171,7 +171,8 @@ class Asking:
 
     def _gave_up(self, passing: _Passing) -> Reply:
         """What is left after the last repeat: this slot's failure, or the end of the run."""
-        what = f"{self._server} gave no answer, asked {self._settings.retries + 1} times: {passing.what}."
+        asked = "once" if not self._settings.retries else f"{self._settings.retries + 1} times"
+        what = f"{self._server} gave no answer, asked {asked}: {passing.what}."
         if passing.down or self._gate.missed() >= _MOST_MISSES:
             raise self._gate.stop(EngineError(what, f"Is it running, and has it room? {_LATER}"))
         return Reply("", "error", error=what)
