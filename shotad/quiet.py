@@ -1,15 +1,19 @@
-"""Keeps native libraries' chatter off the user's terminal.
+"""Keeps libraries' chatter off the user's terminal.
 
-OpenCV, LiteRT and onnxruntime write to file descriptor 2 directly, past ``sys.stderr``.
+OpenCV, LiteRT and onnxruntime write to file descriptor 2 directly, past ``sys.stderr``; transformers draws
+bars and prints reports while it loads a model.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 _lock = threading.RLock()
 
@@ -31,3 +35,20 @@ def native_quiet() -> Iterator[None]:
             os.dup2(saved, 2)
             os.close(saved)
             os.close(nowhere)
+
+
+@contextmanager
+def loading_quiet(transformers: Any) -> Iterator[None]:
+    """No bars and no reports of transformers while a model is loaded; what matters is raised."""
+    logging = transformers.utils.logging
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity(logging.CRITICAL)
+    logging.disable_progress_bar()
+    try:
+        # Weights of GGUF are counted by a bar that obeys neither.
+        with contextlib.redirect_stderr(io.StringIO()):
+            yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()

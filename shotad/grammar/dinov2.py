@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from shotad.grammar.dino_models import MODELS
 from shotad.grammar.tokens import PURPOSE, THRESHOLD, Runner, patch_grid
 from shotad.hub import broken, reason, weight_files
 from shotad.progress import Progress
+from shotad.quiet import loading_quiet
 from shotad.types import Image
 
 CLASSES = {"dinov2": "Dinov2Model", "dinov2_with_registers": "Dinov2WithRegistersModel"}
@@ -92,7 +92,7 @@ def load_model(folder: Path, kind: str) -> Any:
     """
     transformers = need("transformers", PURPOSE)
     try:
-        with _quiet(transformers):
+        with loading_quiet(transformers):
             model, report = getattr(transformers, CLASSES[kind]).from_pretrained(
                 folder, dtype="float32", use_safetensors=True, local_files_only=True, output_loading_info=True
             )
@@ -148,18 +148,3 @@ def _read_config(folder: Path) -> tuple[str, int, int]:
     raise WeightsError(
         f"The model in {folder} is a {kind}, not a DINOv2.", f"Kinds that are read: {', '.join(CLASSES)}."
     )
-
-
-@contextmanager
-def _quiet(transformers: Any) -> Iterator[None]:
-    """No bars and no reports on the user's terminal while a model is loaded; what matters is raised."""
-    logging = transformers.utils.logging
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity(logging.CRITICAL)
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if bars:
-            logging.enable_progress_bar()

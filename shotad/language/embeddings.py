@@ -10,8 +10,7 @@ import hashlib
 import importlib.util
 import json
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -24,6 +23,7 @@ from shotad.engines.base import Identity
 from shotad.errors import WeightsError
 from shotad.hub import WANTED_WITH_WORDS, broken, model_folder, reason, weight_files
 from shotad.progress import NoProgress, Progress
+from shotad.quiet import loading_quiet
 from shotad.weights import manifest, weights, weights_folder
 
 Vectors = npt.NDArray[np.float32]
@@ -157,7 +157,7 @@ def _loaded(folder: Path, compute: ComputeSettings) -> Any:
     transformers = need("transformers", _PURPOSE, EXTRA)
     device = device_of(compute)
     try:
-        with _quiet(transformers):
+        with loading_quiet(transformers):
             model = library.SentenceTransformer(
                 str(folder),
                 device=str(device),
@@ -175,21 +175,6 @@ def _dtype(folder: Path, compute: ComputeSettings, device: Any) -> Any:
     small = sum(path.stat().st_size for path in weight_files(folder)) < _SMALL
     exact = compute.model_copy(update={"precision": "float32"})
     return dtype_of(exact if small and compute.precision == "auto" else compute, device)
-
-
-@contextmanager
-def _quiet(transformers: Any) -> Iterator[None]:
-    """No bars and reports on the user's terminal while a model is loaded."""
-    logging = transformers.utils.logging
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity(logging.CRITICAL)
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if bars:
-            logging.enable_progress_bar()
 
 
 def _folder_hash(folder: Path) -> str:

@@ -5,7 +5,6 @@ It reads words only. Temperature, top-p and length come with each request, the s
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,20 +12,17 @@ from typing import TYPE_CHECKING, Any
 from shotad.compute import need, need_torch
 from shotad.config import Config
 from shotad.engines.base import Abilities, Identity, Reply, Request, Stage
-from shotad.engines.local.names import ModelPlace, at_hand, label_of, resolve
+from shotad.engines.local.model import PROMPT_TOKENS, LocalModel
+from shotad.engines.local.names import ModelPlace, resolve
 from shotad.errors import EngineError
 from shotad.progress import NoProgress, Progress
 
 if TYPE_CHECKING:
     from shotad.engines.local.loading import Loaded
 
-DEFAULT = "llama3-8b"
 NAME = "llama3"
 
 _PURPOSE = f"The engine {NAME}"
-
-_PROMPT = 200
-"""Tokens that the shortest prompts of both stages have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,46 +31,17 @@ class _Ready:
     tokenizer: Any
 
 
-class ChatModel:
-    """An engine that answers with a chat model on this machine. Threads may share it: they take turns.
+class ChatModel(LocalModel[_Ready]):
+    """An engine that answers with a chat model."""
 
-    Making one is cheap and fetches nothing; `get_ready` fetches, and refuses what cannot work. The weights
-    are read at the first question. With one request at a time the same requests give the same bytes on
-    one machine; in a batch the last bits may differ, and with them a word, but never by chance.
-    """
+    name = NAME
+    default = "llama3-8b"
 
     def __init__(self, config: Config, stage: Stage = "stage2") -> None:
-        """The model that the settings of ``stage`` name. Raises WeightsError for a name that is none."""
-        settings = getattr(config, stage)
+        """As `LocalModel` says."""
+        super().__init__(config, stage)
         self._compute, self._local = config.compute, config.local
-        self._stage = stage
-        self._model: str = settings.model or DEFAULT
-        self._revision: str | None = settings.revision
-        self._answer: int = settings.sampling.max_tokens
-        self._lock = threading.Lock()
-        self._ready: _Ready | None = None
-        place = at_hand(self._model, self._revision)
-        revision = place.revision if place else self._revision or ""
-        self.identity = Identity(NAME, place.label if place else label_of(self._model), revision)
         self.abilities = Abilities(batch=config.local.batch)
-
-    @classmethod
-    def for_stage(cls, config: Config, stage: Stage) -> ChatModel:
-        """The engine of one of the stages."""
-        return cls(config, stage)
-
-    def get_ready(self, progress: Progress) -> None:
-        """Fetch the model if it is not here, and refuse what cannot work; reads no weights.
-
-        Raises ShotadError without torch or transformers, ConfigError for a device that is not there,
-        WeightsError for a model that cannot be had or read, EngineError for one that takes too few tokens.
-        """
-        self._prepared(progress)
-
-    def ready_if_here(self) -> None:
-        """As `get_ready` where the model is on this machine; else nothing happens."""
-        if at_hand(self._model, self._revision) is not None:
-            self._prepared(NoProgress())
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
         """One reply for each request, in order; see `shotad.engines.local.answering.answers`."""
@@ -109,12 +76,6 @@ class ChatModel:
         replies.update(zip(asked, found, strict=True))
         return [replies[index] for index in range(len(requests))]
 
-    def _prepared(self, progress: Progress) -> _Ready:
-        with self._lock:
-            if self._ready is None:
-                self._ready = self._made_ready(progress)
-            return self._ready
-
     def _made_ready(self, progress: Progress) -> _Ready:
         need_torch(_PURPOSE)
         need("transformers", _PURPOSE)
@@ -130,7 +91,7 @@ class ChatModel:
         return _Ready(place, tokenizer)
 
     def _check_context(self, label: str, context: int | None) -> None:
-        if context is not None and context < self._answer + _PROMPT:
+        if context is not None and context < self._answer + PROMPT_TOKENS:
             raise EngineError(
                 f"{label} takes {context} tokens; {self._stage}.sampling.max_tokens = {self._answer} "
                 f"leaves {max(0, context - self._answer)} of them for the prompt.",

@@ -5,12 +5,9 @@ Only safetensors and GGUF are read, and no code that comes with a model is run.
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
-import io
 import json
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from math import prod
@@ -23,6 +20,7 @@ from shotad.engines.local.memory import MachineMeter, is_out_of_memory
 from shotad.engines.local.names import ModelPlace
 from shotad.errors import ConfigError, ShotadError, WeightsError
 from shotad.hub import broken, reason, weight_files
+from shotad.quiet import loading_quiet
 
 PURPOSE = "A local model"
 
@@ -157,7 +155,7 @@ def config_of(place: ModelPlace) -> Any:
     """The model's configuration (of transformers). Raises WeightsError where it cannot be read."""
     transformers = need("transformers", PURPOSE)
     try:
-        with quiet(transformers):
+        with loading_quiet(transformers):
             return transformers.AutoConfig.from_pretrained(place.folder, **_local(place))
     except broken(PURPOSE) as error:
         raise WeightsError(
@@ -175,7 +173,7 @@ def tokenizer_of(place: ModelPlace) -> Any:
     """The model's tokenizer. Raises WeightsError where there is none or it cannot be read."""
     transformers = need("transformers", PURPOSE)
     try:
-        with quiet(transformers):
+        with loading_quiet(transformers):
             return transformers.AutoTokenizer.from_pretrained(place.folder, **_local(place))
     except _broken() as error:
         raise WeightsError(
@@ -195,23 +193,6 @@ def weight_bytes(way: Way) -> int:
     return int(count * each)
 
 
-@contextlib.contextmanager
-def quiet(transformers: Any) -> Iterator[None]:
-    """No bars and no reports on the user's terminal while a model is loaded; what matters is raised."""
-    logging = transformers.utils.logging
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity(logging.CRITICAL)
-    logging.disable_progress_bar()
-    try:
-        # Weights of GGUF are counted by a bar that obeys neither.
-        with contextlib.redirect_stderr(io.StringIO()):
-            yield
-    finally:
-        logging.set_verbosity(level)
-        if bars:
-            logging.enable_progress_bar()
-
-
 def _from_pretrained(way: Way, attention: str | None) -> tuple[Any, dict[str, Any]]:
     transformers = need("transformers", PURPOSE)
     options: dict[str, Any] = {"dtype": way.dtype, "attn_implementation": attention, **_local(way.place)}
@@ -221,7 +202,7 @@ def _from_pretrained(way: Way, attention: str | None) -> tuple[Any, dict[str, An
         options["quantization_config"] = _bits(transformers, way)
     if (device_map := _device_map(way)) is not None:
         options["device_map"] = device_map
-    with quiet(transformers):
+    with loading_quiet(transformers):
         made = getattr(transformers, _CLASSES[way.kind]).from_pretrained(
             way.place.folder, output_loading_info=True, **options
         )

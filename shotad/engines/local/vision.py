@@ -8,7 +8,6 @@ leaves the system prompt to the chat template and takes the likeliest word at ea
 from __future__ import annotations
 
 import inspect
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,8 @@ from shotad.compute import need, need_torch
 from shotad.config import Config
 from shotad.engines.base import Abilities, Identity, Reply, Request, Stage
 from shotad.engines.local.frames import PatchRules, bounds_of, grid_of, tokens_in
-from shotad.engines.local.names import ModelPlace, at_hand, label_of, resolve
+from shotad.engines.local.model import PROMPT_TOKENS, LocalModel
+from shotad.engines.local.names import ModelPlace, resolve
 from shotad.errors import EngineError
 from shotad.pictures.overlay import vlm_size
 from shotad.progress import NoProgress, Progress
@@ -26,13 +26,9 @@ if TYPE_CHECKING:
     from shotad.engines.local.loading import Loaded
     from shotad.engines.local.vision_ready import Words
 
-DEFAULT = "qwen2-vl-7b"
 NAME = "qwen2-vl"
 
 _PURPOSE = f"The engine {NAME}"
-
-_PROMPT = 200
-"""Tokens that the shortest prompts of both stages have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,49 +38,20 @@ class _Ready:
     words: Words
 
 
-class VisionModel:
+class VisionModel(LocalModel[_Ready]):
     """An image-text model that answers questions about clips, and questions without one.
 
     Models of Qwen's family (2-VL, 2.5-VL, 3-VL, 3.5) see a clip as one video, others as stills in a row
-    (``local.frames_as``). Threads may share it: they take turns. Making one is cheap and fetches nothing;
-    `get_ready` fetches, and refuses what cannot work. The weights are read at the first question. With one
-    request at a time the same requests give the same bytes on one machine; in a batch the last bits may
-    differ, and with them a word, but never by chance.
+    (``local.frames_as``).
     """
 
+    name = NAME
+    default = "qwen2-vl-7b"
+
     def __init__(self, config: Config, stage: Stage = "stage1") -> None:
-        """The model that the settings of ``stage`` name. Raises WeightsError for a name that is none."""
-        settings = getattr(config, stage)
-        self._config = config
-        self._stage = stage
-        self._model: str = settings.model or DEFAULT
-        self._revision: str | None = settings.revision
-        self._answer: int = settings.sampling.max_tokens
-        self._lock = threading.Lock()
-        self._ready: _Ready | None = None
-        place = at_hand(self._model, self._revision)
-        revision = place.revision if place else self._revision or ""
-        self.identity = Identity(NAME, place.label if place else label_of(self._model), revision)
+        """As `LocalModel` says."""
+        super().__init__(config, stage)
         self.abilities = Abilities(accepts_images=True, wants_overlay=True, batch=config.local.batch)
-
-    @classmethod
-    def for_stage(cls, config: Config, stage: Stage) -> VisionModel:
-        """The engine of one of the stages."""
-        return cls(config, stage)
-
-    def get_ready(self, progress: Progress) -> None:
-        """Fetch the model if it is not here, and refuse what cannot work; reads no weights.
-
-        Raises ShotadError without torch or transformers, ConfigError for a device that is not there or a
-        way of showing frames that the model does not know, WeightsError for a model that cannot be had or
-        read, EngineError for one that takes no images, needs what is not installed, or is too small.
-        """
-        self._prepared(progress)
-
-    def ready_if_here(self) -> None:
-        """As `get_ready` where the model is on this machine; else nothing happens."""
-        if at_hand(self._model, self._revision) is not None:
-            self._prepared(NoProgress())
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
         """One reply for each request; those with a clip go through the model apart from those without.
@@ -144,12 +111,6 @@ class VisionModel:
         replies.update(zip(lengths, found, strict=True))
         return [replies[index] for index in range(len(requests))]
 
-    def _prepared(self, progress: Progress) -> _Ready:
-        with self._lock:
-            if self._ready is None:
-                self._ready = self._made_ready(progress)
-            return self._ready
-
     def _made_ready(self, progress: Progress) -> _Ready:
         need_torch(_PURPOSE)
         need("transformers", _PURPOSE)
@@ -175,7 +136,7 @@ class VisionModel:
             settings = self._config.frames
             two = words.image_tokens(*vlm_size(1920, 1080, settings), 2)
             frames = two * (settings.inside + settings.outside) // 2
-        if context is not None and context < frames + self._answer + _PROMPT:
+        if context is not None and context < frames + self._answer + PROMPT_TOKENS:
             clip = f"a clip takes about {frames} and " if frames else ""
             hint = "Lower frames.inside and frames.outside, or n" if frames else "Lower that number, or n"
             raise EngineError(

@@ -19,11 +19,11 @@ import numpy.typing as npt
 
 from shotad.compute import need
 from shotad.engines.base import Request
-from shotad.engines.local.loading import quiet
 from shotad.engines.local.vision_talk import Template, turns
 from shotad.engines.local.wording import Refused
 from shotad.errors import EngineError
 from shotad.hub import broken, reason
+from shotad.quiet import loading_quiet
 
 _STAND_INS = {"SmolVLMProcessor": "Idefics3Processor"}
 """SmolVLM's processor wants num2words, for videos only; Idefics3's writes the same for stills."""
@@ -112,7 +112,7 @@ def make_processor(folder: Path, config: Any, tokenizer: Any, template: str | No
     purpose = f"The processor of {label}"
     failures: tuple[type[Exception], ...] = (*broken(purpose), ImportError)
     try:
-        with quiet(transformers):
+        with loading_quiet(transformers):
             images = transformers.AutoImageProcessor.from_pretrained(
                 folder, backend="pil", config=config, local_files_only=True
             )
