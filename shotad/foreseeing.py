@@ -10,7 +10,6 @@ from shotad.describe.estimate import Estimate, OpenQuestion, estimate
 from shotad.describe.slotplan import SlotPlan
 from shotad.describe.story import renewal_messages
 from shotad.describe.verify import verify_messages
-from shotad.engines.base import Foreseeable
 from shotad.film.reader import Film
 from shotad.pictures.overlay import vlm_size
 from shotad.prepare import Bench, Given, prepare
@@ -36,9 +35,7 @@ def foresee(
 ) -> Estimate:
     """What `shotad.pipeline.describe` with the same arguments would ask; the film is read, nothing sent."""
     engines = engines or Engines.of(config)
-    for engine in (engines.looks, engines.writes):
-        if isinstance(engine, Foreseeable):
-            engine.ready_if_here()
+    engines.ready_if_here()
     bench = Bench.of(film, folder, config, given or Given(), progress or NoProgress())
     get_ready(bench)
     prepared = prepare(bench)
@@ -69,8 +66,7 @@ def _lines(plans: Sequence[SlotPlan], bench: Bench, engines: Engines) -> Iterato
     seen = RecordLog(bench.folder.path / "stage1.jsonl")
     log = RecordLog(bench.folder.path / "stage2.jsonl")
     width, height = _size(bench)
-    together = config.stage2.draw == "joint" or config.stage2.candidates == 1
-    in_turn = engine.abilities.uses_history or config.story.on
+    lines = config.stage2.lines_an_answer
     story = _usual_story(config) if config.story.on else ""
     for number, look in enumerate(stage1_questions(plans, bench, engines.looks), 1):
         record, slot = seen.get(look.key), look.plan.slot
@@ -86,16 +82,16 @@ def _lines(plans: Sequence[SlotPlan], bench: Bench, engines: Engines) -> Iterato
             looks=engines.looks.identity,
             shown=look.key,
         )
-        if known is not None and not in_turn and is_done(log.get(asked.key)):
+        if known is not None and not engines.in_turn(config) and is_done(log.get(asked.key)):
             continue
         yield OpenQuestion(
             "stage2",
             asked.request.messages,
             answer_tokens=config.stage2.sampling.max_tokens,
-            calls=1 if together else config.stage2.candidates,
+            calls=config.stage2.candidates // lines,
             attempts=config.stage2.attempts if asked.repairs else 1,
             awaited_tokens=0 if known else config.stage1.sampling.max_tokens,
-            candidates=config.stage2.candidates if together else 1,
+            candidates=lines,
         )
         if story and number % config.story.renew_every == 0:
             yield _renewal(config)

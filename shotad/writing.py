@@ -16,7 +16,7 @@ from shotad.describe.sequence import make_chooser
 from shotad.describe.slotplan import SlotPlan
 from shotad.describe.telling import Telling
 from shotad.engines import make_engine, stage_engines
-from shotad.engines.base import Engine, Preparing, Reply, Request, Stage
+from shotad.engines.base import Engine, Foreseeable, Preparing, Reply, Request, Stage
 from shotad.errors import EngineError
 from shotad.film.clips import ClipPlan, clips
 from shotad.language.embeddings import DEFAULT as EMBEDDINGS
@@ -81,6 +81,21 @@ class Engines:
                 "Choose a language model for Stage II, or leave --context away.",
             )
 
+    def ready_if_here(self) -> None:
+        """Make ``identity`` final where that needs nothing to be fetched."""
+        for engine in (self.looks, self.writes):
+            if isinstance(engine, Foreseeable):
+                engine.ready_if_here()
+
+    def in_turn(self, config: Config) -> bool:
+        """Whether a line's question depends on the lines before it."""
+        return self.writes.abilities.uses_history or config.story.on
+
+    def at_work(self, config: Config) -> dict[Who, Engine]:
+        """Those that Stage II asks: who writes, and who looks where lines are verified."""
+        talk: dict[Who, Engine] = {"writes": self.writes}
+        return {**talk, "looks": self.looks} if config.verify.on else talk
+
     def terms(self, config: Config) -> dict[Stage, Terms]:
         """On what terms they answer."""
         return {"stage1": Terms.of(self.looks, config), "stage2": Terms.of(self.writes, config)}
@@ -115,6 +130,18 @@ def stage1_questions(plans: Sequence[SlotPlan], bench: Bench, engine: Engine) ->
     """Stage I's question about each plan."""
     pixels = key_of(bench.film_key, bench.frames.key)
     return [stage1.question(plan, engine, bench.config, pixels) for plan in plans]
+
+
+def around_of(last_lines: Sequence[str], prepared: Prepared, bench: Bench) -> Around:
+    """What a line of this run is judged by; a benchmark's slots and budgets have limits of their own."""
+    given = bench.given.slots is not None or bench.config.slots.budget == "paper"
+    return Around([utterance.interval for utterance in prepared.speech], last_lines, given=given)
+
+
+def clip_as_seen(plan: SlotPlan, bench: Bench, engine: Engine) -> Clip:
+    """The clip of one slot, read by itself, as the engine of Stage I is to see it."""
+    ((_, clip),) = clips([ClipPlan(plan.slot.id, plan.frames)], bench.frames.pictures)
+    return stage1.as_seen(clip, plan, engine, bench.config)
 
 
 def is_done(record: Record | None) -> bool:
@@ -180,7 +207,6 @@ class _Desk:
         self._bench, self._engines, self._prepared = bench, engines, prepared
         self._config, self._written = bench.config, written
         self._log = bench.folder.log_of_records("stage2")
-        self._speech = [utterance.interval for utterance in prepared.speech]
         self._keys: list[str] = []
         self._plans: dict[str, SlotPlan] = {}
         writes = engines.writes.identity
@@ -193,26 +219,24 @@ class _Desk:
     def write(self, plans: Sequence[SlotPlan], seen: Sequence[Record]) -> None:
         """The cue of each plan, in order. Where a question depends on the lines before, one at a time."""
         self._plans = {plan.slot.id: plan for plan in plans}
-        in_turn = self._engines.writes.abilities.uses_history or self._config.story.on
+        pairs = list(zip(plans, seen, strict=True))
         with reported(self._bench.progress, "Writing lines", len(plans), "slots") as task:
-            if not in_turn:
-                answered = self._answer(self._questions(plans, seen), task)
-                task.advance(len(plans) - answered)
-            for plan, look in zip(plans, seen, strict=True):
-                asked = self._questions([plan], [look])
-                if in_turn:
-                    self._answer(asked)
-                    task.advance()
-                self._keys += [question.key for question in asked]
-                record = self._log.record(asked[0].key) if asked else None
-                self._add(plan, look, record)
+            # Where no question depends on a line before it, all of them go out together.
+            for group in [[pair] for pair in pairs] if self._engines.in_turn(self._config) else [pairs]:
+                asked = self._questions(group)
+                task.advance(len(group) - self._answer(asked, task))
+                for plan, look in group:
+                    question = asked.get(plan.slot.id)
+                    self._add(plan, look, self._log.record(question.key) if question else None)
+                self._keys += [question.key for question in asked.values()]
         maker = identity_record(self._engines.writes.identity)
         _tidied(self._log, self._keys, self._bench, maker)
 
-    def _questions(self, plans: Sequence[SlotPlan], seen: Sequence[Record]) -> list[stage2.Question]:
+    def _questions(self, pairs: Iterable[tuple[SlotPlan, Record]]) -> dict[str, stage2.Question]:
+        """By slot; none about a slot that Stage I could not describe."""
         writes, config = self._engines.writes, self._config
-        return [
-            stage2.question(
+        return {
+            plan.slot.id: stage2.question(
                 plan,
                 description_of(plan.slot.id, look),
                 self._last_lines() if writes.abilities.uses_history else (),
@@ -222,29 +246,25 @@ class _Desk:
                 looks=self._engines.looks.identity,
                 shown=str(look["key"]),
             )
-            for plan, look in zip(plans, seen, strict=True)
+            for plan, look in pairs
             if not stage1.failed(look)
-        ]
+        }
 
-    def _answer(self, asked: Sequence[stage2.Question], task: Task | None = None) -> int:
+    def _answer(self, asked: Mapping[str, stage2.Question], task: Task) -> int:
         """Puts those questions that have no answer yet and keeps the answers; how many those were."""
-        open_ = [q for q in asked if not is_done(self._log.get(q.key))]
+        open_ = [q for q in asked.values() if not is_done(self._log.get(q.key))]
         missing = {q.plan.slot.id: q for group in failed_last(open_, self._log) for q in group}
         named = ((k, stage2.inquiry(q, self._engines.writes, self._config)) for k, q in missing.items())
-        talks: dict[Who, Engine] = {"writes": self._engines.writes}
-        if self._config.verify.on:
-            talks["looks"] = self._engines.looks
+        talks = self._engines.at_work(self._config)
         # Verification goes from one engine to the other: many lines are written before any is looked for.
         window = max(UNLOOKED, self._engines.writes.abilities.batch) if self._config.verify.on else None
         for slot_id, record in converse(named, talks, window=window, clip_of=self._clip_of):
             self._written.lines.append(self._log.add(missing[slot_id].key, record))
-            if task is not None:
-                task.advance()
+            task.advance()
         return len(missing)
 
     def _add(self, plan: SlotPlan, look: Record, record: Record | None) -> None:
-        given = self._bench.given.slots is not None or self._config.slots.budget == "paper"
-        around = Around(self._speech, self._last_lines(), given=given)
+        around = around_of(self._last_lines(), self._prepared, self._bench)
         cue = cue_of(plan.slot, look, record, self._config, around, self._chooser, self._said())
         self._written.cues.append(cue)
         if cue.heard:
@@ -268,9 +288,7 @@ class _Desk:
         return ask_all(self._engines.writes, [request])[0]
 
     def _clip_of(self, slot_id: str) -> Clip:
-        plan = self._plans[slot_id]
-        ((_, clip),) = clips([ClipPlan(slot_id, plan.frames)], self._bench.frames.pictures)
-        return stage1.as_seen(clip, plan, self._engines.looks, self._config)
+        return clip_as_seen(self._plans[slot_id], self._bench, self._engines.looks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,6 +89,11 @@ class Stage2Settings(Settings):
     fit: Literal["words", "none"] = "words"
     """``words``: a line above its budget loses sentences, then clauses, else is dropped; ``none``: stays."""
 
+    @property
+    def lines_an_answer(self) -> int:
+        """How many lines one answer is to have: all candidates, or one where each has a run of its own."""
+        return self.candidates if self.draw == "joint" else 1
+
 
 class LocalSettings(Settings):
     """Models that run on this machine through transformers; where and how precisely stands in ``compute``."""

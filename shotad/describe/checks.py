@@ -52,6 +52,8 @@ def repeats_example(line: str, examples: Sequence[str]) -> bool:
     return any(similarity(line, example) >= _REPEATED for example in examples)
 
 
+REFUSED = Complaint("refused", "You did not answer the question.")
+
 REPEATED = Complaint(
     "example",
     "You repeated one of the sentences that were written for other clips. Write about this clip alone.",
@@ -63,7 +65,7 @@ _BY_CHANCE, _REPEATED = 5, 0.9
 def unreadable(error: ScriptError, finish: str) -> Complaint:
     """Why an answer could not be used; ``finish`` is the reply's (``length``: it was cut off)."""
     if isinstance(error, RefusalError) or finish == "refused":
-        return Complaint("refused", "You did not answer the question.")
+        return REFUSED
     if finish == "length":
         return Complaint("cut off", "Your answer was too long and was cut off. Be much shorter.")
     return Complaint("unreadable", "Your answer did not have the form asked for, or held nothing.")

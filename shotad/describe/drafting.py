@@ -72,7 +72,8 @@ class Draft:
 
     @property
     def together(self) -> bool:
-        return self.config.stage2.draw == "joint" or self.number == 1
+        """Whether one answer holds all candidates."""
+        return self.config.stage2.lines_an_answer == self.number
 
     def written(self) -> Asking:
         """Asks until there are as many clean lines as are wanted, or no attempt is left."""

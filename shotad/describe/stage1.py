@@ -20,7 +20,7 @@ from shotad.describe.ask import (
     try_record,
     usage_record,
 )
-from shotad.describe.checks import Complaint, leaked, missing, unreadable
+from shotad.describe.checks import REFUSED, Complaint, leaked, missing, unreadable
 from shotad.describe.converse import Inquiry, Turn
 from shotad.describe.leaks import clean
 from shotad.describe.parsing import parse_stage1
@@ -122,7 +122,7 @@ def _read(reply: Reply, asked: Question, engine: Engine) -> _Read:
         return _Read(None, reply.error, ())
     if reply.finish == "refused":
         error = f"Stage I refused to describe the slot: {reply.text or 'no reason given'}"
-        return _Read(None, error, (Complaint("refused", "You did not answer the question."),))
+        return _Read(None, error, (REFUSED,))
     try:
         found = parse_stage1(
             reply.text,

@@ -49,7 +49,7 @@ def question(
         plan.slot.max_words,
         config.prompt,
         seed=config.seed,
-        candidates=settings.candidates if settings.draw == "joint" else 1,
+        candidates=settings.lines_an_answer,
         expected_words=_expected_words(plan, config),
         story=story,
     )

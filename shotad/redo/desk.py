@@ -11,12 +11,11 @@ from shotad.config import Config
 from shotad.describe import stage1, stage2
 from shotad.describe.ask import ask_all
 from shotad.describe.choice import Chooser
-from shotad.describe.converse import Named, Who, converse
-from shotad.describe.lines import Around, cue_of, one_line
+from shotad.describe.converse import Named, converse
+from shotad.describe.lines import cue_of, one_line
 from shotad.describe.sequence import make_chooser
 from shotad.describe.slotplan import SlotPlan
 from shotad.describe.story import names_in, parse_renewal, story_text
-from shotad.engines.base import Engine
 from shotad.film.clips import ClipPlan, clips
 from shotad.prepare import Bench, Prepared
 from shotad.progress import reported
@@ -25,7 +24,7 @@ from shotad.script.cue import Cue, CueStatus
 from shotad.script.track import Track
 from shotad.types import Clip
 from shotad.workfolder import WorkFolder, key_of
-from shotad.writing import Engines, is_done, stage1_questions
+from shotad.writing import Engines, around_of, clip_as_seen, is_done, stage1_questions
 
 Record = Mapping[str, Any]
 
@@ -70,7 +69,6 @@ class Desk:
     def __init__(self, track: Track, prepared: Prepared, bench: Bench, engines: Engines) -> None:
         self._bench, self._engines, self._prepared = bench, engines, prepared
         self._lines = {cue.id: cue for cue in track.cues}
-        self._speech = [utterance.interval for utterance in prepared.speech]
         self._notes = rows_of(bench.folder, "story")
         self._plans: dict[str, SlotPlan] = {}
         self.seen: list[Record] = []
@@ -138,9 +136,7 @@ class Desk:
             looks=looks.identity,
         )
         inquiry = stage2.inquiry(question, writes, ask.config)
-        talks: dict[Who, Engine] = {"writes": writes}
-        if ask.config.verify.on:
-            talks["looks"] = looks
+        talks = self._engines.at_work(ask.config)
         ((_, record),) = converse([(ask.plan.slot.id, inquiry)], talks, clip_of=self._clip_of)
         self.lines.append(record)
         return record
@@ -149,7 +145,7 @@ class Desk:
         said = self._said(ask)
         number = ask.config.stage2.history
         last = said[-number:] if number else ()
-        around = Around(self._speech, last, given=self._bench.given.slots is not None)
+        around = around_of(last, self._prepared, self._bench)
         other = record and other_than(record, ask.before.text)
         return cue_of(ask.plan.slot, look, other, ask.config, around, self._chooser(ask), said)
 
@@ -215,9 +211,7 @@ class Desk:
         )
 
     def _clip_of(self, slot_id: str) -> Clip:
-        plan = self._plans[slot_id]
-        ((_, clip),) = clips([ClipPlan(slot_id, plan.frames)], self._bench.frames.pictures)
-        return stage1.as_seen(clip, plan, self._engines.looks, self._bench.config)
+        return clip_as_seen(self._plans[slot_id], self._bench, self._engines.looks)
 
 
 def other_than(record: Record, line: str) -> Record:
