@@ -6,13 +6,11 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from shotad.cli.main import main
+from tests.cli.program import Said, Shotad
 from tests.media import FilmSpec, SoundSpec, make_film
 
 FAKE = (
@@ -24,30 +22,6 @@ FAKE = (
         for w in ("--set", s)
     ),
 )
-
-
-@dataclass(frozen=True)
-class Said:
-    """What a command left behind: exit code, standard output, standard error."""
-
-    code: int
-    out: str
-    err: str
-
-
-Shotad = Callable[..., Said]
-
-
-@pytest.fixture
-def shotad(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shotad:
-    def call(*words: object) -> Said:
-        monkeypatch.setattr(sys, "argv", ["shotad", *map(str, words)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        heard = capsys.readouterr()
-        return Said(int(stop.value.code or 0), heard.out, heard.err)
-
-    return call
 
 
 @pytest.fixture

@@ -5,39 +5,22 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from shotad.cli.main import main
+from tests.cli.program import Said, Shotad
 from tests.media import FilmSpec, make_film
 
 SAMPLE = Path(__file__).parents[1] / "sample"
 
 
-@dataclass(frozen=True)
-class Said:
-    """What a command left behind: exit code, standard output, standard error."""
-
-    code: int
-    out: str
-    err: str
-
-
-Threads = Callable[..., Said]
-
-
 @pytest.fixture
-def threads(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Threads:
+def threads(shotad: Shotad) -> Shotad:
     def call(*words: object, features: str | None = "grid") -> Said:
         given = ["--features", features] if features else []
-        monkeypatch.setattr(sys, "argv", ["shotad", "evaluate", "threads", *map(str, words), *given])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        heard = capsys.readouterr()
-        return Said(int(stop.value.code or 0), heard.out, heard.err)
+        return shotad("evaluate", "threads", *words, *given)
 
     return call
 
@@ -55,7 +38,7 @@ def labels(tmp_path: Path) -> Path:
     return folder
 
 
-def test_the_sample_film_end_to_end(threads: Threads, tmp_path: Path) -> None:
+def test_the_sample_film_end_to_end(threads: Shotad, tmp_path: Path) -> None:
     truths = json.loads((SAMPLE / "sample.truths.json").read_text(encoding="utf-8"))
     shots = [shot["seconds"] for shot in truths["shots"]]
     record = {"clip": truths["film"], "shots": shots, "clusters": truths["threads"]}
@@ -77,7 +60,7 @@ def test_the_sample_film_end_to_end(threads: Threads, tmp_path: Path) -> None:
     assert overall["counts"]["right"] >= 1
 
 
-def test_json_is_what_the_file_holds(threads: Threads, labels: Path) -> None:
+def test_json_is_what_the_file_holds(threads: Shotad, labels: Path) -> None:
     said = threads(labels, "--json", "--out", labels / "results")
     assert said.err == ""
     kept = json.loads((labels / "results" / "threads.json").read_text(encoding="utf-8"))
@@ -86,11 +69,11 @@ def test_json_is_what_the_file_holds(threads: Threads, labels: Path) -> None:
     assert again == said, "results that lie below DIR are not taken for labels"
 
 
-def test_quiet_is_quiet(threads: Threads, labels: Path) -> None:
+def test_quiet_is_quiet(threads: Shotad, labels: Path) -> None:
     assert threads(labels, "--quiet") == Said(0, "", "")
 
 
-def test_the_table_repeats_table_1(threads: Threads, labels: Path) -> None:
+def test_the_table_repeats_table_1(threads: Shotad, labels: Path) -> None:
     said = threads(labels, "--table")
     assert said.code == 0, said.err
     ours = said.out[: said.out.index("For comparison")]
@@ -108,7 +91,7 @@ def test_the_table_repeats_table_1(threads: Threads, labels: Path) -> None:
     assert len(lines) == 4
 
 
-def test_options_choose_frames_match_and_threshold(threads: Threads, labels: Path) -> None:
+def test_options_choose_frames_match_and_threshold(threads: Shotad, labels: Path) -> None:
     words = ("--frames", "mid", "--match", "whole", "--threshold", "0.995", "--json")
     (overall,) = json.loads(threads(labels, *words).out)["overall"]
     assert (overall["frames"], overall["match"], overall["threshold"]) == ("mid", "whole", 0.995)
@@ -118,7 +101,7 @@ def test_options_choose_frames_match_and_threshold(threads: Threads, labels: Pat
     assert record["settings"]["both_ways"] is True
 
 
-def test_a_failed_clip_is_told_and_the_exit_code_is_1(threads: Threads, labels: Path) -> None:
+def test_a_failed_clip_is_told_and_the_exit_code_is_1(threads: Shotad, labels: Path) -> None:
     (labels / "broken.mp4").write_bytes(b"This is not a film.\n" * 50)
     broken = {"clip": "broken.mp4", "shots": [[0, 1], [1, 2]], "clusters": [[0, 1]]}
     (labels / "broken.json").write_text(json.dumps(broken), encoding="utf-8")
@@ -133,7 +116,7 @@ def test_a_failed_clip_is_told_and_the_exit_code_is_1(threads: Threads, labels: 
     assert value["overall"][0]["counts"]["together"] == 2
 
 
-def test_films_may_lie_elsewhere(threads: Threads, labels: Path, tmp_path: Path) -> None:
+def test_films_may_lie_elsewhere(threads: Shotad, labels: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     shutil.move(labels / "film.mp4", elsewhere)
@@ -141,7 +124,7 @@ def test_films_may_lie_elsewhere(threads: Threads, labels: Path, tmp_path: Path)
     assert threads(labels, "--quiet").code == 1
 
 
-def test_other_json_is_named(threads: Threads, labels: Path) -> None:
+def test_other_json_is_named(threads: Shotad, labels: Path) -> None:
     (labels / "other.json").write_text("{}", encoding="utf-8")
     assert "No labels, left alone: other.json" in threads(labels).err
 
@@ -158,7 +141,7 @@ def test_other_json_is_named(threads: Threads, labels: Path) -> None:
     ],
 )
 def test_mistakes_are_explained(
-    threads: Threads, labels: Path, words: tuple[str, ...], code: int, needle: str
+    threads: Shotad, labels: Path, words: tuple[str, ...], code: int, needle: str
 ) -> None:
     said = threads(labels, *words, features=None if "--features" in words else "grid")
     assert said.code == code
@@ -167,7 +150,7 @@ def test_mistakes_are_explained(
     assert not (labels.parent / "data.shotad").exists()
 
 
-def test_wrong_labels_are_refused_before_anything_is_done(threads: Threads, labels: Path) -> None:
+def test_wrong_labels_are_refused_before_anything_is_done(threads: Shotad, labels: Path) -> None:
     wrong = {**LABELS, "clusters": [[1, 3], [3, 40]]}
     (labels / "wrong.json").write_text(json.dumps(wrong), encoding="utf-8")
     said = threads(labels)
@@ -176,7 +159,7 @@ def test_wrong_labels_are_refused_before_anything_is_done(threads: Threads, labe
     assert not (labels.parent / "data.shotad").exists()
 
 
-def test_a_folder_that_is_not_there(threads: Threads, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there(threads: Shotad, tmp_path: Path) -> None:
     said = threads(tmp_path / "none")
     assert said.code == 1
     assert "none is not a folder" in said.err

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from shotad.cli.main import main
 from shotad.config import Config
 from shotad.engines.base import Request
 from shotad.engines.fake import FakeEngine, plain_answer
+from tests.cli.program import Said, Shotad
 from tests.media import FilmSpec, make_film
 
 FAKE = (
@@ -54,29 +51,10 @@ def _dice(request: Request) -> str:
     return json.dumps({"summarized_AD": f"A cat sits by {request.seed}."})
 
 
-@dataclass(frozen=True)
-class Said:
-    code: int
-    out: str
-    err: str
-
-
-Shotad = Callable[..., Said]
-
-
-@pytest.fixture
-def shotad(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shotad:
+@pytest.fixture(autouse=True)
+def _named_from_here(monkeypatch: pytest.MonkeyPatch) -> None:
     # This module is imported anew by the name under which the command line loads it.
     monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2]))
-
-    def call(*words: object) -> Said:
-        monkeypatch.setattr(sys, "argv", ["shotad", *map(str, words)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        heard = capsys.readouterr()
-        return Said(int(stop.value.code or 0), heard.out, heard.err)
-
-    return call
 
 
 @pytest.fixture
