@@ -7,7 +7,6 @@ import re
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from shotad.config import PromptSettings, load_config
@@ -18,7 +17,6 @@ from shotad.describe.prompts import (
     TEMPLATES,
     VARIABLES,
     Character,
-    Stage1Prompt,
     answer_keys,
     check_prompts,
     effective_scale,
@@ -30,39 +28,9 @@ from shotad.describe.prompts import (
 )
 from shotad.describe.templates import cut_to_words
 from shotad.errors import PromptError
-from shotad.resources import data_root, prompt_text
-from shotad.types import Description, FramePlan, Grammar, Role, ShotScale
-
-DEFAULT = PromptSettings()
-EC, C, M, F, L = ShotScale
-DESCRIBED = Description(
-    "s00083120", {"Main characters": "Ann.", "Actions": "Ann runs."}, "Both alike.", "", "vlm"
-)
-
-
-def plans(roles: str = "pccf") -> list[FramePlan]:
-    kinds = {"p": Role.PAST, "c": Role.CURRENT, "f": Role.FUTURE}
-    return [FramePlan(i, kinds[r], np.array([float(i)])) for i, r in enumerate(roles)]
-
-
-def stage1(roles: str = "pccf", grammar: Grammar | None = None, **kwargs: object) -> Stage1Prompt:
-    characters = kwargs.pop("characters", ())
-    label = kwargs.pop("label", "number")
-    settings = PromptSettings.model_validate(kwargs)
-    return stage1_messages(
-        plans(roles), grammar or Grammar(), settings, characters=characters, label=label  # type: ignore[arg-type]
-    )  # fmt: skip
-
-
-def text_of(prompt: Stage1Prompt) -> str:
-    (message,) = prompt.messages
-    assert message.role == "user"
-    assert message.with_clip
-    return message.text
-
-
-def stage2_text(settings: PromptSettings = DEFAULT, **kwargs: object) -> str:
-    return stage2_messages(DESCRIBED, 9, settings, **{"seed": 42, **kwargs}).messages[1].text  # type: ignore[arg-type]
+from shotad.resources import data_root
+from shotad.types import Description, Grammar, ShotScale
+from tests.describe.prompting import DEFAULT, DESCRIBED, EC, C, F, L, M, plans, stage1, stage2_text, text_of
 
 
 @pytest.fixture
@@ -466,141 +434,3 @@ def test_cut_text_keeps_its_lines_and_does_not_lose_half_of_them() -> None:
         cut_to_words("Short. then a long run of words, with no end to it", 7)
         == "Short. then a long run of words …"
     )
-
-
-# Every point of the method, in words of ours
-
-STAGE1_POINTS = {
-    "watch the clip of a medium": "This is a clip from a movie.",
-    "shot numbers are at the top left of each frame": "Each frame carries the number of its shot in the top left",
-    "describe briefly what happened": "Tell briefly what takes place in [Shot 1, Shot 2]",
-    "in so many steps": "in these four steps:",
-    "1 main characters": "\n1. Say who the main characters are",
-    "if circles are available": "where a coloured circle is drawn around a face",
-    "possible characters and their colours": "(these may appear: Ann (red), Bo (green))",
-    "2 who does what": "\n2. Say who does what",
-    "weight on movement": "above all how bodies move",
-    "3 interactions, such as looks": "\n3. Say what passes between the characters, for example who looks at whom",
-    "4 the factor": "\n4. Say where this is: the place, its furniture, and the ways in and out.",
-    "circles only mark characters": "The coloured circles serve only to tell the characters apart",
-    "circles are not to be mentioned": "never mention them",
-    "thread sentence: finally": "Last of all, explain briefly, in a single sentence, why [Shot 0, Shot 3]",
-    "thread sentence: same camera set-up": "have the same camera set-up",
-    "do not invent": "Report only what can be seen. Where you are not sure, leave it out.",
-    "answer template": (
-        "Description:\n1. Main characters: ...\n2. Actions: ...\n3. Interactions: ...\n4. Environment: ...\n"
-        "\nExplanation: ..."
-    ),
-}
-
-
-def full_stage1() -> str:
-    grammar = Grammar({1: L, 2: L}, ((0, 3),))
-    return text_of(stage1(grammar=grammar, characters=[Character("Ann", "red"), Character("Bo", "green")]))
-
-
-@pytest.mark.parametrize("point", STAGE1_POINTS)
-def test_stage1_prompt_has_every_point_of_algorithm_1(point: str) -> None:
-    assert STAGE1_POINTS[point] in full_stage1()
-
-
-def test_points_of_algorithm_1_stand_in_its_order() -> None:
-    places = [full_stage1().index(words) for words in STAGE1_POINTS.values()]
-    assert places == sorted(places)
-
-
-@pytest.mark.parametrize(
-    ("factor", "words"),
-    [
-        ("face", "Say what the characters' faces do."),
-        ("object", "Name the important objects that the characters handle or use."),
-        ("environment", "Say where this is: the place, its furniture, and the ways in and out."),
-    ],
-)
-def test_factor_asks_for_what_the_scale_suggests(factor: str, words: str) -> None:
-    assert f"\n4. {words}\n" in text_of(stage1(factor=factor))
-
-
-STAGE2_POINTS = {
-    "ONE succinct AD sentence": "ONE succinct sentence.",
-    "the description": "Description:\n1. Main characters: Ann.\n2. Actions: Ann runs.",
-    "the most attractive characters": "the characters who draw the eye most",
-    "their actions": "on what they do",
-    "related key objects": "on the key objects that belong to it",
-    "first names": "Call characters by their first name",
-    "no titles": 'without any title such as "Mrs." or "Professor"',
-    "pronouns where names are missing": 'Where no name is known write "he", "she" or "they"',
-    "never a man": 'do not write "a man" or "a woman"',
-    "no camera": "Leave the camera out",
-    "no weight on talking": "do not dwell on the fact that somebody is talking",
-    "concrete and specific objects": "Choose objects that are concrete and particular",
-    "most of all without characters": "most of all where no characters are seen",
-    "no mood": "Say nothing about the mood of the characters",
-    "nothing that the input does not say": "Say nothing that the description does not say",
-    "verbs, if they fit": "See whether one of these movements takes place",
-    "in decreasing priority": "the first being the most welcome",
-    "and use them": "and if so use that verb: look, turn, take, hold, pull, walk, run, watch, stare, grab, "
-    "fall, get, go, open, smile.",
-    "a narrator's perspective": "as a narrator would speak it",
-    "the limit of words": "Stay within 9 words.",
-    "JSON": 'Answer in JSON, in this form:\n{"summarized_AD": "..."}',
-    "examples": "Answers to other clips looked like this:\n{",
-}
-
-
-@pytest.mark.parametrize("point", STAGE2_POINTS)
-def test_stage2_prompt_has_every_point_of_algorithm_2(point: str) -> None:
-    assert STAGE2_POINTS[point] in stage2_text()
-
-
-def test_points_of_algorithm_2_stand_in_its_order() -> None:
-    places = [stage2_text().index(words) for words in STAGE2_POINTS.values()]
-    assert places == sorted(places)
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "into one sentence",
-        "nothing stands before it and nothing after it",
-        "audio description for a TV series",
-    ],
-)
-def test_system_prompt_of_algorithm_2(words: str) -> None:
-    settings = PromptSettings(medium="TV series")
-    assert words in stage2_messages(DESCRIBED, 9, settings, seed=42).messages[0].text
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "five alternatives",
-        "Write five different sentences as a narrator would speak them.",
-        "Each must be right on its own",
-        "each must put its weight on other key characters, actions and movements",
-    ],
-)
-def test_assistant_mode_of_algorithm_2(words: str) -> None:
-    assert words in stage2_text(candidates=5)
-
-
-def test_series_is_called_one_in_stage_2() -> None:
-    text = stage2_text(PromptSettings(medium="TV series"), story="x")
-    assert "one clip of a TV series" in text
-    assert "movie" not in text
-
-
-def test_prompts_do_not_repeat_the_papers_sentences() -> None:
-    """Eight words in a row, taken from the paper's algorithms, would be a copy."""
-    paper = Path(__file__).resolve().parents[3] / "shared" / "seeds" / "shot-by-shot-paper.txt"
-    if not paper.is_file():
-        pytest.skip(f"needs the paper's text in {paper}")
-
-    def runs(text: str, n: int = 8) -> set[tuple[str, ...]]:
-        words = re.findall(r"[a-z']+", text.lower())
-        return {tuple(words[i : i + n]) for i in range(len(words) - n + 1)}
-
-    ours = " ".join(prompt_text(name) for name in (*VARIABLES, *story.TEMPLATES, *verify.TEMPLATES))
-    theirs = paper.read_text(encoding="utf-8")
-    assert runs(theirs), "the paper has words"
-    assert runs(ours) & runs(theirs) == set()

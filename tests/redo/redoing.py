@@ -1,0 +1,97 @@
+"""Runs and redos with the fake engine, on a small film."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from shotad.config import Config, load_config
+from shotad.engines.base import Engine, Identity, Request
+from shotad.engines.fake import FakeEngine, plain_answer
+from shotad.film.reader import open_film
+from shotad.pipeline import describe
+from shotad.prepare import Given
+from shotad.redo import Redone, redo
+from shotad.runsettings import changed, read_settings, write_settings
+from shotad.script.track import Track, load_track
+from shotad.workfolder import WorkFolder
+from shotad.writing import Engines
+from tests.media import FilmSpec, make_film
+
+SPEC = FilmSpec(frames=500, cuts=(100, 210, 330, 420))
+SETTINGS = (
+    "engine=fake",
+    "speech.source=none",
+    "slots.find_credits=false",
+    "scale.method=none",
+    "threads.features=grid",
+    "frames.min_pixels=12544",
+    "frames.max_pixels=25088",
+)
+
+Answer = Callable[[Request], str]
+
+
+def film_path() -> Path:
+    return make_film(SPEC).path
+
+
+def settings(*more: str) -> Config:
+    return load_config(None, (*SETTINGS, *more))
+
+
+def run(
+    place: Path, *more: str, given: Given | None = None, writes: Engine | None = None, **options: Any
+) -> Track:
+    """A run of describe into ``place``, with its settings kept."""
+    config, given = settings(*more), given or Given()
+    engines = Engines(FakeEngine(), writes or FakeEngine())
+    with open_film(film_path()) as film, WorkFolder(place) as folder:
+        write_settings(folder, config, film_path(), given, assignments=more)
+        return describe(film, folder, config, given, engines=engines, sheet=False, **options).track
+
+
+def again(
+    place: Path,
+    *names: str,
+    looks: Answer | None = None,
+    writes: Answer | None = None,
+    identity: Identity | None = None,
+    more: tuple[str, ...] = (),
+    sheet: bool = False,
+    **options: Any,
+) -> tuple[Redone, FakeEngine, FakeEngine]:
+    """A redo in ``place``; what came of it and both engines."""
+    told = read_settings(place)
+    engines = Engines(FakeEngine(answer=looks or plain_answer), FakeEngine(answer=writes or fresh))
+    if identity is not None:
+        engines.writes.identity = identity
+    config = changed(told.config, assignments=more)
+    with open_film(film_path()) as film, WorkFolder(place) as folder:
+        done = redo(film, folder, told, names, config=config, engines=engines, sheet=sheet, **options)
+    return done, engines.looks, engines.writes  # type: ignore[return-value]
+
+
+def fresh(request: Request) -> str:
+    """A line that tells the seed."""
+    if request.schema is None:
+        return plain_answer(request)
+    return json.dumps(dict.fromkeys(request.schema["properties"], f"A cat sits by {request.seed}."))
+
+
+def says(*lines: str) -> Answer:
+    def answer(request: Request) -> str:
+        keys = request.schema["properties"] if request.schema else ()
+        return json.dumps(dict(zip(keys, lines, strict=False)))
+
+    return answer
+
+
+def rows(place: Path, name: str = "redo") -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (place / f"{name}.jsonl").read_text().splitlines()]
+
+
+def track_of(place: Path) -> Track:
+    return load_track(place / "track.json")

@@ -1,0 +1,295 @@
+"""Single slots described anew, with the fake engine, end to end on a small film."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shotad.engines.base import Identity, Request
+from shotad.engines.fake import FakeEngine, plain_answer
+from shotad.errors import EngineError
+from shotad.film.reader import open_film
+from shotad.redo import redo
+from shotad.redo.desk import other_than
+from shotad.runsettings import read_settings
+from shotad.script.cue import CueStatus, Maker
+from shotad.script.track import to_json
+from shotad.workfolder import WorkFolder
+from shotad.writing import Engines
+from tests.redo.redoing import (
+    again,
+    film_path,
+    fresh,
+    rows,
+    run,
+    says,
+    track_of,
+)
+
+
+def test_the_new_line_takes_the_place_of_the_old_and_the_rest_stays(place: Path) -> None:
+    before = track_of(place)
+    records = {p.name: p.read_bytes() for p in place.iterdir() if p.suffix in (".jsonl", ".json")}
+    done, looks, writes = again(place, before.cues[1].id)
+    after = track_of(place)
+    old, new = before.cues[1], after.cues[1]
+    assert (looks.calls, writes.calls) == (1, 1)
+    assert new.text.startswith("A cat sits")
+    assert old.text in new.candidates
+    assert new.candidates[new.chosen or 0] == new.text
+    assert new.edited is not None
+    assert (new.edited.source, new.edited.machine) == ("redo", old.machine)
+    assert [c for c in after.cues if c.id != new.id] == [c for c in before.cues if c.id != old.id]
+    assert [one.after for one in done.results] == [new]
+    kept = {name for name in records if name != "track.json"}
+    assert {n for n in kept if (place / n).read_bytes() != records[n]} == set(), "the run's own records stay"
+    assert not list(place.glob(".tmp-*"))
+
+
+def test_scripts_are_written_again_and_carry_the_new_line(place: Path) -> None:
+    done, _, _ = again(place, "1")
+    text = done.results[0].after
+    assert text is not None
+    assert {path.suffix for path in done.files} == {".json", ".vtt", ".srt", ".xml", ".csv"}
+    for path in done.files:
+        assert text.text in path.read_text(encoding="utf-8")
+
+
+def test_the_spoken_end_is_that_of_the_new_line(place: Path) -> None:
+    old = track_of(place).cues[0]
+    again(place, old.id, writes=says("Two words."))
+    new = track_of(place).cues[0]
+    assert new.interval.start == old.interval.start
+    assert new.interval.duration == pytest.approx(2 * 0.375)
+    again(place, old.id, writes=says("These are now rather more words."))
+    assert track_of(place).cues[0].interval.duration == pytest.approx(6 * 0.375)
+
+
+def test_the_record_holds_both_stages_in_full(place: Path) -> None:
+    name = track_of(place).cues[1].id
+    again(place, name, identity=Identity("other", "o", "2"), note="It is Anna.")
+    (row,) = rows(place)
+    assert (row["slot"], row["number"], row["note"]) == (name, 1, "It is Anna.")
+    assert "Somebody" in row["stage1"]["raw"]
+    assert row["stage1"]["prompt"][0]["text"]
+    assert row["stage2"]["candidates"] == [row["after"]]
+    assert row["stage2"]["maker"] == {"engine": "other", "model": "o", "revision": "2"}
+    assert row["before"] != row["after"]
+
+
+def test_each_try_has_a_seed_of_its_own(place: Path) -> None:
+    name = track_of(place).cues[1].id
+    lines = []
+    for _ in range(3):
+        done, _, _ = again(place, name)
+        assert done.results[0].after is not None
+        lines.append(done.results[0].after.text)
+    assert len({row["seed"] for row in rows(place)}) == 3
+    assert [row["number"] for row in rows(place)] == [1, 2, 3]
+    original = {row["seed"] for row in rows(place, "stage2")}
+    asked = {row["stage2"]["seed"] for row in rows(place)} | {row["stage1"]["seed"] for row in rows(place)}
+    assert len(asked) == 3
+    assert not asked & original
+    assert len(set(lines)) == 3
+    cue = track_of(place).cues[1]
+    assert set(lines) <= set(cue.candidates), "no try is lost"
+    assert cue.text == lines[-1]
+
+
+def test_slots_do_not_share_seeds(place: Path) -> None:
+    names = [cue.id for cue in track_of(place).cues[:2]]
+    again(place, *names)
+    assert len({row["seed"] for row in rows(place)}) == 2
+
+
+def test_a_redone_line_is_the_same_from_the_same_start(place: Path, tmp_path: Path) -> None:
+    twin = Path(shutil.copytree(place, tmp_path / "twin"))
+    for folder in (place, twin):
+        again(folder, "1", "2")
+    assert (place / "track.json").read_bytes() == (twin / "track.json").read_bytes()
+    assert (place / "redo.jsonl").read_bytes() == (twin / "redo.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("more", [(), ("seed=9",)], ids=["as before", "with another seed"])
+def test_every_later_run_keeps_the_line(place: Path, more: tuple[str, ...]) -> None:
+    name = track_of(place).cues[1].id
+    again(place, name, identity=Identity("other", "o", "2"))
+    redone = track_of(place).cues[1]
+    later = run(place, *more)
+    kept = next(cue for cue in later.cues if cue.id == name)
+    assert (kept.text, kept.interval, kept.provenance) == (redone.text, redone.interval, redone.provenance)
+    assert kept.provenance is not None
+    assert Maker("Stage II", "other", "o", "2") in kept.provenance.makers
+    assert set(redone.candidates) <= set(kept.candidates)
+    assert "other (o 2)" in later.statement
+    assert to_json(run(place, *more)) == to_json(later), "and says the same again"
+
+
+def test_a_later_run_asks_nothing_again(place: Path) -> None:
+    again(place, "1")
+    writes = FakeEngine()
+    run(place, writes=writes)
+    assert writes.calls == 0
+
+
+def test_discarding_edits_gives_the_machines_line_back(place: Path) -> None:
+    before = track_of(place)
+    again(place, "1")
+    assert run(place, discard_edits=True) == before
+
+
+def test_the_old_line_can_be_chosen_again_by_hand(place: Path) -> None:
+    old = track_of(place).cues[0]
+    again(place, old.id)
+    tree = json.loads((place / "track.json").read_text())
+    tree["cues"][0]["chosen"] = tree["cues"][0]["candidates"].index(old.text)
+    (place / "track.json").write_text(json.dumps(tree))
+    assert track_of(place).cues[0].text == old.text
+    assert run(place).cues[0].text == old.text
+
+
+@pytest.mark.parametrize("hint", ["Anna is the one with the hat.", "  Anna\n is  the one with the hat. "])
+def test_a_hint_reaches_the_prompts_before_the_films_own_note(tmp_path: Path, hint: str) -> None:
+    place = tmp_path / "w"
+    run(place, "prompt.note=The film plays in Rome.", "prompt.note_words=5")
+    seen: list[str] = []
+
+    def note(request: Request) -> str:
+        seen.append(" ".join(message.text for message in request.messages))
+        return fresh(request)
+
+    again(place, "1", looks=note, writes=note, note=hint)
+    assert len(seen) == 2
+    for text in seen:
+        assert "Anna is the one with the hat." in text
+        assert "The film plays in Rome." in " ".join(text.split())
+
+
+def test_a_silent_answer_changes_nothing(place: Path) -> None:
+    class Mute(FakeEngine):
+        def generate(self, requests: Any) -> Any:
+            return [replace(reply, text="", finish="silent") for reply in super().generate(requests)]
+
+    before = (place / "track.json").read_bytes()
+    told = read_settings(place)
+    with open_film(film_path()) as film, WorkFolder(place) as folder:
+        done = redo(film, folder, told, ["1"], engines=Engines(FakeEngine(), Mute()), sheet=False)
+    assert done.results[0].after is None
+    assert "silent" in done.results[0].reason
+    assert done.files == ()
+    assert (place / "track.json").read_bytes() == before
+    assert rows(place)[0]["after"] is None, "the try is on record, so that the next has another seed"
+    assert again(place, "1")[0].results[0].after is not None
+    assert [row["number"] for row in rows(place)] == [1, 2]
+
+
+def _broken(request: Request) -> str:
+    raise RuntimeError("out of luck")
+
+
+@pytest.mark.parametrize("stage", ["looks", "writes"])
+def test_a_failed_answer_changes_nothing_and_says_why(place: Path, stage: str) -> None:
+    before = (place / "track.json").read_bytes()
+    looks, writes = (_broken, fresh) if stage == "looks" else (plain_answer, _broken)
+    done, _, _ = again(place, "1", looks=looks, writes=writes)
+    assert "out of luck" in done.results[0].reason
+    assert "failed" in done.results[0].reason
+    assert (place / "track.json").read_bytes() == before
+
+
+def test_a_failure_takes_no_other_slot_along(place: Path) -> None:
+    bad = track_of(place).cues[0].id
+
+    def stumble(request: Request) -> str:
+        return _broken(request) if request.slot_id == bad else fresh(request)
+
+    done, _, _ = again(place, "1", "2", writes=stumble)
+    assert [one.after is None for one in done.results] == [True, False]
+    assert track_of(place).cues[1].text.startswith("A cat")
+
+
+def test_what_is_done_when_an_engine_stops_the_run_is_kept(place: Path) -> None:
+    class Spent(FakeEngine):
+        def generate(self, requests: Any) -> Any:
+            if self.calls:
+                raise EngineError("The quota is spent.")
+            return super().generate(requests)
+
+    before = track_of(place)
+    told = read_settings(place)
+    engines = Engines(FakeEngine(), Spent(answer=fresh))
+    with (
+        open_film(film_path()) as film,
+        WorkFolder(place) as folder,
+        pytest.raises(EngineError, match="quota"),
+    ):
+        redo(film, folder, told, ["1", "2"], engines=engines, sheet=False)
+    after = track_of(place)
+    assert after.cues[0].text.startswith("A cat sits")
+    assert after.cues[1:] == before.cues[1:]
+    assert len(rows(place)) == 1
+    assert after.cues[0].text in next(place.glob("*.srt")).read_text()
+
+
+def test_what_was_seen_before_a_redo_was_stopped_is_not_asked_for_again(place: Path) -> None:
+    def stops(request: Request) -> str:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        again(place, "1", "2", writes=stops)
+    done, looks, writes = again(place, "1", "2", "3")
+    assert (looks.calls, writes.calls) == (1, 3)
+    assert len(done.files) > 0
+    assert all(one.after for one in done.results)
+    assert again(place, "1")[1].calls == 1, "what is done is asked for anew"
+    assert not (place / "redo-looks.jsonl").exists()
+
+
+def test_a_line_too_long_is_left_out(place: Path) -> None:
+    done, _, _ = again(place, "1", writes=says("word " * 60))
+    assert "dropped" in done.results[0].reason
+
+
+def test_the_same_line_again_is_no_change(place: Path) -> None:
+    before = (place / "track.json").read_bytes()
+    done, _, _ = again(place, "1", writes=plain_answer)
+    assert done.results[0].same
+    assert (place / "track.json").read_bytes() == before
+
+
+def test_of_several_new_candidates_another_than_the_old_line_is_taken(tmp_path: Path) -> None:
+    place = tmp_path / "w"
+    run(place, "stage2.candidates=3")
+    old = track_of(place).cues[0]
+    others = ("A dog barks at a bird.", "Rain falls on the roof.")
+    done, _, _ = again(place, "1", writes=says(old.text, *others))
+    new = done.results[0].after
+    assert new is not None
+    assert new.text in others
+    assert {old.text, *others, *old.candidates} == set(new.candidates)
+
+
+def test_candidates_that_say_the_old_line_are_left_out_with_what_is_noted_of_them() -> None:
+    record = {"candidates": ["A.", "B.", "C."], "unseen": {"0": ["a"], "2": ["c"]}, "more": 1}
+    assert other_than(record, "A.") == {"candidates": ["B.", "C."], "unseen": {"1": ["c"]}, "more": 1}
+    assert other_than(record, "D.") is record
+    only = {"candidates": ["A."]}
+    assert other_than(only, "A.") is only
+
+
+def test_a_slot_that_failed_gets_a_line(tmp_path: Path) -> None:
+    place = tmp_path / "w"
+    run(place, writes=FakeEngine(answer=_broken))
+    failed = track_of(place).cues[0]
+    assert failed.status is CueStatus.FAILED
+    again(place, failed.id)
+    cue = track_of(place).cues[0]
+    assert cue.heard
+    assert cue.edited is not None
+    assert [field.value for field in cue.edited.fields] == ["text", "status"]
+    assert next(c for c in run(place).cues if c.id == failed.id).text == cue.text

@@ -1,0 +1,236 @@
+"""Describing slots anew: what is refused, what others have done, and what the run had asked for."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shotad.config import Config
+from shotad.engines.base import Request
+from shotad.engines.fake import FakeEngine, plain_answer
+from shotad.errors import ConfigError, EditConflict, FilmError, UsageError, WorkFolderError
+from shotad.film.reader import open_film
+from shotad.prepare import Given
+from shotad.redo import film_of, redo
+from shotad.runsettings import RunSettings, changed, read_settings
+from shotad.understand import understand
+from shotad.workfolder import WorkFolder
+from shotad.writing import Engines
+from tests.media import FilmSpec, make_film
+from tests.redo.redoing import (
+    again,
+    film_path,
+    fresh,
+    rows,
+    run,
+    says,
+    track_of,
+)
+
+
+def test_a_line_changed_by_hand_is_refused_unless_it_is_given_up(place: Path) -> None:
+    name = track_of(place).cues[0].id
+    tree = json.loads((place / "track.json").read_text())
+    machine = tree["cues"][0]["text"]
+    tree["cues"][0]["text"] = "A person wrote this."
+    (place / "track.json").write_text(json.dumps(tree))
+    with pytest.raises(EditConflict, match=r"changed by a person.*A person wrote this.*--over-edits"):
+        again(place, name)
+    assert not (place / "redo.jsonl").exists(), "nothing was asked"
+    again(place, name, over_edits=True)
+    cue = track_of(place).cues[0]
+    assert cue.text.startswith("A cat")
+    assert "A person wrote this." in cue.candidates
+    assert cue.edited is not None
+    assert cue.edited.machine is not None
+    assert cue.edited.machine.text == machine
+    again(place, name)
+    assert len(rows(place)) == 2, "a line that was described anew may be so again"
+
+
+def test_a_slot_whose_time_a_persons_line_has_is_refused(place: Path) -> None:
+    first = track_of(place).cues[0]
+    tree = json.loads((place / "track.json").read_text())
+    start = first.interval.start + 0.5
+    tree["cues"].append({"start": start, "end": start + 1, "text": "A bell."})
+    (place / "track.json").write_text(json.dumps(tree))
+    with pytest.raises(EditConflict, match=r"belongs to h\d+, which a person edited: 'A bell\.'"):
+        again(place, first.id)
+    with pytest.raises(UsageError, match="has no slot"):
+        again(place, next(c.id for c in track_of(place).cues if c.id.startswith("h")))
+
+
+def test_edits_of_other_lines_are_kept(place: Path) -> None:
+    tree = json.loads((place / "track.json").read_text())
+    tree["cues"][1]["text"] = "A person wrote this."
+    (place / "track.json").write_text(json.dumps(tree))
+    again(place, "1")
+    assert [cue.text for cue in track_of(place).cues][1] == "A person wrote this."
+
+
+def test_a_review_lapses(place: Path) -> None:
+    tree = json.loads((place / "track.json").read_text())
+    tree["reviewed_by"] = ["Ada"]
+    (place / "track.json").write_text(json.dumps(tree))
+    done, _, _ = again(place, "1")
+    assert track_of(place).reviewed_by == ()
+    assert any("Ada" in warning for warning in done.warnings)
+
+
+def test_an_unknown_slot_is_refused_before_anything_is_asked(place: Path) -> None:
+    with pytest.raises(UsageError, match=r"no line s99999999.*nearest is s"):
+        again(place, "1", "s99999999")
+    assert not (place / "redo.jsonl").exists()
+
+
+def test_an_engine_that_knows_the_last_lines_is_told_those_before_the_slot(place: Path) -> None:
+    heard: list[tuple[str, ...]] = []
+
+    class Remembers(FakeEngine):
+        def __init__(self) -> None:
+            super().__init__(answer=fresh)
+            self.abilities = replace(self.abilities, uses_history=True)
+
+        def generate(self, requests: Any) -> Any:
+            heard.extend(request.history for request in requests)
+            return super().generate(requests)
+
+    track = track_of(place)
+    told = read_settings(place)
+    with open_film(film_path()) as film, WorkFolder(place) as folder:
+        done = redo(film, folder, told, ["2", "3"], engines=Engines(FakeEngine(), Remembers()), sheet=False)
+    new = done.results[0].after
+    assert new is not None
+    assert heard == [(track.heard[0].text,), (track.heard[0].text, new.text)]
+
+
+def test_the_story_is_told_with_the_note_that_the_run_made(tmp_path: Path) -> None:
+    def answer(request: Request) -> str:
+        if request.schema is not None:
+            return fresh(request)
+        return "Anna looks for her dog."
+
+    place = tmp_path / "w"
+    run(place, "story.on=true", "story.renew_every=1", writes=FakeEngine(answer=answer))
+    assert rows(place, "story")
+    seen: list[str] = []
+
+    def listen(request: Request) -> str:
+        seen.append(request.messages[-1].text)
+        return fresh(request)
+
+    before = track_of(place)
+    again(place, "1", "3", writes=listen)
+    assert len(seen) == 2, "the note itself is not asked for again"
+    assert "Anna looks for her dog." not in seen[0], "nothing came before the first line"
+    assert "Anna looks for her dog." in seen[1]
+    assert before.heard[1].text in seen[1]
+
+
+def test_a_line_may_be_looked_for_in_the_frames(place: Path) -> None:
+    asked: list[int] = []
+
+    def look(request: Request) -> str:
+        if request.schema is None:
+            return plain_answer(request)
+        asked.append(0 if request.clip is None else len(request.clip))
+        return plain_answer(request)
+
+    again(place, "1", looks=look, more=("verify.on=true",))
+    assert asked
+    assert min(asked) > 0
+
+
+def test_given_slots_are_described_anew_as_they_were_given(tmp_path: Path) -> None:
+    slots = tmp_path / "slots.csv"
+    slots.write_text("start,end\n1.0,1.5\n4.0,7.0\n")
+    place = tmp_path / "w"
+    run(place, given=Given(slots=slots))
+    slots.unlink()
+    before = (place / "slots.json").read_bytes()
+    done, _, _ = again(place, "0:04", writes=says("A cat."))
+    assert done.results[0].after is not None
+    assert done.results[0].after.id == "s00004000"
+    assert (place / "slots.json").read_bytes() == before
+
+
+def test_a_run_over_a_part_does_not_bound_a_redo(tmp_path: Path) -> None:
+    place = tmp_path / "w"
+    run(place)
+    run(place, given=Given(start=6.0, end=14.0))
+    assert read_settings(place).given.end == 14.0
+    assert again(place, "1")[0].results[0].after is not None
+
+
+def test_nothing_for_a_while_stands_in_the_work_folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A killed redo would leave it there, and the next run would stumble over it."""
+    before = sorted(place.iterdir())
+    found: list[list[Path]] = []
+
+    def noted(*given: Any, **named: Any) -> Any:
+        found.append(sorted(place.iterdir()))
+        return understand(*given, **named)
+
+    monkeypatch.setattr("shotad.redo.understand", noted)
+    again(place, track_of(place).cues[0].id)
+    assert found == [sorted({*before, place / ".lock"})]
+
+
+def test_the_overview_is_drawn_again(place: Path) -> None:
+    done, _, _ = again(place, "1", sheet=True)
+    assert (place / "overview.html") in done.sheet
+    new = done.results[0].after
+    assert new is not None
+    assert new.text in (place / "overview.html").read_text(encoding="utf-8")
+
+
+def test_a_folder_without_a_track_is_refused(tmp_path: Path) -> None:
+    place = tmp_path / "w"
+    run(place)
+    (place / "track.json").unlink()
+    with pytest.raises(WorkFolderError, match="no track"):
+        again(place, "1")
+
+
+@pytest.mark.parametrize("name", ["shots.json", "speech.json", "slots.json"])
+@pytest.mark.parametrize("content", [None, '{"key": 1}'])
+def test_records_that_are_gone_or_damaged_are_told(place: Path, name: str, content: str | None) -> None:
+    (place / name).unlink()
+    if content is not None:
+        (place / name).write_text(content)
+    with pytest.raises(WorkFolderError, match=r"shotad describe"):
+        again(place, "1")
+
+
+def test_another_film_is_refused(place: Path) -> None:
+    other = make_film(FilmSpec(frames=200)).path
+    told = read_settings(place)
+    with (
+        open_film(other) as film,
+        WorkFolder(place) as folder,
+        pytest.raises(WorkFolderError, match="another film"),
+    ):
+        redo(film, folder, told, ["1"], engines=Engines(FakeEngine(), FakeEngine()), sheet=False)
+
+
+def test_the_film_is_found_where_it_was_or_beside_the_folder(tmp_path: Path) -> None:
+    place = tmp_path / "movie.shotad"
+    place.mkdir()
+    told = RunSettings(Config(), tmp_path / "gone" / "movie.mp4", Given())
+    with pytest.raises(FilmError, match=r"neither at .*gone.* nor at .*movie\.mp4.*--film"):
+        film_of(place, told, "movie.mp4")
+    (tmp_path / "movie.mp4").touch()
+    assert film_of(place, told, "movie.mp4") == tmp_path / "movie.mp4"
+    assert film_of(place, replace(told, film=None), "movie.mp4") == tmp_path / "movie.mp4"
+    (tmp_path / "gone").mkdir()
+    (tmp_path / "gone" / "movie.mp4").touch()
+    assert film_of(place, told, "movie.mp4") == tmp_path / "gone" / "movie.mp4"
+
+
+def test_settings_that_plan_slots_cannot_be_changed_for_one() -> None:
+    with pytest.raises(ConfigError, match="settings of slots"):
+        changed(Config(), assignments=["slots.seconds_per_word=0.2"])
