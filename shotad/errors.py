@@ -73,3 +73,7 @@ class WorkFolderError(ShotadError):
 
 class EditConflict(WorkFolderError):  # noqa: N818  the word of the decision it enforces
     """A person's edit that a later run would overwrite. Both texts are in the message."""
+
+
+class CastError(ShotadError):
+    """A cast that cannot be read, or does not make sense."""

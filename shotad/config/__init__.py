@@ -21,7 +21,9 @@ from shotad.config.film import (
     SpeechSettings,
 )
 from shotad.config.sight import (
+    CastSettings,
     ComputeSettings,
+    DiscoverSettings,
     NarratorSettings,
     ObserverSettings,
     ScaleSettings,
@@ -41,9 +43,11 @@ from shotad.config.words import (
 from shotad.settings import Settings, load_settings
 
 __all__ = [
+    "CastSettings",
     "ComputeSettings",
     "Config",
     "ContextSettings",
+    "DiscoverSettings",
     "EndpointSettings",
     "FilmSettings",
     "FrameSettings",
@@ -91,6 +95,8 @@ class Config(Settings):
     openai: EndpointSettings = EndpointSettings()
     story: StorySettings = StorySettings()
     verify: VerifySettings = VerifySettings()
+    cast: CastSettings = CastSettings()
+    discover: DiscoverSettings = DiscoverSettings()
     text: TextSettings = TextSettings()
     observer: ObserverSettings = ObserverSettings()
     narrator: NarratorSettings = NarratorSettings()

@@ -139,3 +139,5 @@ class OverlaySettings(Settings):
 
     label: Literal["number", "box", "none"] = "number"
     """``number``: the shot's number top left; ``box``: a red border on frames of current shots."""
+    characters: Literal["ellipses", "boxes", "none"] = "ellipses"
+    """How recognised people are marked, where a cast is given."""

@@ -101,3 +101,44 @@ class NarratorSettings(Settings):
     """Silence below this (title 100, someone enters 60, someone is there 34; less when just said)."""
     statements: int = Field(3, ge=1, le=4)
     """Statements that one sentence may join."""
+
+
+class CastSettings(Settings):
+    """Whose the faces are (AutoAD-Zero, section 3.2). Used where a cast is given."""
+
+    faces: Literal["sface", "buffalo_l"] = "sface"
+    """``sface``: YuNet and SFace, free to use; ``buffalo_l``: InsightFace's models, for non-commercial use."""
+    detection: float | None = Field(None, gt=0, lt=1)
+    """Least score of a face; None: what was measured to be right for the models."""
+    threshold: float | None = Field(None, ge=-1, le=1)
+    """Least likeness (cosine) to somebody of the cast; None: what was measured to be right for the models."""
+    margin: float | None = Field(None, ge=0, le=1)
+    """How much less the second best must be alike; None: what was measured to be right for the models."""
+    pool: Literal["mean", "set"] = "mean"
+    """A person's photos count as their mean, or each for itself."""
+    decide: Literal["track", "frame"] = "track"
+    """Who somebody is is decided for a face followed through a shot, or for each frame alone."""
+    first: int | None = Field(None, ge=1)
+    """Only so many of the cast, in its order, that have a usable photo."""
+    from_film: bool = True
+    """Whether faces of the film that are matched beyond doubt count as photos for the others."""
+    looks: float = Field(4.0, gt=0)
+    """Frames a second at which faces are looked for, besides those that a model is shown."""
+    smallest: float = Field(0.04, ge=0, lt=1)
+    """Height of the smallest face that is given a name, as a fraction of the picture's."""
+    colours: Literal["film", "clip"] = "film"
+    """``film``: a person's mark is the same throughout; ``clip``: marks go by first appearance in the clip,
+    as in the published code."""
+
+
+class DiscoverSettings(Settings):
+    """How the people of a whole film are found (``shotad cast discover``)."""
+
+    looks: float = Field(3.0, gt=0)
+    """Frames a second that are looked at."""
+    join: float | None = Field(None, ge=-1, le=1)
+    """Likeness above which two groups of faces are one person; None: what was measured for the models."""
+    least_seconds: float = Field(1.0, ge=0)
+    """Who is seen for less in the whole film is left out."""
+    pictures: int = Field(6, ge=1)
+    """Face pictures kept of a person, at most."""

@@ -39,6 +39,15 @@ class PromptSettings(Settings):
     """The user's own note on the film: names, place, tone. The prompts of both stages carry it."""
     note_words: int = Field(250, ge=0)
     """Words of the note that are used."""
+    characters: Literal["apart", "clip", "current"] = "apart"
+    """Whom Stage I is told of: ``apart``, those of the current shots first and the others of the clip after;
+    ``clip``, all in one list; ``current``, those of the current shots alone."""
+    names: Literal["spoken", "full"] = "spoken"
+    """How Stage I is told of them: by the name to speak, or by the name in full, as in the published code."""
+    stage2_names: bool = True
+    """Whether Stage II is told what to call the people of the clip."""
+    heard_names: bool = True
+    """Whether names that the given subtitles hold near the clip are offered to Stage I as hints."""
 
 
 class SamplingSettings(Settings):

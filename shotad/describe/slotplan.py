@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from shotad.describe.hints import Heard
 from shotad.engines.base import Scene
-from shotad.types import ContextShot, FramePlan, Grammar, Interval, Role, Slot
+from shotad.types import ContextShot, FramePlan, Grammar, Interval, Presence, Role, Slot
 
 _SLACK = 1e-6
 """Seconds by which a planned moment may miss the border of its shot, for rounding."""
@@ -22,6 +23,10 @@ class SlotPlan:
     grammar: Grammar
     speech: tuple[Interval, ...] = ()
     """Where people speak while the clip lasts."""
+    presence: Presence = Presence()
+    """Who of the cast is on its frames."""
+    heard: tuple[Heard, ...] = ()
+    """Names in the subtitles near the clip."""
 
     def __post_init__(self) -> None:
         if len(self.shots) != len(self.frames):
@@ -44,7 +49,7 @@ class SlotPlan:
     @property
     def scene(self) -> Scene:
         """The same for an engine."""
-        return Scene(self.slot.interval, self.shots, self.slot.credits, self.speech)
+        return Scene(self.slot.interval, self.shots, self.slot.credits, self.speech, self.presence)
 
 
 def shown_shots(context: Sequence[ContextShot], frames: Sequence[FramePlan]) -> tuple[ContextShot, ...]:

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from shotad.config import SamplingSettings
 from shotad.progress import Progress
-from shotad.types import Clip, ContextShot, Interval, Message
+from shotad.types import Clip, ContextShot, Interval, Message, Presence
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,8 @@ class Scene:
     credits: bool = False
     speech: tuple[Interval, ...] = ()
     """Where people speak, near the clip."""
+    presence: Presence = Presence()
+    """Who of the cast is on its frames."""
 
 
 @dataclass(frozen=True, slots=True)
