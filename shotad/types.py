@@ -295,8 +295,8 @@ class Presence:
 
     ``cast`` is everybody, seen or not, as they may be spoken of in the slot. ``current`` are the ids of those
     recognised in the current shots, ``others`` of those recognised elsewhere in the clip only, both in the
-    order of the cast; all of these have something to be called by, and a mark. ``sightings`` are their faces: ``name`` is
-    the id, ``seconds`` those of a frame of the clip.
+    order of the cast; all of these have something to be called by, and a mark. ``sightings`` are their
+    faces: ``name`` is the id, ``seconds`` those of a frame of the clip.
     """
 
     cast: tuple[Character, ...] = ()
@@ -316,6 +316,10 @@ class Presence:
         """Everybody recognised in the clip, those of the current shots first."""
         by_id = {character.id: character for character in self.cast}
         return tuple(by_id[name] for name in (*self.current, *self.others))
+
+
+NOBODY = Presence()
+"""Of a clip without a cast."""
 
 
 @dataclass(frozen=True, slots=True)

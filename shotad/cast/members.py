@@ -23,8 +23,9 @@ class Reveal:
 class Member:
     """Somebody of the cast.
 
-    ``name`` is empty until somebody has filled it in; who has none is known as a person of their own, so that
-    nobody else is taken for them, but never named. The same goes for ``nameless``: extras whom nobody will name.
+    ``name`` is empty until somebody has filled it in; who has none is known as a person of their own, so
+    that nobody else is taken for them, but never named. The same goes for ``nameless``: extras whom nobody
+    will name.
     """
 
     id: str

@@ -107,7 +107,7 @@ class CastSettings(Settings):
     """Whose the faces are (AutoAD-Zero, section 3.2). Used where a cast is given."""
 
     faces: Literal["sface", "buffalo_l"] = "sface"
-    """``sface``: YuNet and SFace, free to use; ``buffalo_l``: InsightFace's models, for non-commercial use."""
+    """``sface``: YuNet and SFace, free to use; ``buffalo_l``: InsightFace's, not for commercial use."""
     detection: float | None = Field(None, gt=0, lt=1)
     """Least score of a face; None: what was measured to be right for the models."""
     threshold: float | None = Field(None, ge=-1, le=1)

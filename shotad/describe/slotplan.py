@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from shotad.describe.hints import Heard
 from shotad.engines.base import Scene
-from shotad.types import ContextShot, FramePlan, Grammar, Interval, Presence, Role, Slot
+from shotad.types import NOBODY, ContextShot, FramePlan, Grammar, Interval, Presence, Role, Slot
 
 _SLACK = 1e-6
 """Seconds by which a planned moment may miss the border of its shot, for rounding."""
@@ -23,7 +23,7 @@ class SlotPlan:
     grammar: Grammar
     speech: tuple[Interval, ...] = ()
     """Where people speak while the clip lasts."""
-    presence: Presence = Presence()
+    presence: Presence = NOBODY
     """Who of the cast is on its frames."""
     heard: tuple[Heard, ...] = ()
     """Names in the subtitles near the clip."""

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from shotad.config import SamplingSettings
 from shotad.progress import Progress
-from shotad.types import Clip, ContextShot, Interval, Message, Presence
+from shotad.types import NOBODY, Clip, ContextShot, Interval, Message, Presence
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Scene:
     credits: bool = False
     speech: tuple[Interval, ...] = ()
     """Where people speak, near the clip."""
-    presence: Presence = Presence()
+    presence: Presence = NOBODY
     """Who of the cast is on its frames."""
 
 
