@@ -11,11 +11,12 @@ from collections.abc import Callable, Collection
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image as Pillow
+from PIL import ImageDraw, ImageFont
 
 from shotad.config import FrameSettings, OverlaySettings
-from shotad.types import Clip
+from shotad.pictures.marks import paint_people
+from shotad.types import NOBODY, Clip, Image, Presence
 
 PATCH = 28
 """Pixels: Qwen2-VL's frames are whole multiples of this in both directions."""
@@ -30,6 +31,9 @@ BORDER = 0.018
 """Width of the red border as a part of the geometric mean side: 7 pixels at 504 x 280."""
 
 RED = (255, 0, 0)
+
+SAME_MOMENT = 1e-3
+"""Seconds between a sighting and its frame, at most."""
 
 
 def vlm_size(width: int, height: int, settings: FrameSettings) -> tuple[int, int]:
@@ -57,34 +61,53 @@ def vlm_size(width: int, height: int, settings: FrameSettings) -> tuple[int, int
     return wide, high
 
 
-def fit(images: npt.NDArray[np.uint8], size: tuple[int, int]) -> npt.NDArray[np.uint8]:
+def fit(images: Image, size: tuple[int, int]) -> Image:
     """``uint8[n, H, W, 3]`` resized to ``(width, height)``: bicubic, antialiased, always a new array."""
     width, height = size
     if images.shape[1:3] == (height, width):
         return images.copy()
-    resized = [Image.fromarray(i).resize((width, height), Image.Resampling.BICUBIC) for i in images]
+    resized = [Pillow.fromarray(i).resize((width, height), Pillow.Resampling.BICUBIC) for i in images]
     return np.stack([np.asarray(image, dtype=np.uint8) for image in resized])
 
 
-def paint(clip: Clip, settings: OverlaySettings, *, current: Collection[int] = ()) -> Clip:
-    """The clip with its marks, in new arrays: ``Shot k`` top left on every frame, or a red border.
+def paint(
+    clip: Clip,
+    settings: OverlaySettings,
+    *,
+    current: Collection[int] = (),
+    presence: Presence = NOBODY,
+) -> Clip:
+    """The clip with its marks, in new arrays: people's outlines, then ``Shot k`` top left on every
+    frame, or a red border.
 
-    ``current`` are the numbers of the current shots, whose frames get the border. Paint frames of
-    the size that the model sees (`vlm_size`, `fit`).
+    ``current`` are the numbers of the current shots, whose frames get the border. A sighting of
+    ``presence`` belongs to the frames whose second it bears. Paint frames of the size that the model sees
+    (`vlm_size`, `fit`).
     """
     images = clip.images.copy()
-    if settings.label == "number":
-        for image, number in zip(images, clip.shot_numbers.tolist(), strict=True):
-            _paste(image, shot_label(number, *image.shape[1::-1]))
-    elif settings.label == "box":
-        for image, number in zip(images, clip.shot_numbers.tolist(), strict=True):
-            if number in current:
-                _frame(image)
+    for image, second, number in zip(images, clip.seconds.tolist(), clip.shot_numbers.tolist(), strict=True):
+        label = shot_label(number, *image.shape[1::-1]) if settings.label == "number" else None
+        _people(image, presence, second, settings, label)
+        if label is not None:
+            _paste(image, label)
+        elif settings.label == "box" and number in current:
+            _frame(image)
     return Clip(images, clip.seconds.copy(), clip.shot_numbers.copy())
 
 
+def _people(
+    image: Image, presence: Presence, second: float, settings: OverlaySettings, label: Image | None
+) -> None:
+    """Marks of those who are on the frame of this second."""
+    here = [s for s in presence.sightings if abs(s.seconds - second) <= SAME_MOMENT]
+    if not here or settings.characters == "none":
+        return
+    taken = [] if label is None else [(0, 0, label.shape[1], label.shape[0])]
+    image[:] = paint_people(image, here, presence.marks, settings.characters, taken=taken)
+
+
 @lru_cache(maxsize=256)
-def shot_label(number: int, width: int, height: int) -> npt.NDArray[np.uint8]:
+def shot_label(number: int, width: int, height: int) -> Image:
     """The label for a frame of ``width`` x ``height`` pixels: black on white, ``uint8[h, w, 3]``, read-only.
 
     Never larger than the frame.
@@ -95,7 +118,7 @@ def shot_label(number: int, width: int, height: int) -> npt.NDArray[np.uint8]:
     padding = max(2, round(size / 5))
     left, top, right, bottom = (round(side) for side in font.getbbox(text))
     box = (right - left + 2 * padding, bottom - top + 2 * padding)
-    label = Image.new("RGB", box, "white")
+    label = Pillow.new("RGB", box, "white")
     draw = ImageDraw.Draw(label)
     draw.text((padding - left, padding - top), text, fill="black", font=font)
     draw.line([(0, box[1] - 1), (box[0] - 1, box[1] - 1), (box[0] - 1, 0)], fill="black")
@@ -104,12 +127,12 @@ def shot_label(number: int, width: int, height: int) -> npt.NDArray[np.uint8]:
     return pixels
 
 
-def _paste(image: npt.NDArray[np.uint8], label: npt.NDArray[np.uint8]) -> None:
+def _paste(image: Image, label: Image) -> None:
     height, width = label.shape[:2]
     image[:height, :width] = label
 
 
-def _frame(image: npt.NDArray[np.uint8]) -> None:
+def _frame(image: Image) -> None:
     edge = max(2, round(BORDER * math.sqrt(image.shape[0] * image.shape[1])))
     for strip in (image[:edge], image[-edge:], image[:, :edge], image[:, -edge:]):
         strip[:] = RED
