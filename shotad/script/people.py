@@ -1,0 +1,261 @@
+"""Names of the cast in a text: where they stand and whose they are. Pure logic.
+
+Names are read from runs of words with a capital letter, so that a part of a longer name that is somebody
+else's (``Mary Smith`` where the cast has ``Celia Smith``) or something else's (``Smith Street``) is not taken
+for it. Text in quotation marks, which is read from the screen, is not looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from shotad.script.namewords import HER_TITLES, HIS_TITLES, NAME_TITLES, PARTICLES, STARTERS, WORD_NAMES
+from shotad.script.rules import quotations
+from shotad.types import Character
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """Somebody's name in a text: ``text[start:end]``, titles included, the possessive s left out.
+
+    ``id`` is the character's, ``text`` what stands there. ``hidden``: it may not be said yet.
+    """
+
+    id: str
+    start: int
+    end: int
+    text: str
+    hidden: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word of a run. ``key`` is what is compared, without possessive s, dot and the like."""
+
+    key: str
+    start: int
+    end: int
+    """Where the word ends, the possessive s left out."""
+
+
+_UPPER = "A-ZÀ-ÖØ-ÞŁŚŠŽŻČĆĐĞİŐŰŞŘ"
+_CAPITAL = rf"(?:[{_UPPER}]\.(?!\w)|[{_UPPER}][\w]*(?:[-'’.][\w]+)*)"
+RUN = re.compile(rf"(?<![\w'’-]){_CAPITAL}(?:(?:\.[ \t]|[ \t]){_CAPITAL})*")
+"""Words with a capital letter side by side; a full stop within is looked at again in `runs`."""
+_WORD = re.compile(rf"[{_UPPER}]\.(?!\w)|[\w]+(?:[-'’.][\w]+)*")
+_POSSESSIVE = re.compile(r"['’]s\Z", re.IGNORECASE)
+SENTENCE_START = re.compile(r"(?:\A|[.!?…:]|\n)[\s\"“”'‘’(\[*•–—-]*\Z")
+
+
+def plain(text: str) -> str:
+    """``text`` with what stands in quotation marks blanked out."""
+    for start, end in quotations(text):
+        text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+    return text
+
+
+def runs(text: str) -> Iterator[tuple[Token, ...]]:
+    """Runs of words with a capital letter, split where a full stop ends a sentence and not a title."""
+    for match in RUN.finditer(text):
+        run: list[Token] = []
+        for word in _WORD.finditer(match[0]):
+            token = _token(word[0], match.start() + word.start())
+            if run and "." in text[run[-1].end : token.start] and not _abbreviates(run[-1].key):
+                yield tuple(run)
+                run = []
+            run.append(token)
+            if token.end < match.start() + word.end():
+                yield tuple(run)
+                run = []
+        if run:
+            yield tuple(run)
+
+
+def mentions(text: str, cast: Sequence[Character]) -> tuple[Mention, ...]:
+    """Names of the cast in ``text``, in order.
+
+    Found are the names in full, those to be spoken, aliases, and parts of a full name that only one of the
+    cast has, each with any titles before it; ``Mr.`` and ``Mrs.`` tell people of one surname apart by their
+    pronouns.
+    """
+    book = _book(tuple(cast))
+    if not book.names:
+        return ()
+    bare = plain(text)
+    found: list[Mention] = []
+    for match in book.literal.finditer(bare) if book.literal else ():
+        owners = book.whole(tuple(_keys(match[0])))
+        if len(owners) == 1:
+            found.append(book.mention(owners[0], match.start(), match.end(), text))
+    for run in runs(bare):
+        found += [
+            m for m in _in_run(run, text, book) if not any(m.start < o.end and o.start < m.end for o in found)
+        ]
+    return tuple(sorted(found, key=lambda mention: mention.start))
+
+
+def is_known(key: str, cast: Sequence[Character]) -> bool:
+    """Whether a word, in small letters, is part of anybody's name."""
+    return key in _book(tuple(cast)).words
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """One of somebody's names as its words; ``hidden`` as in `Mention`."""
+
+    owner: Character
+    keys: tuple[str, ...]
+    hidden: bool
+
+    @property
+    def core(self) -> tuple[str, ...]:
+        """The words that may stand for the whole: no titles, initials and particles."""
+        return tuple(k for k in self.keys if k not in NAME_TITLES | PARTICLES and len(k.rstrip(".")) > 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Book:
+    """All names of a cast."""
+
+    names: tuple[_Name, ...]
+    words: frozenset[str]
+    literal: re.Pattern[str] | None
+    """Names with a word in small letters (``the Dude``), which are no runs."""
+
+    def whole(self, keys: tuple[str, ...]) -> tuple[_Name, ...]:
+        """The names that are just these words, one for each owner."""
+        return _one_each(name for name in self.names if name.keys == keys)
+
+    def part(self, keys: tuple[str, ...]) -> tuple[_Name, ...]:
+        """The names of several words of which these are some, in order."""
+        return _one_each(
+            name
+            for name in self.names
+            if len(name.keys) > 1 and _within(keys, name.keys) and set(keys) & set(name.core)
+        )
+
+    def mention(self, name: _Name, start: int, end: int, text: str) -> Mention:
+        return Mention(name.owner.id, start, end, text[start:end], name.hidden)
+
+
+def _one_each(names: Iterator[_Name]) -> tuple[_Name, ...]:
+    return tuple({name.owner.id: name for name in names}.values())
+
+
+@lru_cache(maxsize=512)
+def _book(cast: tuple[Character, ...]) -> _Book:
+    names: list[_Name] = []
+    literal: list[str] = []
+    for character in cast:
+        open_names = (character.called, character.full, *character.others) if character.named else ()
+        for written, hidden in [*((n, False) for n in open_names), *((n, True) for n in character.hidden)]:
+            keys = tuple(_keys(written))
+            if keys and not any(n.keys == keys and n.owner.id == character.id for n in names):
+                names.append(_Name(character, keys, hidden))
+                if not all(word[0].isupper() for word in written.split()) or keys[0] == "the":
+                    literal.append(_pattern(written))
+    literal.sort(key=len, reverse=True)
+    pattern = re.compile(rf"(?<![\w'’-])(?:{'|'.join(literal)})(?![\w-])") if literal else None
+    return _Book(tuple(names), frozenset(key for name in names for key in name.keys), pattern)
+
+
+def _pattern(written: str) -> str:
+    words = r"\s+".join(re.escape(word) for word in written.split())
+    return re.sub(r"\A[Tt]he(?=\\s)", "[Tt]he", words)
+
+
+def _keys(written: str) -> Iterator[str]:
+    for word in _WORD.finditer(written):
+        yield _token(word[0], 0).key
+
+
+def _token(word: str, start: int) -> Token:
+    """``Smith's`` → ``smith``; ``Dr.`` → ``dr``; an initial keeps no dot either."""
+    bare = _POSSESSIVE.sub("", word)
+    return Token(bare.rstrip(".").replace("’", "'").casefold(), start, start + len(bare))
+
+
+def _abbreviates(key: str) -> bool:
+    return key in NAME_TITLES or len(key) == 1
+
+
+def _within(keys: tuple[str, ...], name: tuple[str, ...]) -> bool:
+    rest = iter(name)
+    return all(key in rest for key in keys)
+
+
+def _in_run(run: tuple[Token, ...], text: str, book: _Book) -> Iterator[Mention]:
+    """The cast's names in one run; a neighbour that is no title and nobody's makes another name of it."""
+    pieces = list(_pieces(run, text, book))
+    for i, piece in enumerate(pieces):
+        if not isinstance(piece, Mention):
+            continue
+        before = pieces[i - 1] if i else None
+        after = pieces[i + 1] if i + 1 < len(pieces) else None
+        if isinstance(after, Token) or (isinstance(before, Token) and not _starts(before, text)):
+            continue
+        yield piece
+
+
+def _starts(token: Token, text: str) -> bool:
+    """Whether a word has its capital letter from the sentence that it begins: ``Behind Smith``."""
+    return (token.key in STARTERS or token.key.endswith(("ing", "ly"))) and bool(
+        SENTENCE_START.search(text[: token.start])
+    )
+
+
+def _pieces(run: tuple[Token, ...], text: str, book: _Book) -> Iterator[Mention | Token]:
+    at = 0
+    while at < len(run):
+        for end in range(len(run), at, -1):
+            name = _owner(run[at:end], text, book)
+            if name is not None:
+                yield book.mention(name, _with_particle(run[at], name, text), run[end - 1].end, text)
+                at = end
+                break
+        else:
+            yield run[at]
+            at += 1
+
+
+def _owner(tokens: tuple[Token, ...], text: str, book: _Book) -> _Name | None:
+    keys = tuple(token.key for token in tokens)
+    whole = book.whole(keys)
+    if whole:
+        return whole[0] if len(whole) == 1 else None
+    titles = next((i for i, key in enumerate(keys) if key not in NAME_TITLES), len(keys))
+    core, title = keys[titles:], keys[:titles]
+    if not core:
+        return None
+    if (
+        len(core) == 1
+        and not title
+        and core[0] in WORD_NAMES
+        and SENTENCE_START.search(text[: tokens[0].start])
+    ):
+        return None
+    owners = [
+        name for name in (book.whole(core) if title else ()) or book.part(core) if _suits(title, name.owner)
+    ]
+    return owners[0] if len(owners) == 1 else None
+
+
+def _suits(title: tuple[str, ...], owner: Character) -> bool:
+    """Whether a title does not speak against somebody: ``Mrs.`` is nobody whose pronoun is ``he``."""
+    other = {"he": HER_TITLES, "she": HIS_TITLES}.get(owner.pronoun.lower(), frozenset())
+    return not set(title) & other
+
+
+def _with_particle(token: Token, name: _Name, text: str) -> int:
+    """Where the name begins: with the ``van`` before it where that is part of it, and a title before that."""
+    start = token.start
+    while before := re.search(r"(\w+)\.? \Z", text[:start]):
+        particle = before[1] in PARTICLES and before[1] in name.keys
+        title = start < token.start and before[1][0].isupper() and before[1].lower() in NAME_TITLES
+        if not particle and not title:
+            break
+        start = before.start()
+    return start
