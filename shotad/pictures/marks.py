@@ -7,18 +7,21 @@ white is lost on snow and blue at night.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from shotad.pictures.outlines import Outline, Oval, Plane, Stroke, cover, ellipse, rectangle
+from shotad.pictures.outlines import Outline, Oval, Plane, Stroke, Window, cover, ellipse, rectangle
 from shotad.pictures.palette import BLACK, PAPER, Colour
-from shotad.pictures.tags import Corners, paint_tags
+from shotad.pictures.tags import paint_tags
 from shotad.types import Box, Image, Mark, Sighting
 
 Style = Literal["solid", "dashed", "double"]
+Shape = Literal["ellipses", "boxes"]
+Draw = Callable[[Oval, Window], Outline]
 
 COLOURS: Mapping[str, Colour] = {
     "red": (255, 0, 0),
@@ -47,6 +50,9 @@ THINNEST = 2
 
 OPACITY = 0.8
 
+LEAST_SEEN = 0.5
+"""Of an outline: where the picture's edge cuts off more, it is drawn within the picture."""
+
 RIM = 1.0
 """Pixels on either side of a line."""
 
@@ -71,31 +77,23 @@ def paint_people(
     image: Image,
     sightings: Sequence[Sighting],
     marks: Mapping[str, Mark],
-    shape: Literal["ellipses", "boxes"] = "ellipses",
+    shape: Shape = "ellipses",
     *,
-    taken: Sequence[Corners] = (),
+    taken: Sequence[Window] = (),
 ) -> Image:
     """A new picture with the mark of each sighting (``name`` is the id) around its face.
 
     The larger faces first, so that small ones in front of them keep their line whole; no line runs over
     another face. Tags keep out of ``taken``, rectangles in pixels. Sightings without a mark are left alone.
     """
-    seen = [s for s in sightings if s.name in marks]
+    ordered = sorted((s for s in sightings if s.name in marks), key=lambda s: (-s.box.area, s.name))
     painted = image.astype(np.float64)
-    height, width = image.shape[:2]
-    line = line_width(width)
-    ordered = sorted(seen, key=lambda s: (-s.box.area, s.name))
     for sighting in ordered:
-        mark = marks[sighting.name]
-        outline = _outline(sighting.box, shape, line, width, height)
         others = [s.box for s in ordered if s is not sighting]
-        _stroke(
-            painted, outline, stroke_of(mark.style, line), COLOURS[mark.colour], _free(others, width, height)
-        )
+        _paint(painted, sighting.box, marks[sighting.name], shape, others)
     result: Image = np.rint(painted).astype(np.uint8)
-    return paint_tags(
-        result, [(s.box, marks[s.name].tag, COLOURS[marks[s.name].colour]) for s in ordered], taken=taken
-    )
+    tags = [(s.box, marks[s.name].tag, COLOURS[marks[s.name].colour]) for s in ordered]
+    return paint_tags(result, tags, taken=taken)
 
 
 def line_width(width: int) -> int:
@@ -107,10 +105,10 @@ def stroke_of(style: Style, line: int) -> Stroke:
     """How a style is drawn, with lines ``line`` pixels wide."""
     half = line / 2
     if style == "dashed":
-        return Stroke(((-half, half),), dash=2.0 * line, gap=1.6 * line + 2 * RIM)
+        return Stroke(((-half, half),), dash=2.6 * line, gap=1.4 * line + 2 * RIM)
     if style == "double":
-        thin = max(THINNEST, round(0.6 * line))
-        outer = -half + thin + max(2 * RIM + 1, thin)
+        thin = max(THINNEST, round(0.7 * line))
+        outer = -half + thin + 2 * RIM + thin
         return Stroke(((-half, -half + thin), (outer, outer + thin)))
     return Stroke(((-half, half),))
 
@@ -120,30 +118,69 @@ def rim_colour(colour: Colour) -> Colour:
     return PAPER if colour == COLOURS["blue"] else BLACK
 
 
-def _outline(box: Box, shape: str, line: int, width: int, height: int) -> Outline:
+Picture = npt.NDArray[np.float64]
+"""``float64[H, W, 3]``, 0 to 255."""
+
+
+def _paint(painted: Picture, face: Box, mark: Mark, shape: Shape, others: Sequence[Box]) -> None:
+    """Draws one mark; not over the ``others``' faces."""
+    height, width = painted.shape[:2]
+    line = line_width(width)
+    stroke = stroke_of(mark.style, line)
+    draw = ellipse if shape == "ellipses" else rectangle
+    oval = _around(face, shape, line, width, height)
+    if _share_seen(draw, oval, line, width, height) < LEAST_SEEN:
+        oval = _pulled_in(oval, line, width, height)
+    window = oval.window(stroke.reach + RIM + 1, width, height)
+    if window is None:
+        return
+    outline, free = draw(oval, window), _free(others, window, width, height)
+    covered = cover(outline, stroke)
+    rim = cover(outline, stroke, RIM) - covered
+    colour = COLOURS[mark.colour]
+    for part, ink in ((rim, rim_colour(colour)), (covered, colour)):
+        share = (OPACITY * part * free)[..., None]
+        window.of(painted)[:] += share * (np.array(ink, dtype=np.float64) - window.of(painted))
+
+
+def _around(face: Box, shape: Shape, line: int, width: int, height: int) -> Oval:
     """Around a face; never so near that the line covers a small one."""
-    x, y = box.centre
+    oval = _oval(face, width, height)
     room = ROUND_FACE if shape == "ellipses" else BOX_ROOM
-    half = (box.width * width / 2, box.height * height / 2)
-    across, down = (max(side * room, side + line / 2 + RIM) for side in half)
-    oval = Oval(x * width, y * height, across, down)
-    return (ellipse if shape == "ellipses" else rectangle)(oval, width, height)
+    across, down = (max(half * room, half + line / 2 + RIM) for half in (oval.across, oval.down))
+    return Oval(oval.x, oval.y, across, down)
 
 
-def _free(faces: Sequence[Box], width: int, height: int) -> Plane:
-    """0 where one of these faces is, 1 elsewhere."""
-    free = np.ones((height, width))
-    for box in faces:
-        x, y = box.centre
-        oval = Oval(x * width, y * height, box.width * width / 2, box.height * height / 2)
-        free *= np.clip(ellipse(oval, width, height).distance + 0.5, 0, 1)
+def _share_seen(draw: Draw, oval: Oval, line: int, width: int, height: int) -> float:
+    """How much of the outline lies on the picture, 0 to 1."""
+    window = oval.window(line, width, height)
+    if window is None:
+        return 0.0
+    outline = draw(oval, window)
+    return float(cover(outline, stroke_of("solid", line)).sum()) / (outline.length * line)
+
+
+def _pulled_in(oval: Oval, line: int, width: int, height: int) -> Oval:
+    """As much of it as fits into the picture, line and all."""
+    edge = line / 2 + RIM
+    left, right = max(oval.x - oval.across, edge), min(oval.x + oval.across, width - edge)
+    top, bottom = max(oval.y - oval.down, edge), min(oval.y + oval.down, height - edge)
+    across, down = max((right - left) / 2, 1.0), max((bottom - top) / 2, 1.0)
+    return Oval((left + right) / 2, (top + bottom) / 2, across, down)
+
+
+def _oval(box: Box, width: int, height: int) -> Oval:
+    """The ellipse that fills a box."""
+    x, y = box.centre
+    return Oval(x * width, y * height, box.width * width / 2, box.height * height / 2)
+
+
+def _free(faces: Sequence[Box], window: Window, width: int, height: int) -> Plane:
+    """Of a window's pixels: 0 where one of these faces is, 1 elsewhere."""
+    free = np.ones((window.bottom - window.top, window.right - window.left))
+    for face in faces:
+        oval = _oval(face, width, height)
+        reached = oval.window(1, width, height)
+        if reached is not None and reached.shared(window):
+            free *= np.clip(ellipse(oval, window).distance + 0.5, 0, 1)
     return free
-
-
-def _stroke(painted: Plane, outline: Outline, stroke: Stroke, colour: Colour, free: Plane) -> None:
-    line = cover(outline, stroke)
-    rim = cover(outline, stroke, RIM) - line
-    for covered, ink in ((rim, rim_colour(colour)), (line, colour)):
-        share = (OPACITY * covered * free)[..., None]
-        painted *= 1 - share
-        painted += share * np.array(ink, dtype=np.float64)

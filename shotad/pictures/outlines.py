@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,26 @@ _TABLE = 720
 
 
 @dataclass(frozen=True, slots=True)
+class Window:
+    """A rectangle of whole pixels; ``right`` and ``bottom`` are open ends."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+    def shared(self, other: Window) -> int:
+        """Pixels that lie in both."""
+        across = min(self.right, other.right) - max(self.left, other.left)
+        down = min(self.bottom, other.bottom) - max(self.top, other.top)
+        return max(across, 0) * max(down, 0)
+
+    def of(self, picture: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """A view of the window's pixels."""
+        return picture[self.top : self.bottom, self.left : self.right]
+
+
+@dataclass(frozen=True, slots=True)
 class Oval:
     """Centre and half-axes in pixels, of an ellipse or of the rectangle around it."""
 
@@ -28,10 +49,17 @@ class Oval:
     across: float
     down: float
 
+    def window(self, room: float, width: int, height: int) -> Window | None:
+        """The part of a picture of ``width`` x ``height`` within ``room`` pixels, or None: it lies beside."""
+        left, right = math.floor(self.x - self.across - room), math.ceil(self.x + self.across + room)
+        top, bottom = math.floor(self.y - self.down - room), math.ceil(self.y + self.down + room)
+        window = Window(max(left, 0), max(top, 0), min(right, width), min(bottom, height))
+        return window if window.left < window.right and window.top < window.bottom else None
+
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """For each pixel of a picture: ``distance`` from the outline in pixels, below 0 inside, and the place
+    """For each pixel of a window: ``distance`` from the outline in pixels, below 0 inside, and the place
     ``along`` it in pixels, 0 to ``length``.
     """
 
@@ -48,10 +76,15 @@ class Stroke:
     dash: float = 0.0
     gap: float = 0.0
 
+    @property
+    def reach(self) -> float:
+        """The largest distance that is painted, in pixels."""
+        return max(abs(end) for band in self.bands for end in band)
 
-def ellipse(oval: Oval, width: int, height: int) -> Outline:
-    """The ellipse on a picture of ``width`` x ``height``; its distances are of first order, good near it."""
-    x, y = _offsets(oval, width, height)
+
+def ellipse(oval: Oval, window: Window) -> Outline:
+    """The ellipse; its distances are of first order, good near it."""
+    x, y = _offsets(oval, window)
     a, b = oval.across, oval.down
     ratio = np.hypot(x / a, y / b)
     slope = np.hypot(x / a**2, y / b**2)
@@ -63,9 +96,9 @@ def ellipse(oval: Oval, width: int, height: int) -> Outline:
     return Outline(distance, np.interp(angle, turns, sums), float(sums[-1]))
 
 
-def rectangle(oval: Oval, width: int, height: int) -> Outline:
-    """The rectangle on a picture of ``width`` x ``height``, clockwise from the top left corner."""
-    x, y = _offsets(oval, width, height)
+def rectangle(oval: Oval, window: Window) -> Outline:
+    """The rectangle, its places clockwise from the top left corner."""
+    x, y = _offsets(oval, window)
     a, b = oval.across, oval.down
     beyond_x, beyond_y = np.abs(x) - a, np.abs(y) - b
     distance = np.maximum(beyond_x, beyond_y)
@@ -104,7 +137,7 @@ def _dashes(outline: Outline, stroke: Stroke, wider: float) -> Plane:
     return np.clip(dash / 2 + wider - from_middle + 0.5, 0, 1)
 
 
-def _offsets(oval: Oval, width: int, height: int) -> tuple[Plane, Plane]:
+def _offsets(oval: Oval, window: Window) -> tuple[Plane, Plane]:
     """Of each pixel's middle from the centre."""
-    y, x = np.mgrid[0:height, 0:width].astype(np.float64)
+    y, x = np.mgrid[window.top : window.bottom, window.left : window.right].astype(np.float64)
     return x + 0.5 - oval.x, y + 0.5 - oval.y

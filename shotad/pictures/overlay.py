@@ -16,6 +16,7 @@ from PIL import ImageDraw, ImageFont
 
 from shotad.config import FrameSettings, OverlaySettings
 from shotad.pictures.marks import paint_people
+from shotad.pictures.outlines import Window
 from shotad.types import NOBODY, Clip, Image, Presence
 
 PATCH = 28
@@ -102,7 +103,7 @@ def _people(
     here = [s for s in presence.sightings if abs(s.seconds - second) <= SAME_MOMENT]
     if not here or settings.characters == "none":
         return
-    taken = [] if label is None else [(0, 0, label.shape[1], label.shape[0])]
+    taken = [] if label is None else [Window(0, 0, label.shape[1], label.shape[0])]
     image[:] = paint_people(image, here, presence.marks, settings.characters, taken=taken)
 
 

@@ -10,21 +10,19 @@ import numpy as np
 from PIL import Image as Pillow
 from PIL import ImageDraw, ImageFont
 
+from shotad.pictures.outlines import Window
 from shotad.pictures.palette import Colour, ink_on
 from shotad.types import Box, Image
 
-Corners = tuple[int, int, int, int]
-"""Left, top, right, bottom in pixels; right and bottom are open ends."""
+TAG_TEXT = 0.05
+"""Font size as a part of the picture's geometric mean side: 19 pixels at 504 x 280."""
 
-TAG_TEXT = 0.04
-"""Font size as a part of the picture's geometric mean side: 15 pixels at 504 x 280."""
-
-SMALLEST_TAG = 12
+SMALLEST_TAG = 14
 """Pixels."""
 
 
 def paint_tags(
-    image: Image, tags: Sequence[tuple[Box, str, Colour]], *, taken: Sequence[Corners] = ()
+    image: Image, tags: Sequence[tuple[Box, str, Colour]], *, taken: Sequence[Window] = ()
 ) -> Image:
     """A new picture with each tag that has text beside its face, where it hides the least.
 
@@ -32,17 +30,17 @@ def paint_tags(
     """
     painted = image.copy()
     height, width = image.shape[:2]
-    faces = [_corners(box, width, height) for box, _, _ in tags]
-    there: list[Corners] = list(taken)
+    faces = [_window(box, width, height) for box, _, _ in tags]
+    there: list[Window] = list(taken)
     for face, (_, text, colour) in zip(faces, tags, strict=True):
         if not text:
             continue
         tag = _tag(text, colour, width, height)
         at = min(
             _places(face, tag.shape[1], tag.shape[0], width, height),
-            key=lambda place: sum(_shared(place, other) for other in (*there, *faces)),
+            key=lambda place: sum(place.shared(other) for other in (*there, *faces)),
         )
-        painted[at[1] : at[3], at[0] : at[2]] = tag
+        at.of(painted)[:] = tag
         there.append(at)
     return painted
 
@@ -66,11 +64,11 @@ _ROOM = 1.35
 """Halves of the face's box from its centre to the near edge of a tag."""
 
 
-def _places(face: Corners, wide: int, high: int, width: int, height: int) -> Iterator[Corners]:
+def _places(face: Window, wide: int, high: int, width: int, height: int) -> Iterator[Window]:
     """Beside a face, moved into the picture: right, left, below, above, then the corners."""
-    x, y = (face[0] + face[2]) / 2, (face[1] + face[3]) / 2
-    out_x = (face[2] - face[0]) / 2 * _ROOM + wide / 2 + 4
-    out_y = (face[3] - face[1]) / 2 * _ROOM + high / 2 + 4
+    x, y = (face.left + face.right) / 2, (face.top + face.bottom) / 2
+    out_x = (face.right - face.left) / 2 * _ROOM + wide / 2 + 4
+    out_y = (face.bottom - face.top) / 2 * _ROOM + high / 2 + 4
     near = 0.75
     for right, down in (
         (1, 0),
@@ -84,18 +82,13 @@ def _places(face: Corners, wide: int, high: int, width: int, height: int) -> Ite
     ):
         left = min(max(round(x + right * out_x - wide / 2), 0), width - wide)
         top = min(max(round(y + down * out_y - high / 2), 0), height - high)
-        yield left, top, left + wide, top + high
+        yield Window(left, top, left + wide, top + high)
 
 
-def _corners(box: Box, width: int, height: int) -> Corners:
-    return (
-        math.floor(box.left * width), math.floor(box.top * height),
-        math.ceil(box.right * width), math.ceil(box.bottom * height),
-    )  # fmt: skip
-
-
-def _shared(one: Corners, other: Corners) -> int:
-    """Pixels that both cover."""
-    across = min(one[2], other[2]) - max(one[0], other[0])
-    down = min(one[3], other[3]) - max(one[1], other[1])
-    return max(across, 0) * max(down, 0)
+def _window(box: Box, width: int, height: int) -> Window:
+    return Window(
+        math.floor(box.left * width),
+        math.floor(box.top * height),
+        math.ceil(box.right * width),
+        math.ceil(box.bottom * height),
+    )
