@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import base64
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from shotad.sight.facelinks import MOMENT, Look, Strand, believed, extend, parted
 from shotad.sight.facemodels import FaceModels
-from shotad.sight.faces import Face
+from shotad.sight.faces import Embedding, Face
+from shotad.sight.motion import Gray, is_break, shift_between, small_gray
 from shotad.types import Box, Image
+
+_AT = 1e-3
+"""Seconds by which a look may be beside the moment asked for."""
+_READ = 5
+"""Looks of a track whose embeddings are kept, at most."""
+_SPREAD = 1.0
+"""Seconds to the next look that is kept, beyond which distance makes no look better."""
+_LARGE = 112.0
+"""Height of a face in pixels beyond which size makes it no better: recognisers see faces of 112."""
+_HALF = np.dtype("<f2")
+"""Embeddings are kept in half precision, little-endian."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,13 +34,20 @@ class FaceTrack:
     """One face through one shot.
 
     ``faces`` are what was seen, oldest first (their ``seconds`` are those of the pictures); ``embeddings`` is
-    ``float32[k, d]``, rows of length 1, read from ``faces[i]`` for ``i`` in ``read``, the best looks first.
+    ``float32[k, d]``, rows of length 1 (in half precision, so that records keep them to the bit), read from
+    ``faces[i]`` for ``i`` in ``read``, the best looks first.
     """
 
     shot: int
     faces: tuple[Face, ...]
     embeddings: npt.NDArray[np.float32]
     read: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not self.faces or not self.read or not set(self.read) <= set(range(len(self.faces))):
+            raise ValueError(f"a track reads some of its {len(self.faces)} faces, got {self.read}")
+        if self.embeddings.ndim != 2 or len(self.embeddings) != len(self.read):
+            raise ValueError(f"embeddings must be float32[{len(self.read)}, d], got {self.embeddings.shape}")
 
     @property
     def first(self) -> float:
@@ -38,7 +61,16 @@ class FaceTrack:
 
     def box_at(self, seconds: float) -> Box | None:
         """Where the face is at a moment: seen, or between two looks that are close; None elsewhere."""
-        raise NotImplementedError
+        later = bisect_left(self.faces, seconds - _AT, key=lambda face: face.seconds)
+        if later == len(self.faces):
+            return None
+        after, before = self.faces[later], self.faces[max(later - 1, 0)]
+        if after.seconds <= seconds + _AT:
+            return after.box
+        span = after.seconds - before.seconds
+        if later == 0 or span > MOMENT:
+            return None
+        return _between(before.box, after.box, (seconds - before.seconds) / span)
 
 
 def tracks_of_shot(
@@ -46,6 +78,124 @@ def tracks_of_shot(
 ) -> tuple[FaceTrack, ...]:
     """The faces of one shot's pictures, given as (second, image) oldest first; the first to appear first.
 
-    Pictures are looked at one by one and let go.
+    Pictures are looked at one by one and let go. What was seen too seldom and too faintly to be a face
+    beyond doubt is left out.
     """
-    raise NotImplementedError
+    strands: list[Strand] = []
+    scenes = _Scenes()
+    for seconds, image in pictures:
+        looks = _looks(image, seconds, models)
+        if looks:
+            scenes.add(looks[0].seconds, image)
+            extend(strands, looks, models.following, scenes.differ)
+            scenes.keep({strand[-1].seconds for strand in strands})
+    parts = [part for strand in strands for part in parted(strand, models.following)]
+    parts = [part for part in parts if believed(part, models.following)]
+    parts.sort(key=lambda part: (part[0].seconds, part[0].face.box.left, part[0].face.box.top))
+    return tuple(_track(shot, part) for part in parts)
+
+
+def to_row(track: FaceTrack) -> dict[str, Any]:
+    """A track as JSON; `from_row` gives back the same to the bit."""
+    halves = track.embeddings.astype(_HALF)
+    return {
+        "shot": track.shot,
+        "faces": [_face_row(face) for face in track.faces],
+        "read": list(track.read),
+        "embeddings": [base64.b64encode(half.tobytes()).decode("ascii") for half in halves],
+    }
+
+
+def from_row(row: Mapping[str, Any]) -> FaceTrack:
+    """The track that `to_row` wrote. Raises KeyError, TypeError, ValueError for anything else."""
+    vectors = [np.frombuffer(base64.b64decode(text), _HALF) for text in row["embeddings"]]
+    return FaceTrack(
+        row["shot"],
+        tuple(_face_of(face) for face in row["faces"]),
+        np.stack(vectors).astype(np.float32),
+        tuple(row["read"]),
+    )
+
+
+class _Scenes:
+    """Small pictures of the moments at which faces were last seen."""
+
+    def __init__(self) -> None:
+        self._grays: dict[float, Gray] = {}
+
+    def add(self, seconds: float, image: Image) -> None:
+        """Keep the picture of a moment."""
+        self._grays[seconds] = small_gray(image)
+
+    def keep(self, moments: Set[float]) -> None:
+        """Let go of all others."""
+        self._grays = {seconds: gray for seconds, gray in self._grays.items() if seconds in moments}
+
+    def differ(self, before: float, after: float) -> bool:
+        """Whether a cut lies between two moments, which the shot detector has passed over."""
+        one, two = self._grays[before], self._grays[after]
+        return is_break(one, two, shift_between(one, two))
+
+
+def _looks(image: Image, seconds: float, models: FaceModels) -> list[Look]:
+    faces = [_rounded(face) for face in models.find(image, seconds)]
+    return [Look(f, _halved(models.read(image, f)), _worth(f, image.shape[0])) for f in faces]
+
+
+def _worth(face: Face, height: int) -> float:
+    """Large, sure and turned to the camera: what recognisers were trained on."""
+    size = min(1.0, face.box.height * height / _LARGE)
+    return size * face.score * max(0.1, 1 - abs(face.yaw))
+
+
+def _track(shot: int, strand: Strand) -> FaceTrack:
+    read = _best(strand)
+    embeddings = np.stack([strand[i].embedding for i in read])
+    return FaceTrack(shot, tuple(look.face for look in strand), embeddings, read)
+
+
+def _best(strand: Strand) -> tuple[int, ...]:
+    """The looks worth most, spread over time: what one moment has said, its neighbour says again."""
+    chosen: list[int] = []
+    while len(chosen) < min(_READ, len(strand)):
+        rest = (i for i in range(len(strand)) if i not in chosen)
+        chosen.append(max(rest, key=lambda i: (strand[i].worth * _news(strand, i, chosen), -i)))
+    return tuple(chosen)
+
+
+def _news(strand: Strand, i: int, chosen: Sequence[int]) -> float:
+    """1 for a look far from all that are chosen, little for a neighbour."""
+    away = min((abs(strand[i].seconds - strand[c].seconds) for c in chosen), default=_SPREAD)
+    return 0.2 + 0.8 * min(1.0, away / _SPREAD)
+
+
+def _halved(embedding: Embedding) -> Embedding:
+    halved: Embedding = embedding.astype(_HALF).astype(np.float32)
+    return halved
+
+
+def _between(one: Box, two: Box, share: float) -> Box:
+    a, b = (np.array([box.left, box.top, box.right, box.bottom]) for box in (one, two))
+    left, top, right, bottom = (float(v) for v in a + (b - a) * share)
+    return Box(left, top, right, bottom)
+
+
+def _rounded(face: Face) -> Face:
+    """As records keep it: a microsecond, a ten thousandth of the picture."""
+    return _face_of(_face_row(face))
+
+
+def _face_row(face: Face) -> dict[str, Any]:
+    box = face.box
+    return {
+        "seconds": round(face.seconds, 6),
+        "box": [round(v, 4) for v in (box.left, box.top, box.right, box.bottom)],
+        "score": round(face.score, 3),
+        "yaw": round(face.yaw, 3),
+        "landmarks": [[round(x, 4), round(y, 4)] for x, y in face.landmarks],
+    }
+
+
+def _face_of(row: Mapping[str, Any]) -> Face:
+    points = tuple((x, y) for x, y in row["landmarks"])
+    return Face(Box(*row["box"]), row["seconds"], row["score"], points, row["yaw"])
