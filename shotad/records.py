@@ -37,6 +37,7 @@ def utterance_rows(utterances: Iterable[Utterance]) -> list[Json]:
             "end": seconds(u.interval.end),
             "kind": u.kind.value,
             "text": u.text,
+            **({"speaker": u.speaker} if u.speaker else {}),
         }
         for u in utterances
     ]
@@ -45,7 +46,10 @@ def utterance_rows(utterances: Iterable[Utterance]) -> list[Json]:
 def utterances_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Utterance, ...]:
     """The utterances that `utterance_rows` wrote."""
     return tuple(
-        Utterance(Interval(row["start"], row["end"]), row["text"], SpeechKind(row["kind"])) for row in rows
+        Utterance(
+            Interval(row["start"], row["end"]), row["text"], SpeechKind(row["kind"]), row.get("speaker", "")
+        )
+        for row in rows
     )
 
 

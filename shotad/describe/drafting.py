@@ -211,7 +211,9 @@ class Draft:
             [claim for _, claim in claims],
             self.asked.plan.current,
             self.config.prompt,
+            presence=self.asked.plan.presence,
             label=self.config.overlay.label,
+            marks=self.config.overlay.characters,
         )
         request = Request(
             slot_id=self.asked.plan.slot.id,

@@ -20,6 +20,7 @@ from shotad.describe.ask import (
     try_record,
     usage_record,
 )
+from shotad.describe.castlist import told_of
 from shotad.describe.checks import REFUSED, Complaint, leaked, missing, unreadable
 from shotad.describe.converse import Inquiry, Turn
 from shotad.describe.leaks import clean
@@ -30,9 +31,9 @@ from shotad.describe.slotplan import SlotPlan
 from shotad.engines.base import Engine, Reply, Request
 from shotad.errors import ScriptError
 from shotad.pictures.overlay import fit, paint, vlm_size
-from shotad.records import clip_rows, description_row
+from shotad.records import clip_rows, description_row, seconds
 from shotad.script.cue import count_words
-from shotad.types import Clip, Description
+from shotad.types import Clip, Description, Presence
 from shotad.workfolder import key_of
 
 
@@ -48,6 +49,8 @@ class Question:
     request: Request
     label: str | None
     key: str
+    characters: tuple[dict[str, Any], ...] = ()
+    """Who was recognised, as the record has them."""
 
 
 def question(plan: SlotPlan, engine: Engine, config: Config, pixels: str) -> Question:
@@ -55,7 +58,15 @@ def question(plan: SlotPlan, engine: Engine, config: Config, pixels: str) -> Que
 
     The number of attempts is no part of its key: a description that could be used is not asked for again.
     """
-    prompt = stage1_messages(plan.frames, plan.grammar, config.prompt, label=config.overlay.label)
+    prompt = stage1_messages(
+        plan.frames,
+        plan.grammar,
+        config.prompt,
+        presence=plan.presence,
+        heard=plan.heard,
+        label=config.overlay.label,
+        marks=config.overlay.characters,
+    )
     request = Request(
         slot_id=plan.slot.id,
         messages=prompt.messages,
@@ -64,10 +75,13 @@ def question(plan: SlotPlan, engine: Engine, config: Config, pixels: str) -> Que
         seed=slot_seed(config.seed, plan.slot.id),
     )
     shown = [clip_rows(plan.shots, plan.frames), _grammar_row(plan)]
-    looks = [config.overlay, config.frames]
-    key = key_of(pixels, shown, looks, request_record(request, engine.identity))
+    people = _people_known(plan.presence, engine, config)
+    # How people are marked is nothing where nobody is: such a clip's answer stays whatever is set.
+    overlay = config.overlay.model_dump(mode="json", exclude=None if people else {"characters"})
+    material = [pixels, shown, [overlay, config.frames], request_record(request, engine.identity)]
+    key = key_of(*material, *people)
     label = config.overlay.label if engine.abilities.wants_overlay else None
-    return Question(plan, prompt, request, label, key)
+    return Question(plan, prompt, request, label, key, _people_rows(plan.presence, engine, config))
 
 
 def as_seen(clip: Clip, plan: SlotPlan, engine: Engine, config: Config) -> Clip:
@@ -80,7 +94,8 @@ def as_seen(clip: Clip, plan: SlotPlan, engine: Engine, config: Config) -> Clip:
         return clip
     height, width = clip.images.shape[1:3]
     small = Clip(fit(clip.images, vlm_size(width, height, config.frames)), clip.seconds, clip.shot_numbers)
-    return paint(small, config.overlay, current=plan.current)
+    presence = told_of(plan.presence, config.prompt)
+    return paint(small, config.overlay, current=plan.current, presence=presence)
 
 
 def inquiry(asked: Question, seen: Clip, engine: Engine, config: Config) -> Inquiry:
@@ -171,6 +186,8 @@ def _record(
         "seed": asked.request.seed,
         "prompt": prompt_record(asked.prompt.messages),
         "overlay": asked.label,
+        "characters": list(asked.characters),
+        "heard": [{"name": h.name, "how": h.how, "seconds": seconds(h.seconds)} for h in plan.heard],
         "frame_size": None if seen is None else [seen.images.shape[2], seen.images.shape[1]],
         "finish": reply.finish,
         "usage": usage_record(one for one, _ in tries),
@@ -196,6 +213,37 @@ def _grammar_row(plan: SlotPlan) -> dict[str, Any]:
         **({"expected": expected} if expected else {}),
         "threads": [list(thread) for thread in grammar.threads],
     }
+
+
+def _people_rows(presence: Presence, engine: Engine, config: Config) -> tuple[dict[str, Any], ...]:
+    """Whom the engine is told of; ``mark`` is empty where none is painted."""
+    paints = engine.abilities.wants_overlay
+    told = told_of(presence, config.prompt) if paints else presence
+    painted = paints and config.overlay.characters != "none"
+    return tuple(
+        {
+            "id": c.id,
+            "called": c.called,
+            "mark": str(told.marks[c.id]) if painted else "",
+            "current": c.id in told.current,
+        }
+        for c in told.seen
+    )
+
+
+def _people_known(presence: Presence, engine: Engine, config: Config) -> tuple[Any, ...]:
+    """What is shown and known of the people besides the prompt, for the key; () where nobody is seen."""
+    rows = _people_rows(presence, engine, config)
+    if not rows:
+        return ()
+    told = told_of(presence, config.prompt) if engine.abilities.wants_overlay else presence
+    faces = [
+        [s.name, s.box.left, s.box.top, s.box.right, s.box.bottom, seconds(s.seconds), s.score]
+        for s in told.sightings
+    ]
+    known = [[c.id, c.called, c.full, c.others, c.hidden, c.pronoun, c.named] for c in told.seen]
+    blind = engine.abilities.wants_overlay and config.overlay.characters == "none"
+    return (rows, known, [] if blind else faces)
 
 
 def failed(record: Mapping[str, Any]) -> str | None:

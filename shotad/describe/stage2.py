@@ -12,13 +12,15 @@ from typing import Any
 from shotad.config import Config
 from shotad.describe import repair, verify
 from shotad.describe.ask import identity_record, request_record, slot_seed
+from shotad.describe.castlist import as_called
 from shotad.describe.converse import Inquiry
 from shotad.describe.drafting import Draft, Question
 from shotad.describe.prompts import stage2_messages
 from shotad.describe.slotplan import SlotPlan
 from shotad.describe.templates import prompt_hash
 from shotad.engines.base import Engine, Identity, Request
-from shotad.types import Description
+from shotad.script.people import mentions
+from shotad.types import Description, Presence
 from shotad.workfolder import key_of
 
 REPAIRS = tuple(name for name in repair.TEMPLATES if name.startswith("stage2/"))
@@ -44,6 +46,7 @@ def question(
     ``shown`` the key of Stage I's record, which stands for the frames.
     """
     settings = config.stage2
+    description = as_called(description, plan.presence, config.prompt)
     prompt = stage2_messages(
         description,
         plan.slot.max_words,
@@ -52,6 +55,7 @@ def question(
         candidates=settings.lines_an_answer,
         expected_words=_expected_words(plan, config),
         story=story,
+        presence=plan.presence,
     )
     request = Request(
         slot_id=plan.slot.id,
@@ -68,9 +72,21 @@ def question(
     how: list[Any] = [settings.candidates, settings.draw]
     if repairs:
         how += [settings.repair, settings.attempts, config.language, prompt_hash(REPAIRS)]
+        how += _people_known(plan.presence, f"{description.text}\n{story}")
     if config.verify.on and looks is not None:
         how += [config.verify, identity_record(looks), shown, prompt_hash(VERIFICATION)]
     return Question(plan, prompt, request, repairs, key_of(how, request_record(request, engine.identity)))
+
+
+def _people_known(presence: Presence, told: str) -> list[Any]:
+    """What a line's names are judged by: who is on the frames, and whom the question names. Nothing where
+    that is nobody, so that a cast makes no line stale that it does not touch."""
+    named = {mention.id for mention in mentions(told, presence.cast)} | {c.id for c in presence.seen}
+    return [
+        [c.id, c.called, c.full, c.others, c.hidden, c.pronoun, c.named]
+        for c in presence.cast
+        if c.id in named
+    ]
 
 
 def _expected_words(plan: SlotPlan, config: Config) -> int | None:

@@ -18,12 +18,14 @@ from shotad.describe.answers import is_nothing, is_refusal, plain
 from shotad.describe.names import names_in
 from shotad.describe.templates import render
 from shotad.describe.tokens import tokens_in
-from shotad.types import Interval, Message, Slot, SpeechKind, Utterance
+from shotad.script.people import mentions
+from shotad.types import NOBODY, Interval, Message, Presence, Slot, SpeechKind, Utterance
 
 __all__ = [
     "TEMPLATES",
     "due",
     "names_in",
+    "names_in_use",
     "parse_renewal",
     "renewal_messages",
     "story_text",
@@ -81,6 +83,22 @@ def story_text(
         _filled("story/names", names=", ".join(_first_within(names, settings.name_tokens))),
     ]
     return _filled("story/context", blocks="\n".join(block for block in blocks if block))
+
+
+def names_in_use(lines: Sequence[str], note: str, presence: Presence = NOBODY) -> tuple[str, ...]:
+    """The names that Stage II is reminded of: of those recognised in the clip first, then those in use.
+
+    Names of the cast stand as they are to be spoken, each once; those that the film has not told are left
+    out.
+    """
+    known = [character.called for character in presence.seen if character.named]
+    by_id = {character.id: character for character in presence.cast}
+    for name in names_in(lines, note):
+        found = mentions(name, presence.cast)
+        if not found:
+            known.append(name)
+        known += [by_id[m.id].called for m in found if not m.hidden and by_id[m.id].named]
+    return tuple(dict.fromkeys(known))
 
 
 def due(count: int, settings: StorySettings) -> bool:

@@ -7,10 +7,10 @@ from typing import Any
 
 from shotad.config import Config, SamplingSettings
 from shotad.describe.ask import identity_record, prompt_record, slot_seed, try_record
-from shotad.describe.story import due, names_in, parse_renewal, renewal_messages, story_text
+from shotad.describe.story import due, names_in_use, parse_renewal, renewal_messages, story_text
 from shotad.engines.base import Identity, Reply, Request
 from shotad.script.cue import Cue
-from shotad.types import Slot, Utterance
+from shotad.types import NOBODY, Presence, Slot, Utterance
 from shotad.workfolder import key_of
 
 Record = Mapping[str, Any]
@@ -38,12 +38,12 @@ class Telling:
         self._fresh: list[Cue] = []
         self._so_far = ""
 
-    def text(self, slot: Slot) -> str:
-        """What Stage II is told for this slot; empty where nothing is."""
+    def text(self, slot: Slot, presence: Presence = NOBODY) -> str:
+        """What Stage II is told for this slot; empty where nothing is. ``presence`` is who is in its clip."""
         if not self._config.story.on:
             return ""
         lines = [cue.text for cue in self._lines]
-        names = names_in(lines, self._config.prompt.note)
+        names = names_in_use(lines, self._config.prompt.note, presence)
         return story_text(lines, slot, self._speech, names, self._so_far, self._config.story)
 
     def heard(self, cue: Cue) -> None:

@@ -13,15 +13,17 @@ from typing import Any, Literal
 
 from shotad.config import OverlaySettings, PromptSettings
 from shotad.describe.answers import plain_quotes
+from shotad.describe.castlist import MARKS, SHAPES, Marks, enumerated, name_with_mark, told_of
 from shotad.describe.statements import statements_of
 from shotad.describe.templates import render
-from shotad.types import Message
+from shotad.types import NOBODY, Message, Presence
 
 __all__ = ["TEMPLATES", "parse_verdicts", "statements_of", "verify_messages"]
 
 TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "verify/system": (),
-    "verify/user": ("medium", "labels", "shots", "statements", "template"),
+    "verify/user": ("medium", "labels", "people", "shots", "statements", "template"),
+    "verify/people": ("mark", "people"),
     "verify/statement": ("number", "statement"),
 }
 """The templates of this module and the variables that each has."""
@@ -34,11 +36,14 @@ def verify_messages(
     plan_current: Sequence[int],
     settings: PromptSettings,
     *,
+    presence: Presence = NOBODY,
     label: Literal["number", "box", "none"] = OverlaySettings().label,
+    marks: Marks = MARKS,
 ) -> tuple[tuple[Message, ...], dict[str, Any]]:
     """The question, with the clip, and the JSON schema of its answer.
 
-    ``plan_current`` are the painted numbers of the current shots, ``label`` is how shots are marked.
+    ``plan_current`` are the painted numbers of the current shots, ``presence`` is who was recognised in the
+    clip; ``label`` is how shots are marked, ``marks`` how people are.
     Raises ValueError without a statement or without a current shot.
     """
     if not statements or not plan_current:
@@ -53,12 +58,22 @@ def verify_messages(
         "verify/user",
         medium=settings.medium,
         labels=render(f"stage1/labels-{label}"),
+        people=_marked(presence, settings, marks),
         shots="[" + ", ".join(f"Shot {number}" for number in plan_current) + "]",
         statements="\n".join(listed),
         template=json.dumps(dict.fromkeys(keys, "...")),
     )
     messages = (Message("system", render("verify/system")), Message("user", user, with_clip=True))
     return messages, _schema(keys)
+
+
+def _marked(presence: Presence, settings: PromptSettings, marks: Marks) -> str:
+    """Whose the marks on the frames are, by the names that lines have; nothing where there are none."""
+    told = told_of(presence, settings)
+    if marks == "none" or not told.seen:
+        return ""
+    people = enumerated(name_with_mark(c, told, "spoken", marks) for c in told.seen)
+    return f" {render('verify/people', mark=SHAPES[marks], people=people)}"
 
 
 def _schema(keys: list[str]) -> dict[str, Any]:

@@ -10,7 +10,19 @@ from shotad.describe.prompts import (
     stage1_messages,
     stage2_messages,
 )
-from shotad.types import Description, FramePlan, Grammar, Role, ShotScale
+from shotad.types import (
+    NOBODY,
+    Box,
+    Character,
+    Description,
+    FramePlan,
+    Grammar,
+    Mark,
+    Presence,
+    Role,
+    ShotScale,
+    Sighting,
+)
 
 DEFAULT = PromptSettings()
 EC, C, M, F, L = ShotScale
@@ -24,13 +36,28 @@ def plans(roles: str = "pccf") -> list[FramePlan]:
     return [FramePlan(i, kinds[r], np.array([float(i)])) for i, r in enumerate(roles)]
 
 
-def stage1(roles: str = "pccf", grammar: Grammar | None = None, **kwargs: object) -> Stage1Prompt:
-    characters = kwargs.pop("characters", ())
-    label = kwargs.pop("label", "number")
+ANN = Character("ann", "Ann", "Ann Lee", ("Annie",), pronoun="she")
+BO = Character("bo", "Bo", "Bo Ek", pronoun="he")
+CY = Character("cy", "Cy", "Cy Ott", pronoun="they")
+EVE = Character("eve", "the woman in red", "the woman in red", (), ("Eve", "Eve Moe"), "she", named=False)
+CAST = (ANN, BO, CY, EVE)
+MARKS = {"ann": Mark("red"), "bo": Mark("green"), "cy": Mark("blue"), "eve": Mark("yellow")}
+
+
+def people(current: str = "", others: str = "", marks: dict[str, Mark] | None = None) -> Presence:
+    """Who is on the frames: ids with blanks between. Those of the current shots are seen at second 10."""
+    here, there = tuple(current.split()), tuple(others.split())
+    faces = [Sighting(name, Box(0.4, 0.2, 0.6, 0.5), 10.0, 0.9) for name in here]
+    faces += [Sighting(name, Box(0.1, 0.2, 0.2, 0.4), 7.0, 0.9) for name in there]
+    return Presence(CAST, here, there, marks or MARKS, tuple(faces))
+
+
+def stage1(
+    roles: str = "pccf", grammar: Grammar | None = None, presence: Presence = NOBODY, **kwargs: object
+) -> Stage1Prompt:
+    more = {name: kwargs.pop(name) for name in ("label", "marks", "heard") if name in kwargs}
     settings = PromptSettings.model_validate(kwargs)
-    return stage1_messages(
-        plans(roles), grammar or Grammar(), settings, characters=characters, label=label  # type: ignore[arg-type]
-    )  # fmt: skip
+    return stage1_messages(plans(roles), grammar or Grammar(), settings, presence=presence, **more)  # type: ignore[arg-type]
 
 
 def text_of(prompt: Stage1Prompt) -> str:

@@ -11,12 +11,11 @@ from shotad.config import PromptSettings
 from shotad.describe import story, verify
 from shotad.describe.prompts import (
     VARIABLES,
-    Character,
     stage2_messages,
 )
 from shotad.resources import prompt_text
 from shotad.types import Grammar
-from tests.describe.prompting import DESCRIBED, L, stage1, stage2_text, text_of
+from tests.describe.prompting import DESCRIBED, L, people, stage1, stage2_text, text_of
 
 STAGE1_POINTS = {
     "watch the clip of a medium": "This is a clip from a movie.",
@@ -44,7 +43,7 @@ STAGE1_POINTS = {
 
 def full_stage1() -> str:
     grammar = Grammar({1: L, 2: L}, ((0, 3),))
-    return text_of(stage1(grammar=grammar, characters=[Character("Ann", "red"), Character("Bo", "green")]))
+    return text_of(stage1(grammar=grammar, presence=people("ann bo"), characters="clip"))
 
 
 @pytest.mark.parametrize("point", STAGE1_POINTS)

@@ -16,7 +16,6 @@ from shotad.describe.prompts import (
     EXAMPLES,
     TEMPLATES,
     VARIABLES,
-    Character,
     answer_keys,
     check_prompts,
     effective_scale,
@@ -30,7 +29,20 @@ from shotad.describe.templates import cut_to_words
 from shotad.errors import PromptError
 from shotad.resources import data_root
 from shotad.types import Description, Grammar, ShotScale
-from tests.describe.prompting import DEFAULT, DESCRIBED, EC, C, F, L, M, plans, stage1, stage2_text, text_of
+from tests.describe.prompting import (
+    DEFAULT,
+    DESCRIBED,
+    EC,
+    C,
+    F,
+    L,
+    M,
+    people,
+    plans,
+    stage1,
+    stage2_text,
+    text_of,
+)
 
 
 @pytest.fixture
@@ -147,7 +159,7 @@ def test_step_without_its_heading_is_refused(own_data: Path) -> None:
 
 def test_stage1_prompt_has_the_papers_order() -> None:
     grammar = Grammar({1: L, 2: L}, ((0, 3), (1, 2)))
-    text = text_of(stage1(grammar=grammar, characters=[Character("Ann", "red"), Character("Bo", "green")]))
+    text = text_of(stage1(grammar=grammar, presence=people("ann bo"), characters="clip"))
     landmarks = [
         "movie", "top left corner", "briefly", "[Shot 1, Shot 2]", "four steps", "1. ", "Ann (red), Bo (green)", "2. ", "3. ",
         "4. ", "ways in and out", "never mention", "Last of all", "[Shot 0, Shot 3]", "[Shot 1, Shot 2] have the same camera",
