@@ -36,7 +36,7 @@ _TITLES = listed(
     King Queen Prince Princess President Judge Nurse Reverend Saint St Commander Admiral Private
     """
 )
-_NO_NAMES = listed(
+NO_NAMES = listed(
     """
     Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April June July
     August September October November December Christmas Easter Halloween God Jesus Bible English French
@@ -132,7 +132,7 @@ def _entries(note: str) -> Iterator[str]:
 def _name(run: str) -> Iterator[str]:
     """The name in a run of words with capital letters, without titles and without possessive s."""
     words = [re.sub(r"['’]s$", "", word) for word in run.split()]
-    while words and words[0] in _TITLES | _NO_NAMES:
+    while words and words[0] in _TITLES | NO_NAMES:
         words.pop(0)
-    if words and not any(word in _NO_NAMES for word in words):
+    if words and not any(word in NO_NAMES for word in words):
         yield " ".join(words)

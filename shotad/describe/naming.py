@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 
-from shotad.script.people import SENTENCE_START, Mention, mentions
+from shotad.describe.checks import Complaint
+from shotad.describe.hints import Heard
+from shotad.describe.persons import people_named
+from shotad.script.people import SENTENCE_START, Mention, key_of, mentions, words_of
 from shotad.script.rules import quotations
-from shotad.types import Character
+from shotad.types import Character, Presence
 
 _ARTICLE = re.compile(
     r"\b(?:an?|the|(?:(?:an?|the|his|her|their) )?(?:young|younger|old|older|little|elderly)) \Z",
@@ -72,3 +76,86 @@ def _once(text: str, name: str) -> str:
     twice = re.compile(rf"(?<!\w)({one})(?:{'|'.join(again)})", re.IGNORECASE)
     closed = quotations(text)
     return twice.sub(lambda m: m[0] if any(start <= m.start() < end for start, end in closed) else m[1], text)
+
+
+def name_complaints(
+    line: str,
+    description: str,
+    presence: Presence,
+    heard: Sequence[Heard] = (),
+    *,
+    told: str = "",
+    language: str = "en",
+) -> tuple[Complaint, ...]:
+    """What to ask a model to do better about the names in a line; nothing where no cast is given.
+
+    ``description`` is what the line was written from, ``told`` what else the model was told of the film (the
+    user's note, lines before). Complained about are names that the film has not told yet, people of the
+    cast whom the description does not name, names of people that stand nowhere (in English lines: in others a
+    capital letter makes no name), and other names than the one to use.
+    """
+    if not presence.cast:
+        return ()
+    found = mentions(line, presence.cast)
+    by_id = {character.id: character for character in presence.cast}
+    english = language.lower().split("-")[0] == "en"
+    return (
+        *_too_early(found, by_id),
+        *_not_described(found, by_id, description),
+        *(_from_nowhere(line, presence.cast, f"{description}\n{told}", heard) if english else ()),
+        *_other_names(found, by_id),
+    )
+
+
+_ByID = dict[str, Character]
+
+
+def _too_early(found: Sequence[Mention], by_id: _ByID) -> Iterator[Complaint]:
+    for name, character in _each(found, by_id, hidden=True).items():
+        yield Complaint("L7", f'"{name}" may not be named yet. Write {_instead(character)} instead.')
+
+
+def _not_described(found: Sequence[Mention], by_id: _ByID, description: str) -> Iterator[Complaint]:
+    described = {mention.id for mention in mentions(description, tuple(by_id.values()))}
+    small = {word for word in re.findall(r"[^\W\d_]+", description) if word.islower()}
+    for name, character in _each(found, by_id, hidden=False).items():
+        if character.id not in described and name.lower() not in small:
+            pronoun = f'"{character.pronoun}"' if character.pronoun else '"he", "she" or "they"'
+            text = f'The description does not say that "{name}" is there. Write {pronoun} instead.'
+            yield Complaint("L7", text)
+
+
+def _from_nowhere(
+    line: str, cast: Sequence[Character], told: str, heard: Sequence[Heard]
+) -> Iterator[Complaint]:
+    known = words_of(cast) | {
+        key_of(word) for text in (told, *(h.name for h in heard)) for word in text.split()
+    }
+    names = [character.called for character in cast if character.named]
+    for start, end in people_named(line, known.__contains__):
+        near = get_close_matches(line[start:end], names, 1, _MISSPELT)
+        remedy = f'If "{near[0]}" is meant, write that; else' if near else "Name only people whom it names;"
+        yield Complaint(
+            "L7",
+            f'"{line[start:end]}" is not in the description. {remedy} write "he", "she" or "they".',
+        )
+
+
+_MISSPELT = 0.75
+
+
+def _other_names(found: Sequence[Mention], by_id: _ByID) -> Iterator[Complaint]:
+    for name, character in _each(found, by_id, hidden=False).items():
+        if key_of(name) != key_of(character.called):
+            yield Complaint("L8", f'Write "{character.called}" instead of "{name}".')
+
+
+def _each(found: Sequence[Mention], by_id: _ByID, *, hidden: bool) -> dict[str, Character]:
+    """What stands in the line, each name once, with whose it is."""
+    return {mention.text: by_id[mention.id] for mention in found if mention.hidden is hidden}
+
+
+def _instead(character: Character) -> str:
+    """``"the woman in red" or "she"``, as far as it is known."""
+    choice = [f'"{words}"' for words in (character.called, character.pronoun) if words]
+    return " or ".join(choice) or '"he", "she" or "they"'

@@ -31,10 +31,10 @@ PARTICLES = _listed("de da di du del della la le van von der den ten ter zu zur 
 
 WORD_NAMES = _listed(
     """
-    black white brown green gray grey blue red scarlet rose rosie lily daisy violet ivy iris holly heather
-    hazel ginger rosemary olive ruby pearl amber crystal jade hope faith grace joy charity patience prudence
-    summer autumn april may june august dawn eve sunny stormy sky skye star snow winter frost rain storm cloud
-    river rivers lake stone rock woods wood forest hill field fields bush branch bank banks bridge ford
+    black white orange brown green gray grey blue red scarlet rose rosie lily daisy violet ivy iris holly
+    heather hazel ginger rosemary olive ruby pearl amber crystal jade hope faith grace joy charity patience
+    prudence summer autumn april may june august dawn eve sunny stormy sky skye star snow winter frost rain
+    storm cloud river rivers lake stone rock woods wood forest hill field fields bush branch bank banks bridge ford
     church cross bell ball page book pen price cash penny rich bond bill will mark art guy chase drew rob pat
     sue jack nick frank dean josh gene ray jay robin martin wren finch hawk sparrow swan drake fox wolf bear
     lamb bird bull buck young old long short small little large strong armstrong sharp swift wise savage

@@ -97,9 +97,14 @@ def mentions(text: str, cast: Sequence[Character]) -> tuple[Mention, ...]:
     return tuple(sorted(found, key=lambda mention: mention.start))
 
 
-def is_known(key: str, cast: Sequence[Character]) -> bool:
-    """Whether a word, in small letters, is part of anybody's name."""
-    return key in _book(tuple(cast)).words
+def words_of(cast: Sequence[Character]) -> frozenset[str]:
+    """All words of all names of the cast, as `key_of` gives them."""
+    return _book(tuple(cast)).words
+
+
+def key_of(name: str) -> str:
+    """A name as it is compared: ``Dr. Smith's → dr smith``."""
+    return " ".join(_keys(name))
 
 
 @dataclass(frozen=True, slots=True)
