@@ -31,6 +31,8 @@ class Outcome:
     sheet: tuple[Path, ...] = ()
     used: Used | None = None
     """What the engines of this run took."""
+    recognised: tuple[tuple[str, int], ...] | None = None
+    """Who of the cast was recognised in the clips, and in how many shots; None where no cast was given."""
 
     @property
     def counts(self) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """From a film to its audio-description track, in three acts.
 
 prepare      film → shots, speech → slots
-understand   slots → context, frames, grammar
+understand   slots → context, frames, grammar, characters
 write        clips → Stage I → Stage II → cues → track → scripts, overview
 """
 
@@ -51,4 +51,5 @@ def describe(
     drawn = write_sheet(folder.path, bench.frames.pictures, config, bench.progress) if sheet else ()
     bench.frames.release()
     spent = used(written.seen, written.lines, engines.terms(config), written.other)
-    return replace(outcome, sheet=drawn, used=spent, warnings=(*outcome.warnings, *understood.warnings))
+    warnings = (*outcome.warnings, *understood.warnings)
+    return replace(outcome, sheet=drawn, used=spent, warnings=warnings, recognised=understood.recognised)

@@ -40,14 +40,24 @@ from shotad.workfolder import WorkFolder, key_of
 
 
 @dataclass(frozen=True, slots=True)
+class GivenCast:
+    """Whom to look for: a cast file or folder; of a bank of many films ``key`` and a folder of pictures."""
+
+    path: Path
+    key: str = ""
+    photos: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Given:
-    """Files that fix what a step would find, and the part of the film to be described."""
+    """Files that fix what a step would find, the part of the film to be described, and the cast."""
 
     subtitles: Path | None = None
     slots: Path | None = None
     shots: Path | None = None
     start: float = 0.0
     end: float | None = None
+    cast: GivenCast | None = None
 
 
 @dataclass(frozen=True, slots=True)

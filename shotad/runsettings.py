@@ -18,7 +18,7 @@ from typing import Any
 from shotad import __version__
 from shotad.config import Config
 from shotad.errors import ConfigError, WorkFolderError
-from shotad.prepare import Given
+from shotad.prepare import Given, GivenCast
 from shotad.settings import assigned, build_settings
 from shotad.workfolder import WorkFolder
 
@@ -74,6 +74,7 @@ def write_settings(
             "shots": _absolute(given.shots),
             "start": given.start,
             "end": given.end,
+            "cast": _cast_row(given.cast),
         },
         "configs": [without_secrets(name) for name in configs],
         "assignments": [without_secrets(text) for text in assignments],
@@ -142,11 +143,22 @@ def _run_of(record: Mapping[str, Any]) -> RunSettings:
             _path(given["shots"]),
             float(given["start"]),
             None if given["end"] is None else float(given["end"]),
+            _cast_of(given.get("cast")),
         ),
         frame_rate=None if film["frame_rate"] is None else Fraction(film["frame_rate"]),
         configs=tuple(record["configs"]),
         assignments=tuple(record["assignments"]),
     )
+
+
+def _cast_row(cast: GivenCast | None) -> dict[str, str | None] | None:
+    if cast is None:
+        return None
+    return {"path": _absolute(cast.path), "key": cast.key, "photos": _absolute(cast.photos)}
+
+
+def _cast_of(row: Mapping[str, Any] | None) -> GivenCast | None:
+    return None if row is None else GivenCast(Path(row["path"]), row["key"], _path(row["photos"]))
 
 
 def _absolute(path: Path | None) -> str | None:

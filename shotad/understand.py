@@ -1,4 +1,4 @@
-"""The second act: from slots to clips, with their frames and their film grammar.
+"""The second act: from slots to clips, with their frames, their film grammar and who is in them.
 
 What is known of the grammar stands in ``grammar.json``, which grows clip by clip and is taken up again
 by a later run; it is read once for a shot, however many clips show it.
@@ -26,7 +26,7 @@ from shotad.prepare import Bench, Given, Prepared, prepare
 from shotad.progress import reported
 from shotad.types import ContextShot, Grammar, Interval, Seconds, Slot
 from shotad.weights import weights_file
-from shotad.workfolder import key_of
+from shotad.workfolder import WorkFolder, key_of
 
 FALLBACK_RATE = Fraction(24)
 """Frames a second where a container tells none; the reader still delivers the frame of each moment."""
@@ -41,6 +41,8 @@ class Understood:
 
     plans: tuple[SlotPlan, ...]
     warnings: tuple[str, ...] = ()
+    recognised: tuple[tuple[str, int], ...] | None = None
+    """Who of the cast was recognised, and in how many shots; None without a cast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +53,26 @@ class _Sketch:
     context: tuple[ContextShot, ...]
 
 
-def understand(prepared: Prepared, bench: Bench, density: float = 0.0) -> Understood:
+def understand(
+    prepared: Prepared, bench: Bench, density: float = 0.0, *, run: WorkFolder | None = None
+) -> Understood:
     """What is to be shown and asked for each slot of the part that is to be described.
 
-    ``density`` is the number of frames a second of the slot that the engine wants at least.
+    ``density`` is the number of frames a second of the slot that the engine wants at least; ``run`` as in
+    `shotad.casting.recognise.recognise`.
     """
     stamps, rate = bench.frames.stamps(prepared.end), prepared.info.frame_rate or FALLBACK_RATE
     sketches = [
         _sketch(slot, prepared, bench.config, density, (stamps, rate))
         for slot in wanted(prepared.slots, bench.given)
     ]
-    return _with_grammar(sketches, bench, (stamps, rate))
+    understood = _with_grammar(sketches, bench, (stamps, rate))
+    if bench.given.cast is None:
+        return understood
+    from shotad.casting.recognise import recognise
+
+    known = recognise(understood.plans, prepared, bench, run)
+    return Understood(known.plans, (*understood.warnings, *known.warnings), known.shots)
 
 
 def wanted(slots: Sequence[Slot], given: Given) -> list[Slot]:
@@ -109,6 +120,10 @@ def get_ready(bench: Bench) -> None:
     Raises ConfigError, WeightsError, and ShotadError where an extra is not installed.
     """
     config = bench.config
+    if bench.given.cast is not None:
+        from shotad.casting.recognise import check_cast
+
+        check_cast(bench)
     if config.threads.match == "whole" and config.threads.threshold is None:
         raise ConfigError(
             "threads.match = whole has no usual threshold, and threads.threshold is not set.",

@@ -155,6 +155,10 @@ class RecordLog:
         """The record with this key, which must be there."""
         return self._records[key]
 
+    def records(self) -> tuple[dict[str, Any], ...]:
+        """All records, those written last at the end."""
+        return tuple(self._records.values())
+
     def add(self, key: str, record: Json) -> dict[str, Any]:
         """Write the record out, at once; it is returned as it reads back."""
         line = _line({"key": key, **record})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +48,14 @@ if TYPE_CHECKING:
 @click.option(
     "--note", type=click.Path(path_type=Path), help="Your own note on the film: names, place, tone."
 )
+@click.option(
+    "--cast",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Whom to name: a folder from shotad cast discover, a cast.yaml, a folder of photos, a bank.",
+)
+@click.option("--cast-photos", type=click.Path(path_type=Path), help="Pictures that go with a bank (JSON).")
+@click.option("--cast-key", metavar="KEY", help="Which film of a bank this is.")
 @click.option("--estimate", is_flag=True, help="Say what a run would ask and cost; send nothing.")
 @click.option("--force", is_flag=True, help="Do everything again; a person's edits stay.")
 @click.option("--no-sheet", is_flag=True, help="Draw no overview of the film.")
@@ -164,6 +172,8 @@ def summary(outcome: Outcome) -> str:
     """What a describer wants to know, as plain lines."""
     counts, cues = outcome.counts, outcome.track.cues
     lines = [f"Lines: {counts['placed'] + counts['shortened']} to be spoken in {len(cues)} slots."]
+    if outcome.recognised is not None:
+        lines.append(_people(outcome.recognised))
     if counts["edited"]:
         lines.append(f"Edited by a person and kept: {counts['edited']}.")
     for status, word in _WORDS.items():
@@ -182,6 +192,13 @@ def summary(outcome: Outcome) -> str:
         lines += usage.render(outcome.used)
     lines += ["Files:", *(f"  {path}" for path in outcome.files)]
     return "\n".join([*lines, f"Overview: {outcome.sheet[0]}"] if outcome.sheet else lines)
+
+
+def _people(recognised: Sequence[tuple[str, int]]) -> str:
+    if not recognised:
+        return "Recognised: nobody of the cast (characters.json says why)."
+    shots = (f"{name} in {number} {'shot' if number == 1 else 'shots'}" for name, number in recognised)
+    return f"Recognised: {', '.join(shots)}."
 
 
 LISTED = 10
@@ -203,6 +220,7 @@ def report(outcome: Outcome) -> dict[str, Any]:
         "described": [outcome.described.start, outcome.described.end],
         "silences": [[s.start, s.end] for s in outcome.silences],
         "failed_slots": [{"id": name, "reason": reason} for name, reason in outcome.failed_slots],
+        "recognised": None if outcome.recognised is None else dict(outcome.recognised),
         "warnings": list(outcome.warnings),
         "used": usage.as_json(outcome.used) if outcome.used is not None else None,
         "files": [str(path) for path in outcome.files],

@@ -17,7 +17,7 @@ from shotad.errors import UsageError
 
 if TYPE_CHECKING:
     from shotad.film.reader import Film
-    from shotad.prepare import Given
+    from shotad.prepare import Given, GivenCast
     from shotad.workfolder import WorkFolder
 
 Command = Callable[..., Any]
@@ -130,13 +130,25 @@ def _writes_lines(options: Mapping[str, Any]) -> bool:
 
 
 def _given(options: Mapping[str, Any]) -> Given:
-    from shotad.prepare import Given
+    from shotad.prepare import Given, GivenCast
 
     start = asked_time(options["start"]) if options.get("start") else 0.0
     end = asked_time(options["end"]) if options.get("end") else None
     if end is not None and end <= start:
         raise UsageError(f"--to {options['end']} does not lie after --from {options.get('start') or 0}.")
-    return Given(options.get("subtitles"), options.get("slots"), options.get("shots"), start, end)
+    files = (options.get("subtitles"), options.get("slots"), options.get("shots"))
+    return Given(*files, start, end, _cast(options))
+
+
+def _cast(options: Mapping[str, Any]) -> GivenCast | None:
+    from shotad.prepare import GivenCast
+
+    path, key, photos = (options.get(name) for name in ("cast", "cast_key", "cast_photos"))
+    if path is not None:
+        return GivenCast(path, key or "", photos)
+    if key is not None or photos is not None:
+        raise UsageError("--cast-key and --cast-photos say more of a cast, but there is no --cast.")
+    return None
 
 
 def _rate(text: str | None) -> Fraction | None:

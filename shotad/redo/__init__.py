@@ -195,7 +195,7 @@ def _asks(
     some = replace(prepared, slots=tuple(slot for slot in prepared.slots if slot.id in wanted))
     with _aside(bench.folder) as aside:
         density = engines.looks.abilities.frames_per_second
-        understood = understand(some, replace(bench, folder=aside), density)
+        understood = understand(some, replace(bench, folder=aside), density, run=bench.folder)
     tries = [row.get("slot") for row in rows_of(bench.folder, LOG)]
     asks = []
     for plan in understood.plans:

@@ -1,0 +1,139 @@
+"""Where the faces of a film are put beside the photos of its cast."""
+
+from __future__ import annotations
+
+import base64
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shotad.cast.gallery import GalleryReading, read_gallery
+from shotad.cast.identity import Verdict, identify
+from shotad.cast.members import Cast
+from shotad.cast.photos import PhotoReading
+from shotad.casting.reading import ShotFaces, Source, Wanted, known_faces, read_faces, ticks_in
+from shotad.config import CastSettings
+from shotad.describe.slotplan import SlotPlan
+from shotad.plan.gaps import union
+from shotad.prepare import Bench
+from shotad.sight.facemodels import make_face_models
+from shotad.sight.facetracks import FaceTrack
+from shotad.types import Interval, Shot, Sighting
+from shotad.workfolder import RecordLog, WorkFolder, key_of
+
+FACES, PHOTOS = "faces", "cast-faces"
+"""Names of the records of the film's faces, and of those on the photos."""
+
+
+class Desk:
+    """Where the film's faces are put beside the photos of the cast."""
+
+    def __init__(self, bench: Bench, cast: Cast, run: WorkFolder | None) -> None:
+        self._bench, self._cast, self._run = bench, cast, run
+        self._settings, self._folder = bench.config.cast, run or bench.folder
+        self.models = make_face_models(self._settings, bench.progress)
+        read = self._gallery()
+        self._gallery_, self.warnings = read.gallery, read.warnings
+
+    def named(self, plans: Sequence[SlotPlan], shots: Sequence[Shot]) -> dict[int, Named]:
+        """The faces of the shots that the plans show, with whose they are, by the number of the shot."""
+        log = self._folder.log_of_records(FACES)
+        known = known_faces(log, shots, self.models) if self._run is not None else []
+        faces = self._faces(plans, log)
+        shown = {one.shot.index for one in faces}
+        both = [*faces, *(one for one in known if one.shot.index not in shown)]
+        tracks = [track for one in both for track in one.tracks]
+        names = {member.id: member.says or member.id for member in self._cast}
+        verdicts = iter(identify(tracks, self._gallery_, self._settings, self.models, names))
+        named = [Named(one, tuple((track, next(verdicts)) for track in one.tracks)) for one in both]
+        return {one.faces.shot.index: one for one in named if one.faces.shot.index in shown}
+
+    def _gallery(self) -> GalleryReading:
+        """The photos, of which those of an earlier run need not be read again."""
+        key = key_of("cast-faces/1", self.models.identity)
+        record = self._folder.known(PHOTOS, key) or {"photos": {}}
+        known = {name: _reading_of(row) for name, row in record["photos"].items()}
+        read = read_gallery(self._cast, self.models, self._settings, known)
+        rows = {name: _reading_row(reading) for name, reading in read.photos.items()}
+        if rows != record["photos"]:
+            self._folder.write_json(f"{PHOTOS}.json", {"key": key, "photos": rows})
+        return read
+
+    def _faces(self, plans: Sequence[SlotPlan], log: RecordLog) -> list[ShotFaces]:
+        """The faces in the parts of shots that the clips show."""
+        bench, given = self._bench, self._bench.given
+        source = Source(bench.frames.pictures, [bench.film_key, bench.frames.key])
+        whole = self._run is None and given.start <= 0 and given.end is None
+        wanted = wanted_of(plans, self._settings)
+        return list(read_faces(wanted, source, self.models, log, bench.progress, tidy=whole))
+
+
+def wanted_of(plans: Sequence[SlotPlan], settings: CastSettings) -> list[Wanted]:
+    """Where to look: on a clock of its own, so that slots more or fewer change little; where each frame is
+    decided for itself, at the frames shown.
+    """
+    pieces: dict[int, list[Interval]] = defaultdict(list)
+    shown: dict[int, set[float]] = defaultdict(set)
+    shots: dict[int, Shot] = {}
+    for plan in plans:
+        for piece, frames in zip(plan.shots, plan.frames, strict=True):
+            shots[piece.shot.index] = piece.shot
+            pieces[piece.shot.index].append(piece.clipped)
+            shown[piece.shot.index].update(frames.seconds.tolist())
+    wanted = []
+    for index in sorted(shots):
+        moments = tuple(sorted(shown[index]))
+        ticks = [t for part in union(pieces[index]) for t in ticks_in(part.start, part.end, settings.looks)]
+        looks = moments if settings.decide == "frame" else tuple(ticks)
+        wanted.append(Wanted(shots[index], looks, moments))
+    return wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A shot's faces, each with whose it is."""
+
+    faces: ShotFaces
+    tracks: tuple[tuple[FaceTrack, Verdict], ...]
+
+    def at(self, second: float, ids: Collection[str]) -> Iterator[Sighting]:
+        """Those of ``ids`` that are on the frame wanted at ``second``."""
+        shown = self.faces.came_up.get(second)
+        if shown is None:
+            return
+        for track, verdict in self.tracks:
+            box, name = track.box_at(shown), _name_at(track, verdict, shown)
+            if box is not None and name is not None and name in ids:
+                yield Sighting(name, box, shown, round(verdict.likeness or 0.0, 4))
+
+
+def _name_at(track: FaceTrack, verdict: Verdict, shown: float) -> str | None:
+    """Whose the track's face is in the frame of second ``shown``."""
+    if not verdict.looks:
+        return verdict.member
+    near = min(range(len(track.faces)), key=lambda i: abs(track.faces[i].seconds - shown))
+    return verdict.at(near) if abs(track.faces[near].seconds - shown) < _SAME_FRAME else None
+
+
+_SAME_FRAME = 1e-3
+"""Seconds by which records round."""
+
+
+def _reading_row(reading: PhotoReading) -> dict[str, Any]:
+    """A photo's face as JSON, to the bit."""
+    if reading.embedding is None:
+        return {"trouble": reading.trouble}
+    data = np.ascontiguousarray(reading.embedding, _FLOAT).tobytes()
+    return {"embedding": base64.b64encode(data).decode("ascii")}
+
+
+def _reading_of(row: Mapping[str, Any]) -> PhotoReading:
+    if "embedding" not in row:
+        return PhotoReading(None, row["trouble"])
+    return PhotoReading(np.frombuffer(base64.b64decode(row["embedding"]), _FLOAT).astype(np.float32))
+
+
+_FLOAT = np.dtype("<f4")

@@ -1,0 +1,151 @@
+"""Who of the cast is in which clip: faces of the film's shots against the photos of the cast.
+
+Part of the second act. What it decides stands in ``characters.json``, shot by shot and with its reasons.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from shotad.cast.identity import Verdict
+from shotad.cast.loading import load_cast
+from shotad.cast.members import Cast
+from shotad.casting.desk import Desk, Named
+from shotad.config import CastSettings
+from shotad.describe.hints import heard_names
+from shotad.describe.slotplan import SlotPlan
+from shotad.pictures.marks import marks_for
+from shotad.prepare import Bench, Prepared
+from shotad.sight.facemodels import FaceModels, make_face_models
+from shotad.sight.facetracks import FaceTrack
+from shotad.types import Character, Interval, Presence, Role, Sighting
+from shotad.workfolder import WorkFolder
+
+CHARACTERS = "characters"
+"""Name of the record of who was recognised where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """The plans with who is in their clips; who was recognised in how many shots (None without a cast); and
+    what is amiss."""
+
+    plans: tuple[SlotPlan, ...]
+    shots: tuple[tuple[str, int], ...] | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def check_cast(bench: Bench) -> None:
+    """Refuse a cast that cannot be read and fetch what it needs, before any work goes into the film.
+
+    Raises CastError, WeightsError.
+    """
+    cast = _cast(bench)
+    if cast is not None:
+        make_face_models(bench.config.cast, bench.progress)
+
+
+def recognise(
+    plans: Sequence[SlotPlan], prepared: Prepared, bench: Bench, run: WorkFolder | None = None
+) -> Recognised:
+    """The plans with the names heard near their clips and, where a cast is given, with who is in them.
+
+    ``run`` is the folder of a finished run over more slots, which these are a few of: its faces count too
+    when the film's own looks at somebody are chosen, so that they are seen as in that run; its records stay.
+    """
+    cast = _cast(bench)
+    if cast is None:
+        return Recognised(tuple(_with_heard(plan, (), prepared, bench) for plan in plans))
+    desk = Desk(bench, cast, run)
+    seen = desk.named(plans, prepared.shots)
+    film = Path(bench.film.info.name).stem
+    done = []
+    for plan in plans:
+        characters = cast.characters(film, plan.slot.interval.start)
+        presence = presence_of(plan, characters, seen, bench.config.cast)
+        done.append(_with_heard(replace(plan, presence=presence), characters, prepared, bench))
+    bench.folder.write_json(f"{CHARACTERS}.json", _record(cast, desk.models, seen))
+    return Recognised(tuple(done), _in_shots(cast, seen), (*cast.warnings, *desk.warnings))
+
+
+def _cast(bench: Bench) -> Cast | None:
+    given = bench.given.cast
+    return None if given is None else load_cast(given.path, key=given.key, photos=given.photos)
+
+
+def presence_of(
+    plan: SlotPlan, cast: Sequence[Character], seen: Mapping[int, Named], settings: CastSettings
+) -> Presence:
+    """Who is on the frames of a clip. Somebody whose name may not be said yet, and who has no descriptor, is
+    not marked: there is nothing to call them by.
+    """
+    callable_ = [character.id for character in cast if character.called]
+    found: dict[tuple[str, float], Sighting] = {}
+    roles: dict[str, set[Role]] = defaultdict(set)
+    for piece, frames in zip(plan.shots, plan.frames, strict=True):
+        shot = seen.get(piece.shot.index)
+        if shot is None:
+            continue
+        for second in frames.seconds.tolist():
+            for sighting in shot.at(second, callable_):
+                found.setdefault((sighting.name, sighting.seconds), sighting)
+                roles[sighting.name].add(frames.role)
+    ids = list(dict.fromkeys(s.name for s in found.values())) if settings.colours == "clip" else callable_
+    everybody = marks_for(ids)
+    return Presence(
+        cast=tuple(cast),
+        current=tuple(name for name in callable_ if Role.CURRENT in roles[name]),
+        others=tuple(name for name in callable_ if roles[name] and Role.CURRENT not in roles[name]),
+        marks={name: everybody[name] for name in callable_ if roles[name]},
+        sightings=tuple(sorted(found.values(), key=lambda s: (s.seconds, s.name))),
+    )
+
+
+def _with_heard(
+    plan: SlotPlan, characters: Sequence[Character], prepared: Prepared, bench: Bench
+) -> SlotPlan:
+    """The plan with the names in the given subtitles near its clip."""
+    if bench.given.subtitles is None or not bench.config.prompt.heard_names:
+        return plan
+    clip = Interval(plan.shots[0].clipped.start, plan.shots[-1].clipped.end)
+    return replace(plan, heard=heard_names(prepared.speech, clip, characters))
+
+
+def _in_shots(cast: Cast, seen: Mapping[int, Named]) -> tuple[tuple[str, int], ...]:
+    """Who was recognised, in the order of the cast, and in how many of the shots."""
+    counted = Counter(name for named in seen.values() for name in _members(named))
+    return tuple((member.says, counted[member.id]) for member in cast if counted[member.id])
+
+
+def _members(named: Named) -> set[str]:
+    everybody = {name for _, verdict in named.tracks for name in (verdict.member, *verdict.looks)}
+    return {name for name in everybody if name is not None}
+
+
+def _record(cast: Cast, models: FaceModels, seen: Mapping[int, Named]) -> dict[str, Any]:
+    """The content of ``characters.json``: each track of a face, whose it is and why."""
+    shots: dict[str, list[int]] = defaultdict(list)
+    for index, named in sorted(seen.items()):
+        for name in _members(named):
+            shots[name].append(index)
+    people = [{"id": m.id, "name": m.says, "shots": shots[m.id]} for m in cast if m.says]
+    tracks = [_row(index, *pair) for index, named in sorted(seen.items()) for pair in named.tracks]
+    return {"models": models.identity, "cast": people, "tracks": tracks}
+
+
+def _row(shot: int, track: FaceTrack, verdict: Verdict) -> dict[str, Any]:
+    return {
+        "shot": shot,
+        "first": track.first,
+        "last": track.last,
+        "looks": len(track.faces),
+        "person": verdict.person,
+        "named": verdict.member,
+        "likeness": None if verdict.likeness is None else round(verdict.likeness, 3),
+        "runner_up": None if verdict.runner_up is None else round(verdict.runner_up, 3),
+        "reason": verdict.reason,
+    }

@@ -1,0 +1,152 @@
+"""Films of painted heads (squares of one colour each), and models that find them and tell them apart.
+
+So that what is done with faces can be tested without weights, and with the truth known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from PIL import Image as Pictures
+
+from shotad.config import CastSettings
+from shotad.progress import Progress
+from shotad.sight import facemodels
+from shotad.sight.facemodels import FaceModels, Following
+from shotad.sight.faces import Face
+from shotad.types import Box
+
+Image = npt.NDArray[np.uint8]
+
+SIZE = (320, 180)
+RATE = 24
+HEADS: Mapping[str, tuple[int, int, int]] = {
+    "ann": (220, 30, 30),
+    "bo": (30, 200, 40),
+    "cy": (40, 60, 220),
+    "stranger": (220, 210, 30),
+}
+"""Who there is, and the colour of the head."""
+
+GROUNDS = ((90, 90, 90), (150, 150, 150), (40, 40, 40), (190, 190, 190))
+
+
+@dataclass(frozen=True)
+class Head:
+    """Somebody in a shot: whose head, its centre at the shot's start and end, its side; fractions."""
+
+    who: str
+    start: tuple[float, float] = (0.5, 0.5)
+    end: tuple[float, float] = (0.5, 0.5)
+    side: float = 0.3
+
+
+@dataclass(frozen=True)
+class Take:
+    """One shot: how long it is, and who is in it."""
+
+    seconds: float
+    heads: tuple[Head, ...] = ()
+
+
+def paint_film(path: Path, takes: Sequence[Take]) -> Path:
+    """A silent film of these shots, each on a ground of its own, at 24 frames a second."""
+    import av
+
+    with av.open(str(path), "w") as container:
+        stream: Any = container.add_stream("libx264", RATE)
+        stream.width, stream.height, stream.pix_fmt = *SIZE, "yuv420p"
+        stream.options = {"crf": "12", "preset": "ultrafast"}
+        stream.time_base = stream.codec_context.time_base = Fraction(1, RATE)
+        number = 0
+        for place, take in enumerate(takes):
+            for i in range(count := round(take.seconds * RATE)):
+                frame = av.VideoFrame.from_ndarray(_picture(place, take, i / max(count - 1, 1)), "rgb24")
+                frame.pts, number = number, number + 1
+                container.mux(stream.encode(frame))
+        container.mux(stream.encode())
+    return path
+
+
+def photo(path: Path, who: str) -> Path:
+    """A photo of somebody."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Pictures.fromarray(_picture(0, Take(1, (Head(who, side=0.5),)), 0)).save(path)
+    return path
+
+
+class PaintedFaces:
+    """Finds painted heads; each is alike to itself alone. Counts the pictures that it was shown."""
+
+    threshold, margin, join, same = 0.5, 0.1, 0.6, 0.8
+    following = Following(0.2, 0.45, 0.6, 0.5, 0.5)
+
+    def __init__(self, settings: CastSettings | None = None, progress: Progress | None = None) -> None:
+        self.identity = "painted/1"
+        self.shown = 0
+
+    def find(self, image: Image, seconds: float) -> list[Face]:
+        self.shown += 1
+        height, width = image.shape[:2]
+        found = []
+        for who in HEADS:
+            rows, columns = np.nonzero(_mask(image, who))
+            if len(rows) < 0.004 * height * width:
+                continue
+            box = Box(
+                columns.min() / width,
+                rows.min() / height,
+                (columns.max() + 1) / width,
+                (rows.max() + 1) / height,
+            )
+            x, y, w, h = *box.centre, box.width / 4, box.height / 4
+            points = ((x - w, y - h), (x + w, y - h), (x, y), (x - w, y + h), (x + w, y + h))
+            found.append(Face(box, seconds, 0.95, points, 0.0))
+        return sorted(found, key=lambda face: face.box.left)
+
+    def read(self, image: Image, face: Face) -> npt.NDArray[np.float32]:
+        height, width = image.shape[:2]
+        x, y = face.box.centre
+        pixel = image[int(y * height), int(x * width)].astype(float)
+        unlike = [float(np.linalg.norm(pixel - np.array(colour))) for colour in HEADS.values()]
+        vector = np.zeros(8, np.float32)
+        vector[int(np.argmin(unlike))] = 1.0
+        return vector
+
+
+@pytest.fixture
+def painted_faces(monkeypatch: pytest.MonkeyPatch) -> PaintedFaces:
+    """All that look for faces look for painted ones."""
+    models = PaintedFaces()
+
+    def make(settings: CastSettings, progress: Progress) -> FaceModels:
+        return models
+
+    monkeypatch.setitem(facemodels._MODELS, "sface", make)
+    return models
+
+
+def _mask(image: Image, who: str) -> npt.NDArray[np.bool_]:
+    away = np.abs(image.astype(int) - np.array(HEADS[who])).max(axis=2)
+    return np.asarray(away < 45)
+
+
+def _picture(place: int, take: Take, at: float) -> Image:
+    width, height = SIZE
+    image = np.empty((height, width, 3), np.uint8)
+    image[:] = GROUNDS[place % len(GROUNDS)]
+    rows = np.arange(height)[:, None] // 12 + np.arange(width)[None, :] // 12
+    image[(rows + place) % 7 == 0] //= 2
+    for head in take.heads:
+        x, y = (a + (b - a) * at for a, b in zip(head.start, head.end, strict=True))
+        half = head.side * height / 2
+        top, left = (max(0, round(c - half)) for c in (y * height, x * width))
+        image[top : round(y * height + half), left : round(x * width + half)] = HEADS[head.who]
+    return image
