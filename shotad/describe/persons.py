@@ -30,10 +30,11 @@ _PLACED = listed(
 
 _BODY = listed(
     """
-    face hand hands eyes eye arm arms head hair shoulder shoulders back chest lips mouth neck leg legs foot
-    feet finger fingers fist jaw cheek cheeks brow forehead knee knees throat wrist gaze smile expression
-    body side lap ear ears nose chin waist stomach skin heart grip shirt jacket coat hat glasses wife husband
-    mother father son daughter brother sister friend room house car desk gun phone bed men
+    face hand hands eyes eye arm arms head hair shoulder shoulders back chest lips mouth neck leg legs
+    foot feet finger fingers fist jaw cheek cheeks brow forehead knee knees throat wrist gaze smile
+    expression body side lap ear ears nose chin waist stomach skin heart grip shirt jacket coat hat
+    glasses wife husband mother father son daughter brother sister friend room house car desk gun phone
+    bed men
     """
 )
 """What people have; ``London's`` is followed by other things."""
@@ -42,15 +43,15 @@ _THINGS = listed(
     """
     street st road rd avenue ave lane drive boulevard square bridge park hotel inn bar cafe café club
     restaurant hospital school college university academy station airport church cathedral palace castle
-    tower building house hall museum theatre theater library bank market store shop mall centre center city
-    town village county island islands river lake sea ocean bay beach mountain mount mountains hill hills
-    valley canyon desert forest woods garden gardens stadium arena company corporation corp inc ltd co
-    airlines airways express times post news tribune gazette magazine journal bible army navy force forces
-    police department bureau agency office ministry museum monument memorial cemetery prison jail ranch farm
-    plaza place court heights point gate wall way tunnel pass state states united kingdom empire republic
-    war day night eve year fair festival show games cup league bowl club band union society institute
-    north south east west northern southern eastern western new old great upper lower saint los las san santa
-    el la le fort port cape hollywood bureau tv fbi cia nypd
+    tower building house hall museum theatre theater library bank market store shop mall centre center
+    city town village county island islands river lake sea ocean bay beach mountain mount mountains hill
+    hills valley canyon desert forest woods garden gardens stadium arena company corporation corp inc
+    ltd co airlines airways express times post news tribune gazette magazine journal bible army navy
+    force forces police department bureau agency office ministry museum monument memorial cemetery
+    prison jail ranch farm plaza place court heights point gate wall way tunnel pass state states united
+    kingdom empire republic war day night eve year fair festival show games cup league bowl club band
+    union society institute north south east west northern southern eastern western new old great upper
+    lower saint los las san santa el la le fort port cape hollywood bureau tv fbi cia nypd
     """
 )
 """Words of names of places, makes and bodies."""
@@ -63,14 +64,15 @@ _KIN = listed(
 
 _PLACES = listed(
     """
-    london paris berlin rome madrid vienna prague moscow tokyo beijing shanghai hong kong bangkok mumbai delhi
-    calcutta cairo istanbul athens venice florence milan naples amsterdam brussels dublin edinburgh glasgow
-    manchester liverpool oxford cambridge brooklyn bronx queens manhattan chicago boston philadelphia
-    washington atlanta miami dallas houston denver seattle detroit vegas toronto montreal sydney melbourne
-    america england britain scotland wales ireland france germany spain italy greece russia ukraine poland
-    china japan korea vietnam india pakistan afghanistan iraq iran israel egypt africa europe asia australia
-    canada mexico cuba brazil argentina california texas florida arizona nevada alaska hawaii kansas ohio
-    nebraska louisiana mississippi alabama virginia maryland oregon pacific atlantic earth mars jupiter saturn
+    london paris berlin rome madrid vienna prague moscow tokyo beijing shanghai hong kong bangkok mumbai
+    delhi calcutta cairo istanbul athens venice florence milan naples amsterdam brussels dublin
+    edinburgh glasgow manchester liverpool oxford cambridge brooklyn bronx queens manhattan chicago
+    boston philadelphia washington atlanta miami dallas houston denver seattle detroit vegas toronto
+    montreal sydney melbourne america england britain scotland wales ireland france germany spain italy
+    greece russia ukraine poland china japan korea vietnam india pakistan afghanistan iraq iran israel
+    egypt africa europe asia australia canada mexico cuba brazil argentina california texas florida
+    arizona nevada alaska hawaii kansas ohio nebraska louisiana mississippi alabama virginia maryland
+    oregon pacific atlantic earth mars jupiter saturn
     """
 )
 
