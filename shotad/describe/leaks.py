@@ -9,34 +9,43 @@ be told which is meant, the text is left as it is. English only.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from shotad.describe import leakwords as found_in
 from shotad.describe.circles import PAPER, TAGGED, CirclePatterns, circle_patterns
 from shotad.describe.fit import split_sentences
+from shotad.describe.markwords import MarkWords, mark_words, parted
 from shotad.describe.restate import present, restated, set_in
 from shotad.script.rules import quotations
-from shotad.types import Description
+from shotad.types import Description, Mark
 
 _MARK = "\ue000"
 """Stands for a text in quotation marks while the rest is cleaned; `plain` lets no such sign through."""
 
 
 def clean(
-    description: Description, *, shots: Sequence[int], colours: Sequence[str], names: Sequence[str] = ()
+    description: Description,
+    *,
+    shots: Sequence[int],
+    marks: Iterable[Mark] = (),
+    colours: Sequence[str] = (),
+    names: Sequence[str] = (),
+    boxes: bool = True,
 ) -> tuple[Description, tuple[str, ...]]:
     """The description without what leaked into its steps, and what could not be taken out, a phrase each.
 
-    ``shots`` are the numbers painted on the frames, ``colours`` those of the circles (none: colour words are
-    left alone), ``names`` of people, which stay even if they are colours. A step of which nothing is left
-    falls out, unless nothing would be left at all. The explanation and the raw answer are untouched.
+    ``shots`` are the numbers painted on the frames, ``marks`` what is drawn around people, or ``colours``
+    where only those are known (neither: colour words are left alone), ``boxes`` whether it may be boxes;
+    ``names`` of people stay even if they are colours. A step of which nothing is left falls out, unless
+    nothing would be left at all. The explanation and the raw answer are untouched.
     """
     called = {word.lower() for name in names for word in name.split()}
-    marks = tuple(dict.fromkeys(colour.lower() for colour in colours))
+    words = mark_words(marks, colours, boxes=boxes)
     cleaner = _Cleaner(
         found_in.patterns(tuple(shots)),
-        circle_patterns(marks, tuple(colour for colour in marks if colour in called)),
+        circle_patterns(words, tuple(colour for colour in words.colours if colour in called)),
+        words,
         tuple(names),
     )
     steps: dict[str, str] = {}
@@ -62,6 +71,7 @@ class _Cleaned:
 class _Cleaner:
     patterns: found_in.Patterns
     circles: CirclePatterns | None
+    words: MarkWords
     names: tuple[str, ...]
 
     def cleaned(self, text: str) -> _Cleaned:
@@ -69,14 +79,14 @@ class _Cleaner:
         hidden, quoted = _hide_quotations(self.patterns.label_within.sub("", unquoted))
         kept = [line for sentence in split_sentences(hidden) if (line := self._sentence(sentence))]
         joined = _told_apart(" ".join(kept))
-        remains = tuple(dict.fromkeys(_shortened(phrase) for phrase in self._remains(joined)))
-        return _Cleaned(_show_quotations(joined, quoted), remains)
+        remains = tuple(dict.fromkeys(_shortened(parted(phrase)) for phrase in self._remains(joined)))
+        return _Cleaned(_show_quotations(parted(joined), quoted), remains)
 
     def _sentence(self, sentence: str) -> str:
         """The sentence without what leaked, or nothing where it told of nothing else."""
         if len(sentence) > _LONGEST:
             return sentence
-        line = sentence
+        line = start = sentence if PAPER.search(sentence) else self.words.join(sentence)
         for _ in range(_MOST_PASSES):
             before = line
             if self._is_about_marks(line):
@@ -84,7 +94,7 @@ class _Cleaner:
             line = self._once(line)
             if line == before:
                 break
-        return sentence if line == sentence else _whole(line)
+        return sentence if line == start else _whole(line)
 
     def _is_about_marks(self, line: str) -> bool:
         circles = self.circles is not None and not PAPER.search(line) and self.circles.about.search(line)
@@ -146,20 +156,28 @@ def _told_apart(text: str) -> str:
     """Of people told by two colours the second is "the other"; a third keeps its circle, a leak still."""
     if _TAG not in text:
         return text
-    colours: dict[str, list[str]] = {}
+    told: dict[str, list[str]] = {}
     for match in TAGGED.finditer(text):
-        seen = colours.setdefault(match["who"].lower(), [])
-        if match["colour"].lower() not in seen:
-            seen.append(match["colour"].lower())
+        seen = told.setdefault(match["who"].lower(), [])
+        if _mark_told(match) not in seen:
+            seen.append(_mark_told(match))
 
     def instead(match: re.Match[str]) -> str:
         article, who = match["article"] or "", match["who"]
-        place = colours[who.lower()].index(match["colour"].lower())
+        place = told[who.lower()].index(_mark_told(match))
         if place > 1:
-            return f"{article}{who} in the {match['colour']} circle"
+            return f"{article}{who} {_mark_told(match)}"
         return f"{_OTHER.get(article, article) if place else article}{who}"
 
     return TAGGED.sub(instead, text)
+
+
+def _mark_told(match: re.Match[str]) -> str:
+    """The mark by which somebody was told, in words."""
+    colour, tag = match["colour"].lower(), match["tag"] or ""
+    if colour == "tagged":
+        return f"tagged {tag}"
+    return f"in the {colour} circle" + (f" tagged {tag}" if tag else "")
 
 
 def _hide_quotations(text: str) -> tuple[str, list[str]]:
