@@ -11,10 +11,10 @@ from shotad.cast.ids import distinct_ids
 from shotad.cast.members import Member
 from shotad.errors import CastError
 
-FORMATS = (".bmp", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
+FORMATS = (".bmp", ".jfif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 """Endings of the picture files that are read, in lower case."""
 
-_FOREIGN = (".avif", ".gif", ".heic", ".heif", ".jfif", ".jp2", ".raw", ".cr2", ".dng", ".nef", ".svg")
+_FOREIGN = (".avif", ".gif", ".heic", ".heif", ".jp2", ".raw", ".cr2", ".dng", ".nef", ".svg")
 """Pictures too, but not read: people are told, where other files are passed over in silence."""
 
 _BRACKETS = re.compile(r"[\s_]*\((\d+)\)$")
