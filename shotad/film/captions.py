@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import html
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from shotad.film.speakers import marked, pieces
 from shotad.types import SpeechKind
 
 _TAGS = re.compile(r"</?\s*[A-Za-z.][^<>]*>|<\d[\d:.]*>|<\s*/?\s*>|\{\\[^{}]*\}")
@@ -57,6 +58,27 @@ class Said:
 
     text: str
     kind: SpeechKind
+    speaker: str = ""
+    """Who, where the cue says so."""
+
+
+def read_turns(raw: str) -> tuple[Said, ...]:
+    """What `read_caption` reads, by speaker: as several where a cue names more than one.
+
+    >>> [(said.speaker, said.text) for said in read_turns("- THOM: Who's there?\\n- ANN: It's me.")]
+    [('Thom', "Who's there?"), ('Ann', "It's me.")]
+    """
+    whole = read_caption(raw)
+    if whole is None:
+        return ()
+    turns = list(pieces(strip_tags(marked(raw))))
+    speakers = list(dict.fromkeys(speaker for speaker, _ in turns))
+    if len(speakers) == 1:
+        return (replace(whole, speaker=speakers[0]),)
+    said = [replace(one, speaker=who) for who, text in turns if (one := read_caption(text)) and one.text]
+    if whole.kind is SpeechKind.SPEECH and " ".join(one.text for one in said) == whole.text:
+        return tuple(replace(one, kind=SpeechKind.SPEECH) for one in said)
+    return (whole,)
 
 
 def read_caption(raw: str) -> Said | None:
@@ -65,8 +87,8 @@ def read_caption(raw: str) -> Said | None:
     ``raw`` has its lines split by newlines; formatting tags, sound captions, notes, speaker labels
     and dialogue dashes are taken off.
 
-    >>> read_caption("[door slams]\\n- JOHN: Who's <i>there</i>?")
-    Said(text="Who's there?", kind=<SpeechKind.SPEECH: 'speech'>)
+    >>> read_caption("[door slams]\\n- JOHN: Who's <i>there</i>?").text
+    "Who's there?"
     >>> read_caption("♪ Hello darkness ♪").kind
     <SpeechKind.LYRICS: 'lyrics'>
     """

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from shotad.errors import SubtitleError
-from shotad.film.captions import Said, read_caption
+from shotad.film.captions import Said, read_turns
+from shotad.film.speakers import of_actor
 from shotad.types import Interval, SpeechKind, Utterance
 
 LARGEST_FILE = 16 << 20
@@ -48,7 +49,7 @@ def parse_subtitles(text: str, name: str = "subtitles") -> tuple[Utterance, ...]
         raise SubtitleError(f"{name} is damaged: {error}.", HINT) from None
     if not subs.events and kind != "vtt":
         raise SubtitleError(f"{name} holds no subtitle.", HINT)
-    return ordered(filter(None, (_utterance(event) for event in subs.events)))
+    return ordered(said for event in subs.events for said in _utterances(event))
 
 
 def ordered(utterances: Iterable[Utterance]) -> tuple[Utterance, ...]:
@@ -120,25 +121,43 @@ def _vtt_cues(text: str) -> str:
     return "WEBVTT\n\n" + "\n\n".join(cues) + "\n"
 
 
-def _utterance(event: object) -> Utterance | None:
+def _utterances(event: object) -> Iterator[Utterance]:
     text, style = str(getattr(event, "text", "")), str(getattr(event, "style", ""))
     if getattr(event, "is_comment", False) or getattr(event, "is_drawing", False):
-        return None
-    said = said_in(text, style)
-    if said is None:
-        return None
+        return
     start, end = getattr(event, "start", 0) / 1000, getattr(event, "end", 0) / 1000
-    return Utterance(spoken_interval(start, end, said.text), said.text, said.kind)
+    yield from utterances_in(text, start, end, style=style, actor=str(getattr(event, "name", "")))
 
 
-def said_in(text: str, style: str) -> Said | None:
+def utterances_in(
+    text: str, start: float, end: float, *, style: str = "", actor: str = ""
+) -> Iterator[Utterance]:
+    """What is said in one cue or ASS event of ``[start, end)`` seconds, none where nothing is.
+
+    A cue of several speakers is shared out among them by their words. ``style`` as in `said_in`; ``actor`` is
+    who speaks where the text does not say.
+    """
+    turns = said_in(text, style)
+    if not turns:
+        return
+    whole = spoken_interval(start, end, " ".join(said.text for said in turns))
+    words = [max(1, len(said.text.split())) for said in turns]
+    at = whole.start
+    for i, said in enumerate(turns, 1):
+        until = whole.end if i == len(turns) else whole.start + whole.duration * sum(words[:i]) / sum(words)
+        speaker = said.speaker or (of_actor(actor) if len(turns) == 1 else "")
+        yield Utterance(Interval(at, until), said.text, said.kind, speaker)
+        at = until
+
+
+def said_in(text: str, style: str) -> tuple[Said, ...]:
     """The words of an ASS event or cue; a style named for signs is text on screen, one for songs sung."""
     if re.search(r"\\p[1-9]", text) or (_SIGN_STYLE.search(style) and not _SONG_STYLE.search(style)):
-        return None
-    said = read_caption(text)
-    if said is not None and _SONG_STYLE.search(style):
-        return Said(said.text, SpeechKind.LYRICS)
-    return said
+        return ()
+    turns = read_turns(text)
+    if turns and _SONG_STYLE.search(style):
+        return (Said(" ".join(said.text for said in turns), SpeechKind.LYRICS),)
+    return turns
 
 
 def spoken_interval(start: float, end: float, text: str) -> Interval:

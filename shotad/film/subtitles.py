@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from shotad.errors import FilmError, SubtitleError
 from shotad.film.container import exact_start, find_media
-from shotad.film.cues import HINT, ordered, parse_subtitles, read_subtitles, said_in, spoken_interval
+from shotad.film.cues import HINT, ordered, parse_subtitles, read_subtitles, utterances_in
 from shotad.types import Utterance
 
 if TYPE_CHECKING:
+    from av import Packet
     from av.container import InputContainer
     from av.subtitles.stream import SubtitleStream
 
@@ -128,13 +129,18 @@ def _read_tracks(
         except av.error.InvalidDataError:
             continue
         for line in lines:
-            _, _, style, *_, text = bytes(getattr(line, "ass", b"")).decode("utf-8", "replace").split(",", 8)
-            said = said_in(text, style)
-            if said is not None:
-                heard[packet.stream_index].append(
-                    Utterance(spoken_interval(start, end, said.text), said.text, said.kind)
-                )
+            event = bytes(getattr(line, "ass", b"")).decode("utf-8", "replace")
+            _, _, style, actor, *_, text = event.split(",", 8)
+            heard[packet.stream_index] += utterances_in(
+                _voiced(packet) or text, start, end, style=style, actor=actor
+            )
     return [ordered(utterances) for utterances in heard.values()]
+
+
+def _voiced(packet: Packet[SubtitleStream]) -> str:
+    """The WebVTT cue as it is written, where it has a voice tag: the decoder drops those."""
+    text = bytes(packet).decode("utf-8", "replace")
+    return text if packet.stream.codec_context.name == "webvtt" and "<v" in text else ""
 
 
 @dataclass(frozen=True, slots=True)

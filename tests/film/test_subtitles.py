@@ -174,7 +174,7 @@ Searching
 
 def test_webvtt_ids_notes_and_styles_are_no_words() -> None:
     assert parse_subtitles(VTT) == (
-        Utterance(Interval(1, 2.5), "Who's there?"),
+        Utterance(Interval(1, 2.5), "Who's there?", speaker="John"),
         Utterance(Interval(3603, 3604), "It's me again. Come in."),
     )
 
@@ -206,7 +206,7 @@ Comment: 0,0:00:08.00,0:00:09.00,Default,,0,0,0,,Ask about this line
 
 def test_ass_signs_drawings_and_comments_are_no_speech() -> None:
     assert parse_subtitles(ASS) == (
-        Utterance(Interval(1, 2.5), "Who's there, you?"),
+        Utterance(Interval(1, 2.5), "Who's there, you?", speaker="John"),
         Utterance(Interval(5, 7), "hello darkness", SpeechKind.LYRICS),
         Utterance(Interval(9, 10), "Later."),
     )
