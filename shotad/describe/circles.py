@@ -52,6 +52,7 @@ _AROUND = (
     r"(?: (?:around|on|over|drawn (?:around|on)) (?:his|her|their|the|its|[\w-]+'s) (?:faces?|heads?"
     r"|bod(?:y|ies)))?"
 )
+_NO_THING = r"(?! (?:of|tattoos?|earrings?|scars?|badges?|logos?|stickers?|patch(?:es)?|birthmarks?)\b)"
 _WHO_IS = r"(?:who (?:is|are) |that (?:is|are) |which is )?"
 
 
@@ -85,13 +86,14 @@ def circle_patterns(words: MarkWords, called: tuple[str, ...]) -> CirclePatterns
         rf"{_MARKED} (?:in|by|with|using|inside|within|as)(?: an?| the)? {colour}"
         rf"(?: {shape}|(?=[\s,.;)]|$)){_AROUND}{tag}"
     )
-    inside = (
-        rf"(?:in|inside|within|with|by|under|behind)(?: an?| the| his| her)? {colour} {shape}{_AROUND}{tag}"
-    )
+    inside = rf"{_within(colour, words.boxes)}{tag}"
     about = rf"^(?:the|an?|these|some|coloured|colored)?\s*{several} {shape}\b[^.]{{0,160}}" + (
         r"\b(?:marks?|indicat\w+|highlights?|identif\w+|shows?|surrounds?|denot\w+|are|is|around|represents?"
         r"|follows?|mean|help)\b"
     )
+    if words.tags:
+        tags = any_of(words.tags)
+        about += rf"|^(?:the )?(?:tag|label|number) {tags} (?:marks?|indicates|identifies|is|shows)\b"
     there = rf"^there (?:is|are) (?:an? |the )?{several} {ROUND}\b"
     return CirclePatterns(
         re.compile(rf"{about}|{there}|\bcoloure?d {ROUND}\b", re.IGNORECASE),
@@ -105,12 +107,24 @@ def circle_patterns(words: MarkWords, called: tuple[str, ...]) -> CirclePatterns
     )
 
 
+def _within(colour: str, boxes: bool) -> str:
+    """Where somebody stands who is marked; what people wear (a ring, a halo of hair) is not meant."""
+    worn = (
+        r"(?:borders?|markers?|rings?|halos?|box(?:es)?)" if boxes else r"(?:borders?|markers?|rings?|halos?)"
+    )
+    borne = rf"with(?=[^,.;]{{0,40}}\b(?:{ROUND}|faces?|heads?|body|bodies)\b)"
+    return (
+        rf"(?:in|inside|within|by|under|behind|{borne})(?: an?| the| his| her)? {colour} "
+        rf"(?:{ROUND}|{worn}){_NO_THING}{_AROUND}"
+    )
+
+
 def _tag_after(tags: Sequence[str]) -> str:
     """Of a tag that is told together with the circle; the group ``tag`` is there in any case."""
     if not tags:
         return r"(?P<tag>)"
     return (
-        r"(?:,? (?:and )?(?:(?:with|bearing|by)(?: the| an?)? )?"
+        r"(?:,? (?:and )?(?:(?:with|bearing|by) )?(?:the |an? )?"
         r"(?:tag(?:ged)?|label(?:led|ed)?|number(?:ed)?)"
         rf"(?: as| with| reading)?(?: the)?(?: tag| number)? #?(?P<tag>{any_of(tags)})\b)?"
     )
@@ -141,6 +155,8 @@ def _gone(
         (rf"{who},? {_WHO_IS}{inside}", rf"\g<who>{_TOLD}"),
         (rf"(?<! is)(?<! are), {_WHO_IS}{both},?", ""),
         (rf"(?<! is)(?<! are) {marked}", ""),
+        (rf",? whose (?:face|head|body) is (?:{marked}|{_again(inside)}),?", ""),
+        (rf"^(?:in|inside|within) (?:the|an?) {colour} {ROUND}, ", ""),
         (rf", the {colour} {ROUND},", ""),
         (rf"\b{colour}[- ]circled (?P<who>\w+)(?P<tag>)", rf"\g<who>{_TOLD}"),
         (rf"\bcircled (?={_PERSON}\b)", ""),
@@ -155,7 +171,7 @@ def _gone(
 def _tags_gone(tags: Sequence[str], who: str) -> list[tuple[str, str]]:
     """Of tags that are told without a colour; a number alone goes only between brackets."""
     tag = rf"(?:number |no\. ?|#)?(?P<tag>{any_of(tags)})\b"
-    said = rf"(?:in (?:the|an?) {ROUND},? )?(?:with (?:the |an? )?tag|tagged)(?: as| with)? {tag}"
+    said = rf"(?:in (?:the|an?) {ROUND},? )?(?:with (?:the |an? )?tag|tagged|labell?ed)(?: as| with)? {tag}"
     return [
         (rf"\s*[(\[](?:(?:the |with )*tag(?:ged)?:? )?{tag}[)\]]", ""),
         (rf"{who}, {_WHO_IS}{said},", rf"\g<who>{_TOLD_BY_TAG}"),
@@ -174,13 +190,18 @@ def _remains(words: MarkWords, shape: str, called: Sequence[str]) -> tuple[re.Pa
     held = [colour for colour in words.shown if colour not in (*words.colours, *words.alike)]
     found = [
         re.compile(
-            rf"\b(?:the )?{shown} (?:{ROUND}|outline)s?\b(?! on\b| of\b| painted| drawn on)", re.IGNORECASE
+            rf"\b(?:the )?{shown} (?:{ROUND}|outline)s?\b{_NO_THING}(?! on\b| painted| drawn on)",
+            re.IGNORECASE,
         ),
         re.compile(
             rf"\b{shown} {ROUND} (?:around|over|on) (?:his|her|their|the|[\w-]+'s) (?:face|head)s?\b",
             re.IGNORECASE,
         ),
-        re.compile(rf"\b{_MARKED} (?:in|by|with|as) (?:an? |the )?{shown}\b(?: {shape})?", re.IGNORECASE),
+        re.compile(
+            rf"\b{_MARKED} (?:in|by|with|as) (?:an? |the )?{shown}\b"
+            rf"(?: {shape}\b|(?=\s*(?:[,.;)]|$)|\s(?:and|who|is|as|while)\b))",
+            re.IGNORECASE,
+        ),
         re.compile(r"\bcolou?red circles?\b", re.IGNORECASE),
     ]
     if told or held:
@@ -192,7 +213,7 @@ def _remains(words: MarkWords, shape: str, called: Sequence[str]) -> tuple[re.Pa
     if words.tags:
         found.append(re.compile(rf"\b[Tt]ag(?:ged)? (?:number |no\. ?|#)?{any_of(words.tags)}\b"))
     if named:
-        capital = any_of(named)
+        capital = any_of([*named, *(colour.capitalize() for colour in held)])
         verbs = (
             r"(?:looks?|is|walks?|stands?|sits?|turns?|runs?|holds?|takes?|opens|speaks?|talks?|smiles?"
             r"|nods?|has"

@@ -75,7 +75,7 @@ class _Cleaner:
     names: tuple[str, ...]
 
     def cleaned(self, text: str) -> _Cleaned:
-        unquoted = self.patterns.label_in_quotes.sub(r"\1", text)
+        unquoted = self.words.unquoted(self.patterns.label_in_quotes.sub(r"\1", text))
         hidden, quoted = _hide_quotations(self.patterns.label_within.sub("", unquoted))
         kept = [line for sentence in split_sentences(hidden) if (line := self._sentence(sentence))]
         joined = _told_apart(" ".join(kept))
@@ -135,6 +135,7 @@ class _Cleaner:
         patterns = list(self.patterns.remains)
         if self.circles is not None and not PAPER.search(text):
             patterns += self.circles.remains
+            text = self.words.join(text)
         if not found_in.SCREEN.search(text):
             patterns.append(found_in.MEDIA_REMAINS)
         for pattern in patterns:

@@ -30,6 +30,8 @@ _ALIKE = {
 }
 """What models call these colours too; taken only together with a circle."""
 
+_BEFORE_TAG = ("tag", "tagged", "label", "labelled", "labeled", "number", "numbered")
+
 ROUND = r"(?:circles?|ellipses?|ovals?|outlines?|bounding box(?:es)?)"
 """Shapes that are hardly ever things of a film."""
 
@@ -59,6 +61,12 @@ class MarkWords:
             text = pattern.sub(instead, text)
         return text
 
+    def unquoted(self, text: str) -> str:
+        """The text with no quotation marks around a colour before a circle, and around a tag after "tag"."""
+        for pattern in _quoted(self):
+            text = pattern.sub(r"\g<bare>", text)
+        return text
+
 
 def parted(text: str) -> str:
     """Undoes `MarkWords.join`."""
@@ -80,13 +88,26 @@ def _joining(words: MarkWords) -> tuple[tuple[re.Pattern[str], str], ...]:
     """``dashed red`` everywhere; other orders and words only beside a shape, since they are not put back."""
     found: list[tuple[str, str]] = []
     colour = any_of((*words.colours, *words.alike)) if words.colours else ""
-    shape = rf"(?:{ROUND}|borders?|boxes|box|rings?|lines?)"
+    shape = rf"(?:{ROUND}|borders?|boxes|box|rings?)"
     for style in words.styles if colour else ():
         said = _SAID[style]
         found += [
             (rf"\b({style}) (?={colour}\b)", rf"\1{HOLD}"),
             (rf"\b{said}(?:[- ]|, )(?P<c>{colour})(?=[- ](?:colou?red )?{shape}\b)", rf"{style}{HOLD}\g<c>"),
-            (rf"\b(?P<c>{colour})(?:[- ]|, ){said}(?= {shape}\b|[)\]])", rf"{style}{HOLD}\g<c>"),
+            (rf"(?<!{HOLD})\b(?P<c>{colour})(?:[- ]|, ){said}(?= {shape}\b|[)\]])", rf"{style}{HOLD}\g<c>"),
             (rf"\b({style})(?= {ROUND}\b)", rf"\1{HOLD}"),
         ]
     return tuple((re.compile(pattern, re.IGNORECASE), instead) for pattern, instead in found)
+
+
+@lru_cache(maxsize=64)
+def _quoted(words: MarkWords) -> tuple[re.Pattern[str], ...]:
+    start, end = "[\"'“‘]", "[\"'”’]"
+    found = []
+    if words.colours:
+        colour = any_of((*words.colours, *words.alike))
+        found.append(rf"{start}(?P<bare>{colour}){end}(?= {ROUND}\b)")
+    if words.tags:
+        tag = any_of(words.tags)
+        found += [rf"(?<=\b{said} ){start}(?P<bare>{tag}){end}" for said in _BEFORE_TAG]
+    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in found)
