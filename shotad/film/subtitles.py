@@ -23,6 +23,7 @@ from shotad.types import Utterance
 if TYPE_CHECKING:
     from av import Packet
     from av.container import InputContainer
+    from av.stream import Stream
     from av.subtitles.stream import SubtitleStream
 
 __all__ = [
@@ -137,7 +138,7 @@ def _read_tracks(
     return [ordered(utterances) for utterances in heard.values()]
 
 
-def _voiced(packet: Packet[SubtitleStream]) -> str:
+def _voiced(packet: Packet[Stream]) -> str:
     """The WebVTT cue as it is written, where it has a voice tag: the decoder drops those."""
     text = bytes(packet).decode("utf-8", "replace")
     return text if packet.stream.codec_context.name == "webvtt" and "<v" in text else ""
