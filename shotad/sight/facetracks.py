@@ -14,11 +14,14 @@ import numpy.typing as npt
 from shotad.sight.facelinks import MOMENT, Look, Strand, believed, extend, parted
 from shotad.sight.facemodels import FaceModels
 from shotad.sight.faces import Embedding, Face
+from shotad.sight.light import active_area
 from shotad.sight.motion import Gray, is_break, shift_between, small_gray
 from shotad.types import Box, Image
 
 _AT = 1e-3
 """Seconds by which a look may be beside the moment asked for."""
+_TRUST = 0.3
+"""Share of a picture's corners that must be found again in another one that shows the same."""
 _READ = 5
 """Looks of a track whose embeddings are kept, at most."""
 _SPREAD = 1.0
@@ -133,8 +136,17 @@ class _Scenes:
 
     def differ(self, before: float, after: float) -> bool:
         """Whether a cut lies between two moments, which the shot detector has passed over."""
-        one, two = self._grays[before], self._grays[after]
-        return is_break(one, two, shift_between(one, two))
+        one, two = _without_bars(self._grays[before], self._grays[after])
+        shift = shift_between(one, two)
+        return is_break(one, two, shift if shift is not None and shift.trust >= _TRUST else None)
+
+
+def _without_bars(one: Gray, two: Gray) -> tuple[Gray, Gray]:
+    """Two small pictures without the black bars of both, which make any two pictures alike."""
+    area, (height, width) = active_area(np.stack([one, two])[..., None]), one.shape
+    rows = slice(round(area.top * height), round(area.bottom * height))
+    columns = slice(round(area.left * width), round(area.right * width))
+    return one[rows, columns], two[rows, columns]
 
 
 def _looks(image: Image, seconds: float, models: FaceModels) -> list[Look]:
