@@ -10,8 +10,9 @@ from shotad.config import Config, SamplingSettings
 from shotad.describe.answers import quoted
 from shotad.describe.ask import identity_record, prompt_record, slot_seed, try_record, usage_record
 from shotad.describe.candidates import distinct, merged
-from shotad.describe.checks import REPEATED, Complaint, complaints_about, repeats_example, unreadable
+from shotad.describe.checks import REPEATED, Complaint, repeats_example, unreadable
 from shotad.describe.converse import Turn
+from shotad.describe.judging import Judge
 from shotad.describe.parsing import parse_stage2
 from shotad.describe.prompts import Stage2Prompt, answer_schema
 from shotad.describe.repair import stage2_again, stage2_more, without
@@ -34,6 +35,7 @@ class Question:
     request: Request
     repairs: bool
     key: str
+    judge: Judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +199,7 @@ class Draft:
     def _complaints(self, line: str) -> tuple[Complaint, ...]:
         if not self.asked.repairs:
             return ()
-        return complaints_about(line, self.asked.plan.slot.max_words, language=self.config.language)
+        return self.asked.judge.complaints(line)
 
     def _faults(self, line: str) -> int:
         return len(self._complaints(line))

@@ -27,13 +27,14 @@ from shotad.describe.leaks import clean
 from shotad.describe.parsing import parse_stage1
 from shotad.describe.prompts import Stage1Prompt, stage1_messages
 from shotad.describe.repair import stage1_again
+from shotad.describe.shownpeople import ShownPeople, names_of, shown_people
 from shotad.describe.slotplan import SlotPlan
 from shotad.engines.base import Engine, Reply, Request
 from shotad.errors import ScriptError
 from shotad.pictures.overlay import fit, paint, vlm_size
 from shotad.records import clip_rows, description_row, seconds
 from shotad.script.cue import count_words
-from shotad.types import Clip, Description, Presence
+from shotad.types import Clip, Description
 from shotad.workfolder import key_of
 
 
@@ -49,8 +50,7 @@ class Question:
     request: Request
     label: str | None
     key: str
-    characters: tuple[dict[str, Any], ...] = ()
-    """Who was recognised, as the record has them."""
+    shown: ShownPeople
 
 
 def question(plan: SlotPlan, engine: Engine, config: Config, pixels: str) -> Question:
@@ -75,13 +75,13 @@ def question(plan: SlotPlan, engine: Engine, config: Config, pixels: str) -> Que
         seed=slot_seed(config.seed, plan.slot.id),
     )
     shown = [clip_rows(plan.shots, plan.frames), _grammar_row(plan)]
-    people = _people_known(plan.presence, engine, config)
+    people = shown_people(plan.presence, engine.abilities, config)
     # How people are marked is nothing where nobody is: such a clip's answer stays whatever is set.
-    overlay = config.overlay.model_dump(mode="json", exclude=None if people else {"characters"})
+    overlay = config.overlay.model_dump(mode="json", exclude=None if people.rows else {"characters"})
     material = [pixels, shown, [overlay, config.frames], request_record(request, engine.identity)]
-    key = key_of(*material, *people)
+    key = key_of(*material, *people.known)
     label = config.overlay.label if engine.abilities.wants_overlay else None
-    return Question(plan, prompt, request, label, key, _people_rows(plan.presence, engine, config))
+    return Question(plan, prompt, request, label, key, people)
 
 
 def as_seen(clip: Clip, plan: SlotPlan, engine: Engine, config: Config) -> Clip:
@@ -155,7 +155,13 @@ def _checked(found: Description, asked: Question) -> _Read:
     """A model's description without our marks, and what is still wrong with it."""
     if count_words(found.text) < _FEWEST:
         return _Read(None, "the description has hardly a word", missing((), _NEEDED))
-    cleaned, leaks = clean(found, shots=[frames.number for frames in asked.plan.frames], colours=())
+    cleaned, leaks = clean(
+        found,
+        shots=[frames.number for frames in asked.plan.frames],
+        marks=asked.shown.marks,
+        names=names_of(asked.plan.presence),
+        boxes=asked.shown.boxes,
+    )
     if not cleaned.steps:
         return _Read(None, "nothing of the description was left but marks on the frames", leaked(leaks))
     return _Read(cleaned, None, (*missing(tuple(cleaned.steps), _NEEDED), *leaked(leaks)), leaks)
@@ -186,7 +192,7 @@ def _record(
         "seed": asked.request.seed,
         "prompt": prompt_record(asked.prompt.messages),
         "overlay": asked.label,
-        "characters": list(asked.characters),
+        "characters": list(asked.shown.rows),
         "heard": [{"name": h.name, "how": h.how, "seconds": seconds(h.seconds)} for h in plan.heard],
         "frame_size": None if seen is None else [seen.images.shape[2], seen.images.shape[1]],
         "finish": reply.finish,
@@ -213,37 +219,6 @@ def _grammar_row(plan: SlotPlan) -> dict[str, Any]:
         **({"expected": expected} if expected else {}),
         "threads": [list(thread) for thread in grammar.threads],
     }
-
-
-def _people_rows(presence: Presence, engine: Engine, config: Config) -> tuple[dict[str, Any], ...]:
-    """Whom the engine is told of; ``mark`` is empty where none is painted."""
-    paints = engine.abilities.wants_overlay
-    told = told_of(presence, config.prompt) if paints else presence
-    painted = paints and config.overlay.characters != "none"
-    return tuple(
-        {
-            "id": c.id,
-            "called": c.called,
-            "mark": str(told.marks[c.id]) if painted else "",
-            "current": c.id in told.current,
-        }
-        for c in told.seen
-    )
-
-
-def _people_known(presence: Presence, engine: Engine, config: Config) -> tuple[Any, ...]:
-    """What is shown and known of the people besides the prompt, for the key; () where nobody is seen."""
-    rows = _people_rows(presence, engine, config)
-    if not rows:
-        return ()
-    told = told_of(presence, config.prompt) if engine.abilities.wants_overlay else presence
-    faces = [
-        [s.name, s.box.left, s.box.top, s.box.right, s.box.bottom, seconds(s.seconds), s.score]
-        for s in told.sightings
-    ]
-    known = [[c.id, c.called, c.full, c.others, c.hidden, c.pronoun, c.named] for c in told.seen]
-    blind = engine.abilities.wants_overlay and config.overlay.characters == "none"
-    return (rows, known, [] if blind else faces)
 
 
 def failed(record: Mapping[str, Any]) -> str | None:

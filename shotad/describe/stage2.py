@@ -15,7 +15,9 @@ from shotad.describe.ask import identity_record, request_record, slot_seed
 from shotad.describe.castlist import as_called
 from shotad.describe.converse import Inquiry
 from shotad.describe.drafting import Draft, Question
+from shotad.describe.judging import Judge
 from shotad.describe.prompts import stage2_messages
+from shotad.describe.shownpeople import character_row
 from shotad.describe.slotplan import SlotPlan
 from shotad.describe.templates import prompt_hash
 from shotad.engines.base import Engine, Identity, Request
@@ -75,18 +77,15 @@ def question(
         how += _people_known(plan.presence, f"{description.text}\n{story}")
     if config.verify.on and looks is not None:
         how += [config.verify, identity_record(looks), shown, prompt_hash(VERIFICATION)]
-    return Question(plan, prompt, request, repairs, key_of(how, request_record(request, engine.identity)))
+    key = key_of(how, request_record(request, engine.identity))
+    return Question(plan, prompt, request, repairs, key, Judge(plan, config, description.text, story))
 
 
 def _people_known(presence: Presence, told: str) -> list[Any]:
     """What a line's names are judged by: who is on the frames, and whom the question names. Nothing where
     that is nobody, so that a cast makes no line stale that it does not touch."""
     named = {mention.id for mention in mentions(told, presence.cast)} | {c.id for c in presence.seen}
-    return [
-        [c.id, c.called, c.full, c.others, c.hidden, c.pronoun, c.named]
-        for c in presence.cast
-        if c.id in named
-    ]
+    return [character_row(c) for c in presence.cast if c.id in named]
 
 
 def _expected_words(plan: SlotPlan, config: Config) -> int | None:
