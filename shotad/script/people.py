@@ -142,6 +142,12 @@ class _Book:
             if len(name.keys) > 1 and _within(keys, name.keys) and set(keys) & set(name.core)
         )
 
+    def is_first(self, mention: Mention) -> bool:
+        """Whether a mention begins with what is never a later word of that person's names."""
+        key = next(_keys(mention.text))
+        names = [name.keys for name in self.names if name.owner.id == mention.id]
+        return any(keys[0] == key for keys in names) and not any(key in keys[1:] for keys in names)
+
     def mention(self, name: _Name, start: int, end: int, text: str) -> Mention:
         return Mention(name.owner.id, start, end, text[start:end], name.hidden)
 
@@ -200,16 +206,18 @@ def _in_run(run: tuple[Token, ...], text: str, book: _Book) -> Iterator[Mention]
             continue
         before = pieces[i - 1] if i else None
         after = pieces[i + 1] if i + 1 < len(pieces) else None
-        if isinstance(after, Token) or (isinstance(before, Token) and not _starts(before, text)):
-            continue
-        yield piece
+        joined = isinstance(before, Token) and not _starts(before, text, book.is_first(piece))
+        if not joined and not isinstance(after, Token):
+            yield piece
 
 
-def _starts(token: Token, text: str) -> bool:
-    """Whether a word has its capital letter from the sentence that it begins: ``Behind Smith``."""
-    return (token.key in STARTERS or token.key.endswith(("ing", "ly"))) and bool(
-        SENTENCE_START.search(text[: token.start])
-    )
+def _starts(token: Token, text: str, before_first: bool) -> bool:
+    """Whether a word has its capital letter from the sentence that it begins: ``Behind Smith``.
+
+    Before a first name it may be any word: ``Hey Celia``, where nobody is called Hey.
+    """
+    word = before_first or token.key in STARTERS or token.key.endswith(("ing", "ly"))
+    return word and bool(SENTENCE_START.search(text[: token.start]))
 
 
 def _pieces(run: tuple[Token, ...], text: str, book: _Book) -> Iterator[Mention | Token]:
