@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image as Pictures
+
+from shotad.cast.gallery import Gallery, read_gallery
+from shotad.cast.members import Cast, Member
+from shotad.config import CastSettings
+from shotad.sight.faces import Embedding, Face
+from shotad.types import Box, Image
+
+LANDMARKS = ((0.4, 0.4), (0.6, 0.4), (0.5, 0.5), (0.4, 0.6), (0.6, 0.6))
+FACE = Face(Box(0.2, 0.2, 0.8, 0.8), 0.0, 0.9, LANDMARKS, 0.0)
+
+
+def unit(*values: float) -> Embedding:
+    vector = np.array(values, np.float32)
+    return vector / np.float32(np.linalg.norm(vector))
+
+
+def rows(*vectors: Embedding) -> Embedding:
+    return np.stack(vectors)
+
+
+class Models:
+    """A photo's colour is whose it is: red, green and blue are a direction; black has no face."""
+
+    identity = "made"
+    threshold, margin, join, same = 0.4, 0.1, 0.5, 0.7
+
+    def __init__(self) -> None:
+        self.read_so_far = 0
+
+    def find(self, image: Image, seconds: float) -> list[Face]:
+        return [FACE] if image.max(axis=(0, 1)).tolist() != [0, 0, 0] and not _padded(image) else []
+
+    def read(self, image: Image, face: Face) -> Embedding:
+        self.read_so_far += 1
+        return unit(*image[image.shape[0] // 2, image.shape[1] // 2].astype(float))
+
+
+def _padded(image: Image) -> bool:
+    return bool((image[0, 0] == 128).all())
+
+
+class Studio:
+    """Photos of plain colours in a folder, and members who have them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.taken = 0
+
+    def photo(self, *colour: int) -> Path:
+        self.taken += 1
+        path = self.folder / f"photo-{self.taken}.png"
+        Pictures.new("RGB", (20, 20), colour).save(path)
+        return path
+
+    def member(self, name: str, *colours: tuple[int, int, int], nameless: bool = False) -> Member:
+        photos = tuple(self.photo(*colour) for colour in colours)
+        return Member(name.lower(), "" if nameless else name, photos=photos)
+
+
+@pytest.fixture
+def studio(tmp_path: Path) -> Studio:
+    return Studio(tmp_path)
+
+
+RED, GREEN, BLUE, BLACK = (200, 0, 0), (0, 200, 0), (0, 0, 200), (0, 0, 0)
+
+
+def test_photos_count_as_their_mean_or_each_for_itself() -> None:
+    photos = {"anna": rows(unit(1, 0, 0), unit(0, 1, 0))}
+    look = rows(unit(1, 0, 0))
+    assert Gallery(photos, "mean").likeness(look)["anna"] == pytest.approx(np.sqrt(0.5))
+    assert Gallery(photos, "set").likeness(look)["anna"] == pytest.approx(1.0)
+
+
+def test_the_looks_of_a_face_count_as_their_mean() -> None:
+    gallery = Gallery({"anna": rows(unit(1, 0, 0))})
+    assert gallery.likeness(rows(unit(1, 0, 0), unit(0, 1, 0)))["anna"] == pytest.approx(np.sqrt(0.5))
+
+
+def test_looks_from_the_film_help_but_the_photos_stay_decisive() -> None:
+    photos = {"anna": rows(unit(1, 0, 0))}
+    wrong = np.tile(unit(0, 1, 0), (500, 1))
+    gallery = Gallery(photos).with_film({"anna": wrong})
+    half_way = gallery.likeness(rows(unit(1, 1, 0)))["anna"]
+    assert half_way > Gallery(photos).likeness(rows(unit(1, 1, 0)))["anna"]
+    assert gallery.likeness(rows(unit(0, 1, 0)))["anna"] <= np.sqrt(0.5)
+    assert gallery.likeness(rows(unit(1, 0, 0)))["anna"] == pytest.approx(1.0)
+
+
+def test_one_look_from_the_film_counts_less_than_many() -> None:
+    gallery = Gallery({"anna": rows(unit(1, 0, 0))})
+    one = gallery.with_film({"anna": rows(unit(0, 1, 0))}).likeness(rows(unit(1, 2, 0)))["anna"]
+    many = gallery.with_film({"anna": np.tile(unit(0, 1, 0), (9, 1))}).likeness(rows(unit(1, 2, 0)))["anna"]
+    assert one < many
+
+
+def test_a_gallery_refuses_looks_of_nobody_and_empty_ones() -> None:
+    with pytest.raises(ValueError, match="no photo"):
+        Gallery({"anna": rows(unit(1, 0, 0))}, film={"ben": rows(unit(0, 1, 0))})
+    with pytest.raises(ValueError, match="'anna' must be float32"):
+        Gallery({"anna": np.zeros((0, 3), np.float32)})
+
+
+def test_a_cast_is_read_in_its_order(studio: Studio) -> None:
+    cast = Cast((studio.member("Ben", GREEN), studio.member("Anna", RED, (190, 20, 0))))
+    reading = read_gallery(cast, Models(), CastSettings())
+    assert list(reading.gallery.photos) == ["ben", "anna"]
+    assert reading.gallery.photos["anna"].shape == (2, 3)
+    assert reading.gallery.photos["anna"].dtype == np.float32
+    assert reading.warnings == ()
+    assert reading.gallery.pool == "mean"
+
+
+def test_the_nameless_are_in_the_gallery(studio: Studio) -> None:
+    cast = Cast((studio.member("Anna", RED), studio.member("person-2", GREEN, nameless=True)))
+    gallery = read_gallery(cast, Models(), CastSettings()).gallery
+    assert gallery.nameless == {"person-2"}
+    assert list(gallery.photos) == ["anna", "person-2"]
+
+
+def test_the_first_of_the_cast_that_have_a_usable_photo(studio: Studio) -> None:
+    cast = Cast(
+        (
+            studio.member("Faceless", BLACK),
+            studio.member("extra", GREEN, nameless=True),
+            studio.member("Anna", RED),
+            studio.member("Ben", BLUE),
+        )
+    )
+    gallery = read_gallery(cast, Models(), CastSettings(first=1)).gallery
+    assert list(gallery.photos) == ["extra", "anna"]
+
+
+def test_photos_without_a_face_are_left_out_and_named(studio: Studio) -> None:
+    member = studio.member("Anna", RED, BLACK)
+    reading = read_gallery(Cast((member,)), Models(), CastSettings())
+    assert len(reading.gallery.photos["anna"]) == 1
+    assert len(reading.warnings) == 1
+    assert str(member.photos[1]) in reading.warnings[0]
+
+
+def test_whoever_has_no_usable_photo_is_not_in_the_gallery(studio: Studio) -> None:
+    reading = read_gallery(Cast((studio.member("Anna", BLACK), Member("ben"))), Models(), CastSettings())
+    assert len(reading.gallery) == 0
+
+
+def test_photos_read_before_are_not_looked_at_again(studio: Studio) -> None:
+    cast = Cast((studio.member("Anna", RED, BLACK), studio.member("Ben", GREEN)))
+    models = Models()
+    first = read_gallery(cast, models, CastSettings())
+    again = read_gallery(cast, models, CastSettings(), first.photos)
+    assert models.read_so_far == 2
+    assert again.warnings == first.warnings
+    assert again.photos.keys() == first.photos.keys()
+    assert np.array_equal(again.gallery.photos["anna"], first.gallery.photos["anna"])
+
+
+def test_a_photo_of_somebody_else_is_named(studio: Studio) -> None:
+    member = studio.member("Anna", RED, (190, 20, 0), GREEN)
+    reading = read_gallery(Cast((member,)), Models(), CastSettings())
+    assert len(reading.warnings) == 1
+    assert str(member.photos[2]) in reading.warnings[0]
+    assert "Anna" in reading.warnings[0]
+
+
+def test_two_members_who_look_alike_are_named(studio: Studio) -> None:
+    cast = Cast((studio.member("Anna", RED), studio.member("Ben", GREEN), studio.member("Ann", (190, 60, 0))))
+    (warning,) = read_gallery(cast, Models(), CastSettings()).warnings
+    assert "Anna" in warning
+    assert "Ann " in warning
+    assert "Ben" not in warning

@@ -1,0 +1,240 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from shotad.cast.gallery import Gallery
+from shotad.cast.identity import Verdict, identify
+from shotad.config import CastSettings
+from shotad.sight.faces import Embedding, Face
+from shotad.sight.facetracks import FaceTrack
+from shotad.types import Box
+
+LANDMARKS = ((0.4, 0.4), (0.6, 0.4), (0.5, 0.5), (0.4, 0.6), (0.6, 0.6))
+SIZE = 16
+ANNA, BEN, CELIA, EXTRA = range(4)
+
+
+class Borders:
+    threshold, margin, same = 0.4, 0.1, 0.7
+
+
+def axis(number: int) -> Embedding:
+    return np.eye(SIZE, dtype=np.float32)[number]
+
+
+def like(own: int = 15, **likeness: float) -> Embedding:
+    """A face of so much likeness to each of the cast; the rest of it is ``own``."""
+    vector = np.zeros(SIZE, np.float32)
+    for name, value in likeness.items():
+        vector[{"anna": ANNA, "ben": BEN, "celia": CELIA, "extra": EXTRA}[name]] = value
+    vector[own] = np.sqrt(max(1 - float(vector @ vector), 0.0))
+    return vector
+
+
+def track(
+    *looks: Embedding,
+    shot: int = 0,
+    at: float = 0.0,
+    left: float = 0.1,
+    height: float = 0.3,
+    step: float = 0.25,
+) -> FaceTrack:
+    box = Box(left, 0.1, left + 0.1, 0.1 + height)
+    faces = tuple(Face(box, at + step * i, 0.9, LANDMARKS, 0.0) for i in range(len(looks)))
+    return FaceTrack(shot, faces, np.stack(looks), tuple(range(len(looks))))
+
+
+GALLERY = Gallery(
+    {
+        "anna": axis(ANNA)[None],
+        "ben": axis(BEN)[None],
+        "celia": axis(CELIA)[None],
+        "extra": axis(EXTRA)[None],
+    },
+    nameless=frozenset({"extra"}),
+)
+NAMES = {"anna": "Anna", "ben": "Ben", "celia": "Celia"}
+PLAIN = CastSettings(from_film=False)
+
+
+def judged(
+    tracks: Sequence[FaceTrack], settings: CastSettings = PLAIN, gallery: Gallery = GALLERY
+) -> list[Verdict]:
+    return identify(tracks, gallery, settings, Borders(), NAMES)
+
+
+def one(*looks: Embedding, height: float = 0.3, settings: CastSettings = PLAIN) -> Verdict:
+    return judged([track(*looks, height=height)], settings)[0]
+
+
+def test_a_face_like_somebody_is_theirs() -> None:
+    verdict = one(like(anna=0.6, ben=0.3))
+    assert (verdict.person, verdict.member, verdict.reason) == ("anna", "anna", "")
+    assert verdict.likeness == pytest.approx(0.6)
+    assert verdict.runner_up == pytest.approx(0.3)
+
+
+def test_the_looks_of_a_track_decide_together() -> None:
+    assert one(like(11, anna=0.6), like(12, anna=0.2), like(13, anna=0.5)).member == "anna"
+    assert one(like(11, anna=0.45), like(11, ben=0.6), like(11, ben=0.6)).member == "ben"
+
+
+def test_below_the_threshold_nobody_is_named() -> None:
+    verdict = one(like(anna=0.39))
+    assert verdict.member is None
+    assert verdict.person is None
+    assert verdict.reason == "not alike enough (best: Anna, 0.39)"
+
+
+def test_too_near_the_second_best_nobody_is_named() -> None:
+    verdict = one(like(anna=0.6, celia=0.55))
+    assert verdict.member is None
+    assert verdict.reason == "Anna is too near to Celia"
+
+
+def test_too_near_to_somebody_without_a_name_nobody_is_named() -> None:
+    verdict = one(like(anna=0.6, extra=0.55))
+    assert verdict.member is None
+    assert verdict.reason == "Anna is too near to somebody without a name"
+
+
+def test_the_nameless_keep_their_faces() -> None:
+    verdict = one(like(extra=0.6, anna=0.4))
+    assert (verdict.person, verdict.member) == ("extra", None)
+    assert verdict.reason == "somebody without a name"
+
+
+def test_small_faces_are_not_named_and_do_not_count() -> None:
+    assert one(like(anna=0.9), height=0.03).reason == "too small"
+    near, far = track(like(anna=0.6), height=0.3), track(like(11, ben=0.9), height=0.03)
+    both = FaceTrack(0, near.faces + far.faces, np.concatenate([near.embeddings, far.embeddings]), (0, 1))
+    assert judged([both])[0].member == "anna"
+
+
+def test_the_settings_come_before_the_borders_of_the_models() -> None:
+    assert one(like(anna=0.45), settings=CastSettings(from_film=False, threshold=0.5)).member is None
+    assert one(like(anna=0.3), settings=CastSettings(from_film=False, threshold=0.2)).member == "anna"
+    assert one(like(anna=0.6, ben=0.55), settings=CastSettings(from_film=False, margin=0.01)).member == "anna"
+
+
+def test_a_cast_of_one_has_no_second_best() -> None:
+    verdict = judged([track(like(anna=0.6))], gallery=Gallery({"anna": axis(ANNA)[None]}))[0]
+    assert (verdict.member, verdict.runner_up) == ("anna", None)
+
+
+def test_without_photos_nobody_is_named() -> None:
+    assert judged([track(like(anna=0.6))], gallery=Gallery({})) == [Verdict(reason="nobody has a photo")]
+
+
+def test_one_person_is_in_one_place_at_a_time() -> None:
+    better, worse = track(like(11, anna=0.65), left=0.1), track(like(12, anna=0.5), left=0.6)
+    elsewhere = track(like(13, anna=0.5), shot=1)
+    later = track(like(14, anna=0.5), at=10.0)
+    verdicts = judged([worse, better, elsewhere, later])
+    assert [v.member for v in verdicts] == [None, "anna", "anna", "anna"]
+    assert verdicts[0].reason == "the same moment as a face more like Anna"
+    assert verdicts[0].person is None
+
+
+def test_a_mirror_shows_somebody_twice() -> None:
+    face, mirrored = like(11, anna=0.9), like(11, anna=0.88)
+    assert [v.member for v in judged([track(face, left=0.1), track(mirrored, left=0.6)])] == ["anna", "anna"]
+
+
+def test_two_who_are_both_very_like_somebody_but_not_one_another_are_not_both_that() -> None:
+    one_face, other = like(11, anna=0.72), like(12, anna=0.75)
+    assert [v.member for v in judged([track(one_face, left=0.1), track(other, left=0.6)])] == [None, "anna"]
+
+
+# A face of Anna as the film shows it: like the photo beyond doubt, and a dim one like the first rather.
+SURE, DIM = like(11, anna=0.8), like(11, anna=0.35)
+
+
+def test_sure_matches_in_the_film_help_to_know_others() -> None:
+    tracks = [track(SURE), track(DIM, shot=1)]
+    assert [v.member for v in judged(tracks)] == ["anna", None]
+    assert [v.member for v in judged(tracks, CastSettings())] == ["anna", "anna"]
+
+
+def test_matches_that_are_not_beyond_doubt_help_nobody() -> None:
+    unsure = [track(like(11, anna=0.65)), track(DIM, shot=1)]
+    assert [v.member for v in judged(unsure, CastSettings())] == ["anna", None]
+    near = [track(like(11, anna=0.74, ben=0.56)), track(DIM, shot=1)]
+    assert [v.member for v in judged(near, CastSettings())] == ["anna", None]
+
+
+def test_sure_matches_of_the_nameless_help_too() -> None:
+    tracks = [track(like(11, extra=0.8)), track(like(11, extra=0.3, anna=0.42), shot=1)]
+    assert [v.member for v in judged(tracks)] == [None, "anna"]
+    assert [(v.person, v.member) for v in judged(tracks, CastSettings())][1] != ("anna", "anna")
+
+
+def test_whoever_is_like_the_film_but_not_the_photos_helps_nobody() -> None:
+    class Lenient(Borders):
+        same = 0.5
+
+    sure = [track(SURE, shot=shot) for shot in range(8)]
+    drifting, far = track(like(11, anna=0.35), shot=90), track(like(11, anna=0.0), shot=91)
+    *_, near, last = identify([*sure, drifting, far], GALLERY, CastSettings(), Lenient())
+    assert near.likeness is not None
+    assert near.likeness > 0.6
+    assert last == identify([*sure, far], GALLERY, CastSettings(), Lenient())[-1]
+    assert last.member is None
+
+
+def test_the_order_of_the_tracks_does_not_matter() -> None:
+    tracks = [
+        track(SURE),
+        track(DIM, shot=1),
+        track(like(11, anna=0.6), shot=2),
+        track(like(12, anna=0.75, ben=0.1), shot=2, left=0.6),
+        track(like(13, ben=0.9), shot=3),
+    ]
+    settings = CastSettings()
+    expected = judged(tracks, settings)
+    for order in permutations(range(len(tracks))):
+        verdicts = judged([tracks[i] for i in order], settings)
+        assert [verdicts[order.index(i)] for i in range(len(tracks))] == expected
+
+
+BY_FRAME = CastSettings(decide="frame")
+
+
+def test_frame_by_frame_each_look_is_for_itself() -> None:
+    (verdict,) = judged([track(like(anna=0.6), like(ben=0.5), like(anna=0.3), like(anna=0.45))], BY_FRAME)
+    assert verdict.looks == ("anna", "ben", None, "anna")
+    assert [verdict.at(i) for i in range(4)] == ["anna", "ben", None, "anna"]
+    assert verdict.member == "anna"
+
+
+def test_frame_by_frame_there_is_no_margin() -> None:
+    (verdict,) = judged([track(like(anna=0.6, ben=0.59))], BY_FRAME)
+    assert verdict.looks == ("anna",)
+
+
+def test_frame_by_frame_the_better_of_two_faces_of_one_person_is_kept() -> None:
+    left = track(like(11, anna=0.6), like(11, anna=0.45), left=0.1)
+    right = track(like(12, anna=0.5), like(12, anna=0.5), left=0.6)
+    verdicts = judged([left, right], BY_FRAME)
+    assert [v.looks for v in verdicts] == [("anna", None), (None, "anna")]
+
+
+def test_frame_by_frame_what_was_not_read_is_nobodys() -> None:
+    whole = track(like(anna=0.6), like(anna=0.6), like(anna=0.6))
+    (verdict,) = judged([FaceTrack(0, whole.faces, whole.embeddings[:1], (1,))], BY_FRAME)
+    assert verdict.looks == (None, "anna", None)
+
+
+def test_frame_by_frame_the_nameless_are_not_named() -> None:
+    (verdict,) = judged([track(like(extra=0.6))], BY_FRAME)
+    assert (verdict.person, verdict.member, verdict.looks) == ("extra", None, (None,))
+
+
+def test_frame_by_frame_reasons_are_given() -> None:
+    small, unlike = judged([track(like(anna=0.6), height=0.02), track(like(anna=0.3), left=0.5)], BY_FRAME)
+    assert small.reason == "too small"
+    assert unlike.reason.startswith("not alike enough")
