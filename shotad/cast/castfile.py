@@ -80,6 +80,11 @@ class CastFile:
         return tuple(_with_photos(entry, self.folder) for entry in self._state.entries)
 
     @property
+    def exists(self) -> bool:
+        """Whether there was a file when it was opened, or it was saved since."""
+        return self._before is not None
+
+    @property
     def text(self) -> str:
         """The file as `save` writes it."""
         return self._state.layout.text
@@ -165,7 +170,7 @@ class CastFile:
         if comment is not None:
             text = with_comment(text, comment, self._state.layout.indent, self._newline)
         if values:
-            text = changed_piece(text, values, self.folder, self.path)
+            text = changed_piece(text, id, values, self.folder, self.path)
         pieces[index] = replace(pieces[index], text=text)
         self._take(replace(self._state.layout, pieces=tuple(pieces)))
 

@@ -172,14 +172,15 @@ def _reveals(node: yaml.Node, source: Source) -> tuple[Reveal, ...]:
     found: dict[str, Reveal] = {}
     for key, value in node.value:
         _text(key, source, "The name of a film")
-        film = _film(str(key.value))
+        film = film_name(str(key.value))
         if film in found:
             raise source.error(key, f"the film {key.value!r} stands twice.", "Keep one of them.")
         found[film] = _reveal(_text(value, source, "A time"), film, value, source)
     return tuple(found.values())
 
 
-def _film(name: str) -> str:
+def film_name(name: str) -> str:
+    """A film as `Reveal` knows it: ``movie.mp4 → movie``; nothing for all others."""
     return "" if name == OTHERS else _FILM_ENDINGS.sub("", name)
 
 

@@ -46,8 +46,13 @@ def _comment(comment: str, indent: str) -> list[str]:
     return [f"{indent}{MARK}{tidy(line)}" for line in comment.splitlines() if line.strip()]
 
 
-def changed_piece(piece: str, values: Mapping[str, Any], folder: Path, path: Path) -> str:
-    """A person's lines with fields of `Member` set to other values. Raises TypeError for an unknown field."""
+def changed_piece(piece: str, pinned: str, values: Mapping[str, Any], folder: Path, path: Path) -> str:
+    """A person's lines with fields of `Member` set to other values. Raises TypeError for an unknown field.
+
+    ``pinned`` is their id, which is written where none stands: it would change with the name.
+    """
+    if "id" not in dict(_values(_entry(piece, path))):
+        piece = _changed(piece, "id", scalar(pinned), path)
     for field, value in values.items():
         if field not in _FIELDS:
             raise TypeError(f"{field!r} is no field of a person that can be changed: {', '.join(_FIELDS)}")

@@ -15,6 +15,7 @@ from shotad.cli.lazy import LazyGroup
 from shotad.errors import ShotadError
 
 _COMMANDS = {
+    "cast": ("shotad.cli.cast", "Find, name and forget the people of a film."),
     "describe": ("shotad.cli.describe", "Write an audio-description track of a film."),
     "doctor": ("shotad.cli.doctor", "Say what this machine can do."),
     "evaluate": ("shotad.cli.evaluate", "Measure how good the parts are, against labels."),

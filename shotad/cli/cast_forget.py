@@ -1,0 +1,199 @@
+"""``shotad cast forget CAST PERSON|--all``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from shotad.cli.casting import cast_file
+from shotad.cli.console import Console
+from shotad.cli.options import console_options
+from shotad.errors import ShotadError, UsageError
+
+if TYPE_CHECKING:
+    from shotad.cast.castfile import CastFile
+    from shotad.cast.forgetting import Cleared, Photos
+    from shotad.cast.members import Member
+
+
+@click.command(name="forget")
+@click.argument("path", metavar="CAST", type=click.Path(path_type=Path))
+@click.argument("person", metavar="[PERSON]", required=False)
+@click.option("--all", "everybody", is_flag=True, help="Everybody of the cast.")
+@click.option(
+    "--film-folder",
+    "runs",
+    metavar="WORKFOLDER",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Also what the work folder of a film knows of the face; repeatable.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@console_options
+def command(
+    console: Console,
+    path: Path,
+    person: str | None,
+    everybody: bool,
+    runs: tuple[Path, ...],
+    yes: bool,
+) -> None:
+    """Delete somebody's photos and entry, and what work folders keep of the face.
+
+    PERSON is an id, a name, or a number as shotad cast show counts. Photos that lie outside of the cast
+    folder stay, and are named. With --all everything goes that a work folder knows of faces; of one person
+    go the shots in which they were recognised or somebody looks a little like them. Lines that say the name
+    stay: they are yours to edit.
+    """
+    from shotad.cast.castfolder import held
+    from shotad.cast.choosing import chosen
+    from shotad.cast.forgetting import clear_all, clear_person, delete_photos, photos_to_forget, run_folder
+
+    if everybody == bool(person):
+        raise UsageError("One person is to be forgotten, or everybody.", "Give an id or name, or --all.")
+    folders = [run_folder(run) for run in runs]
+    file = cast_file(path)
+    members = file.members
+    gone = list(members) if everybody else [chosen(members, person or "")]
+    photos = photos_to_forget(gone, [m for m in members if m not in gone], file.folder)
+    _ask(yes, _plan(gone, photos, folders, everybody))
+    with held(file.folder):
+        cleared = [
+            clear_all(folder) if everybody else clear_person(folder, gone[0], photos.keys)
+            for folder in folders
+        ]
+        delete_photos(photos.going, file.folder)
+        _strike(file, gone)
+        _tidy(file, everybody)
+    notes = _notes(file, gone, photos, folders, everybody)
+    console.result("\n".join(_said(gone, photos, cleared, notes)), _row(gone, photos, cleared, notes))
+
+
+def _ask(yes: bool, plan: str) -> None:
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise UsageError(f"{plan} Nothing was deleted: nobody is there to be asked.", "Add --yes.")
+    if not click.confirm(f"{plan} This cannot be undone. Go on?", err=True):
+        raise ShotadError("Nothing was deleted.")
+
+
+def _plan(gone: Sequence[Member], photos: Photos, folders: Sequence[Path], everybody: bool) -> str:
+    who = f"everybody ({len(gone)})" if everybody else _called(gone[0])
+    runs = f", and what is kept of faces in {', '.join(map(str, folders))}" if folders else ""
+    return (
+        f"To forget {who}: {_count(photos.going, 'photo')} will be deleted, and the entry in cast.yaml{runs}."
+    )
+
+
+def _strike(file: CastFile, gone: Sequence[Member]) -> None:
+    """Take the entries out of the file; a folder of photos alone has none."""
+    if file.exists:
+        for member in reversed(gone):
+            file.remove(member.id)
+        file.save()
+
+
+def _tidy(file: CastFile, everybody: bool) -> None:
+    """Bring what discovery wrote beside the file up to date. Of one person it keeps the moments at which they
+    were seen, so as not to bring them back."""
+    from shotad.cast.castfolder import FACTS, Facts
+    from shotad.cast.overview import PAGE, write_overview
+
+    page = file.folder / PAGE
+    if everybody:
+        for path in (page, file.folder / FACTS):
+            path.unlink(missing_ok=True)
+    elif page.exists():
+        write_overview(file.folder, file.members, Facts.read(file.folder))
+
+
+def _notes(
+    file: CastFile, gone: Sequence[Member], photos: Photos, folders: Sequence[Path], everybody: bool
+) -> list[str]:
+    """What stays, plainly."""
+    notes = [f"Not deleted, for it lies outside of the cast folder or is somebody else's too: {photo}"
+             for photo in photos.staying]  # fmt: skip
+    notes += [
+        f"The name {name} still stands in {file.path}, line {line}." for name, line in _left(file, gone)
+    ]
+    others = _others(file.folder, folders)
+    if others:
+        some = ", ".join(map(str, others))
+        notes.append(f"Work folders that hold faces were left alone: {some}. Name them with --film-folder.")
+    if folders:
+        notes.append("Lines that were written with the name stay in the tracks: edit or redo them.")
+    if folders and not everybody:
+        notes.append(
+            "Looks at the face that nobody could tell from strangers may stay; --all removes those too."
+        )
+    return notes
+
+
+def _others(cast: Path, folders: Sequence[Path]) -> list[Path]:
+    from shotad.cast.forgetting import folders_with_faces
+
+    known = {folder.resolve() for folder in folders}
+    return [run for run in folders_with_faces(cast.absolute().parent) if run.resolve() not in known]
+
+
+def _left(file: CastFile, gone: Sequence[Member]) -> list[tuple[str, int]]:
+    """Names that are still in the file, in comments or others' entries, with the line."""
+    import re
+
+    names = {member.name for member in gone if member.name}
+    lines = list(enumerate(file.text.splitlines(), 1)) if file.exists else []
+    return [
+        (name, number)
+        for name in sorted(names)
+        for number, line in lines
+        if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", line)
+    ]
+
+
+def _said(
+    gone: Sequence[Member], photos: Photos, cleared: Sequence[Cleared], notes: Sequence[str]
+) -> list[str]:
+    lines = [f"Forgotten: {', '.join(map(_called, gone)) or 'nobody'}."]
+    lines.append(f"{_count(photos.going, 'photo')} deleted.")
+    for one in cleared:
+        if one.records or one.removed or one.changed:
+            parts = [f"{name} removed" for name in one.removed]
+            parts += [f"{name} changed" for name in one.changed]
+            parts += [f"{one.records} records of shots removed"] if one.records else []
+            lines.append(f"{one.folder}: {', '.join(parts)}.")
+        else:
+            lines.append(f"{one.folder}: nothing was kept there.")
+    return [*lines, *(f"Note: {note}" for note in notes)]
+
+
+def _row(
+    gone: Sequence[Member], photos: Photos, cleared: Sequence[Cleared], notes: Sequence[str]
+) -> dict[str, Any]:
+    return {
+        "forgotten": [{"id": member.id, "name": member.name} for member in gone],
+        "deleted": [str(photo) for photo in photos.going],
+        "kept": [str(photo) for photo in photos.staying],
+        "folders": [
+            {
+                "folder": str(one.folder),
+                "removed": list(one.removed),
+                "changed": list(one.changed),
+                "records": one.records,
+            }
+            for one in cleared
+        ],
+        "notes": list(notes),
+    }
+
+
+def _called(member: Member) -> str:
+    return f"{member.id} ({member.name})" if member.name else member.id
+
+
+def _count(things: Sequence[object], word: str) -> str:
+    return f"{len(things) or 'no'} {word}{'' if len(things) == 1 else 's'}"
