@@ -16,7 +16,7 @@ from shotad.describe.blocks import block, name_shots
 from shotad.describe.hints import Heard
 from shotad.describe.naming import spoken
 from shotad.describe.templates import render
-from shotad.script.people import mentions
+from shotad.script.people import Mention, mentions
 from shotad.types import Character, Description, Presence
 
 Marks = Literal["ellipses", "boxes", "none"]
@@ -161,14 +161,20 @@ def heard_block(heard: Sequence[Heard], presence: Presence, settings: PromptSett
 
 def _as_told(name: str, presence: Presence, settings: PromptSettings) -> str:
     """A name that was heard, as it may be told; empty where the film has not revealed whose it is."""
-    found = mentions(name, presence.cast)
+    found = whose(name, presence)
     if any(mention.hidden for mention in found):
         return ""
     by_id = {character.id: character for character in presence.cast}
-    for mention in found:
-        who = by_id[mention.id]
-        return who.full if settings.names == "full" else who.called
-    return name
+    if not found:
+        return name
+    who = by_id[found[0].id]
+    return who.full if settings.names == "full" else who.called
+
+
+def whose(name: str, presence: Presence) -> tuple[Mention, ...]:
+    """Whose of the cast a name is that stands by itself. It is sure to be one: ``Rose`` at a sentence's
+    beginning need not be."""
+    return mentions(f"with {name}", presence.cast)
 
 
 def as_called(description: Description, presence: Presence, settings: PromptSettings) -> Description:
@@ -176,20 +182,33 @@ def as_called(description: Description, presence: Presence, settings: PromptSett
 
     Without ``settings.stage2_names`` names that may be said stay as Stage I wrote them.
     """
-    cast = tuple(_to_be_called(c, settings) for c in presence.cast)
-    if not cast:
+    if not presence.cast:
         return description
-    steps = {heading: spoken(text, cast) for heading, text in description.steps.items()}
+    steps = {
+        heading: without_untold(as_spoken(text, presence, settings), presence)
+        for heading, text in description.steps.items()
+    }
     return replace(description, steps=steps)
 
 
-def _to_be_called(character: Character, settings: PromptSettings) -> Character:
-    """``called`` is what stands in the description afterwards; nothing leaves it as it is."""
-    if not character.named:
-        return replace(character, called=character.called or _NAMELESS.get(character.pronoun, "somebody"))
-    if settings.stage2_names:
-        return character
-    return replace(character, called="", others=(character.called, *character.others))
+def as_spoken(text: str, presence: Presence, settings: PromptSettings) -> str:
+    """A text with the names that may be said as they are to be spoken; as it is without
+    ``settings.stage2_names``."""
+    if not settings.stage2_names:
+        return text
+    return spoken(text, [c if c.named else replace(c, called="") for c in presence.cast])
+
+
+def without_untold(text: str, presence: Presence) -> str:
+    """A text with descriptors for names that the film has not told yet, or ``the woman``, ``somebody``."""
+    return spoken(text, [_untold(c) for c in presence.cast])
+
+
+def _untold(character: Character) -> Character:
+    """What is not called anything is left as it stands."""
+    if character.named:
+        return replace(character, called="", others=(character.called, *character.others))
+    return replace(character, called=character.called or _NAMELESS.get(character.pronoun, "somebody"))
 
 
 _NAMELESS: Mapping[str, str] = {"she": "the woman", "he": "the man"}

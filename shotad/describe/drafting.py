@@ -65,6 +65,8 @@ class Draft:
     unseen: dict[str, tuple[str, ...]] = field(default_factory=dict)
     unlooked: str = ""
     rules_told: bool = False
+    _written: dict[str, str] = field(default_factory=dict)
+    """The lines as they came, by what they are without names that may not be said yet."""
     round: int = 1
     """How many of the last tries were asked for together."""
 
@@ -84,14 +86,15 @@ class Draft:
             replies = yield tuple(Turn("writes", request) for request in requests)
             wanted = self._wanted(requests[0])
             self.tries += [
-                _read(request, reply, wanted, self._examples)
-                for request, reply in zip(requests, replies, strict=True)
+                self._tried(request, reply, wanted) for request, reply in zip(requests, replies, strict=True)
             ]
             self.round = len(requests)
             requests = self._next() if left else ()
             if not requests:
                 break
-        self.lines = merged([one.lines for one in self.tries], self._faults, self.number)
+        lines = merged([one.lines for one in self.tries], self._faults, self.number)
+        self._written = {self.asked.judge.without_untold(line): line for line in lines}
+        self.lines = tuple(self._written)
 
     def verified(self) -> Asking:
         """Looks for what the lines state in the frames; asks once for lines without what is not there."""
@@ -101,15 +104,15 @@ class Draft:
             return
         requests = []
         for line in blamed:
-            one = next(one for one in self.tries if line in one.lines)
+            one = next(one for one in self.tries if self._written[line] in one.lines)
             told = without(one.messages, one.reply.text, line, self.unseen[line], 1)
             seed = self._seed(f"without {line}")
             requests.append(replace(self.asked.request, messages=told, seed=seed, schema=answer_schema(1)))
         replies = yield tuple(Turn("writes", request) for request in requests)
         instead: dict[str, str] = {}
         for line, request, reply in zip(blamed, requests, replies, strict=True):
-            self.tries.append(_read(request, reply, 1, self._examples))
-            new = self.tries[-1].lines
+            self.tries.append(self._tried(request, reply, 1))
+            new = tuple(self.asked.judge.without_untold(text) for text in self.tries[-1].lines)
             if new and new[0] not in self.lines and new[0] not in instead.values():
                 instead[line] = new[0]
         if instead:
@@ -145,10 +148,10 @@ class Draft:
             "notes": dict(last.reply.notes),
         }
 
-    @property
-    def _examples(self) -> tuple[str, ...]:
-        """What no line may repeat; nothing where answers are taken as they come."""
-        return self.asked.prompt.examples if self.asked.repairs else ()
+    def _tried(self, request: Request, reply: Reply, wanted: int) -> _Try:
+        # No line may repeat an example, but where answers are taken as they come.
+        examples = self.asked.prompt.examples if self.asked.repairs else ()
+        return _read(request, reply, wanted, examples, self.asked.judge)
 
     @property
     def _silent(self) -> bool:
@@ -242,15 +245,16 @@ class Draft:
         return new
 
 
-def _read(request: Request, reply: Reply, wanted: int, examples: Sequence[str]) -> _Try:
+def _read(request: Request, reply: Reply, wanted: int, examples: Sequence[str], judge: Judge) -> _Try:
     if reply.error is not None or reply.finish == "silent":
         return _Try(request.messages, reply)
     if reply.finish == "refused":
         return _Try(request.messages, reply, wrong=Complaint("refused", reply.text or "It was refused."))
     try:
-        lines = parse_stage2(reply.text, wanted, cut=reply.finish == "length")
+        read = parse_stage2(reply.text, wanted, cut=reply.finish == "length")
     except ScriptError as trouble:
         return _Try(request.messages, reply, wrong=unreadable(trouble, reply.finish))
+    lines = [judge.as_spoken(line) for line in read]
     own = tuple(line for line in lines if not repeats_example(line, examples))
     return _Try(request.messages, reply, own, None if own else REPEATED)
 

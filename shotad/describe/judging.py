@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from shotad.config import Config
+from shotad.describe.castlist import as_spoken, without_untold
 from shotad.describe.checks import Complaint, complaints_about
 from shotad.describe.naming import name_complaints
 from shotad.describe.slotplan import SlotPlan
@@ -26,6 +27,14 @@ class Judge:
         """What to ask a model to do better, a complaint for each rule on words and one for each name."""
         found = complaints_about(line, self.plan.slot.max_words, language=self.config.language)
         return (*self._fair(line, found), *self._about_names(line))
+
+    def as_spoken(self, line: str) -> str:
+        """The line with the names that may be said as they are to be spoken; no model is asked for that."""
+        return as_spoken(line, self.plan.presence, self.config.prompt)
+
+    def without_untold(self, line: str) -> str:
+        """The line without names that the film has not told yet, where asking again has not helped."""
+        return without_untold(line, self.plan.presence)
 
     def _about_names(self, line: str) -> tuple[Complaint, ...]:
         told = f"{self.config.prompt.note}\n{self.story}"

@@ -74,7 +74,7 @@ def question(
     how: list[Any] = [settings.candidates, settings.draw]
     if repairs:
         how += [settings.repair, settings.attempts, config.language, prompt_hash(REPAIRS)]
-        how += _people_known(plan.presence, f"{description.text}\n{story}")
+    how += _people_known(plan.presence, f"{description.text}\n{story}\n{config.prompt.note}")
     if config.verify.on and looks is not None:
         how += [config.verify, identity_record(looks), shown, prompt_hash(VERIFICATION)]
     key = key_of(how, request_record(request, engine.identity))

@@ -15,10 +15,10 @@ from typing import Any
 
 from shotad.config import StorySettings
 from shotad.describe.answers import is_nothing, is_refusal, plain
+from shotad.describe.castlist import whose
 from shotad.describe.names import names_in
 from shotad.describe.templates import render
 from shotad.describe.tokens import tokens_in
-from shotad.script.people import mentions
 from shotad.types import NOBODY, Interval, Message, Presence, Slot, SpeechKind, Utterance
 
 __all__ = [
@@ -94,7 +94,7 @@ def names_in_use(lines: Sequence[str], note: str, presence: Presence = NOBODY) -
     known = [character.called for character in presence.seen if character.named]
     by_id = {character.id: character for character in presence.cast}
     for name in names_in(lines, note):
-        found = mentions(name, presence.cast)
+        found = whose(name, presence)
         if not found:
             known.append(name)
         known += [by_id[m.id].called for m in found if not m.hidden and by_id[m.id].named]

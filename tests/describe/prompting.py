@@ -39,9 +39,9 @@ def plans(roles: str = "pccf") -> list[FramePlan]:
 ANN = Character("ann", "Ann", "Ann Lee", ("Annie",), pronoun="she")
 BO = Character("bo", "Bo", "Bo Ek", pronoun="he")
 CY = Character("cy", "Cy", "Cy Ott", pronoun="they")
-EVE = Character("eve", "the woman in red", "the woman in red", (), ("Eve", "Eve Moe"), "she", named=False)
-CAST = (ANN, BO, CY, EVE)
-MARKS = {"ann": Mark("red"), "bo": Mark("green"), "cy": Mark("blue"), "eve": Mark("yellow")}
+NORA = Character("nora", "the woman in red", "the woman in red", (), ("Nora", "Nora Moe"), "she", named=False)
+CAST = (ANN, BO, CY, NORA)
+MARKS = {"ann": Mark("red"), "bo": Mark("green"), "cy": Mark("blue"), "nora": Mark("yellow")}
 
 
 def people(current: str = "", others: str = "", marks: dict[str, Mark] | None = None) -> Presence:

@@ -13,13 +13,13 @@ from shotad.describe.prompts import stage1_messages, stage2_messages
 from shotad.describe.story import names_in_use, story_text
 from shotad.describe.verify import verify_messages
 from shotad.types import NOBODY, Description, Grammar, Interval, Mark, Presence, Slot
-from tests.describe.prompting import ANN, EVE, people, plans, stage1, stage2_text, text_of
+from tests.describe.prompting import ANN, NORA, people, plans, stage1, stage2_text, text_of
 
 HEARD = (
     Heard("Annie", "spoken", 9.0),
     Heard("Max", "spoken", 9.5),
     Heard("Bo", "speaker", 10.0),
-    Heard("Eve", "speaker", 12.0),
+    Heard("Nora", "speaker", 12.0),
 )
 MARKED = ("ellipses", "boxes")
 
@@ -33,10 +33,10 @@ def first_step(presence: Presence, **how: object) -> str:
 
 
 def test_those_of_the_current_shots_come_first_and_the_others_after() -> None:
-    step = first_step(people("ann eve", "cy"))
+    step = first_step(people("ann nora", "cy"))
     assert "In [Shot 1, Shot 2] these may appear: Ann (red), the woman in red (yellow)." in step
     assert step.index("yellow") < step.index("The other shots may also show: Cy (blue).")
-    assert "Eve" not in step
+    assert "Nora" not in step
 
 
 def test_words_fit_where_one_of_the_groups_is_empty() -> None:
@@ -76,7 +76,7 @@ def test_a_cast_of_which_nobody_is_seen_changes_nothing(order: str, note: str) -
 
 
 def test_names_in_full_are_a_setting() -> None:
-    assert "Ann Lee (red), the woman in red (yellow)" in first_step(people("ann eve"), names="full")
+    assert "Ann Lee (red), the woman in red (yellow)" in first_step(people("ann nora"), names="full")
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_step_is_one_line_of_whole_sentences(order: str, marks: str) -> None:
 
 def test_names_near_the_clip_are_hints_by_how_they_were_heard() -> None:
     text = text_of(stage1(heard=HEARD))
-    assert "\n- somebody says: Annie, Max\n- by the subtitles, these speak: Bo, Eve\n" in text
+    assert "\n- somebody says: Annie, Max\n- by the subtitles, these speak: Bo, Nora\n" in text
     assert text.index("Max") < text.index("Tell briefly")
 
 
@@ -158,12 +158,18 @@ def test_hints_stand_as_the_cast_is_called_and_give_nothing_away() -> None:
     text = text_of(stage1(heard=HEARD, presence=people("ann")))
     assert "somebody says: Ann, Max\n" in text
     assert "these speak: Bo\n" in text
-    assert "Eve" not in text
+    assert "Nora" not in text
 
 
 def test_a_hint_that_gives_a_name_away_leaves_no_trace() -> None:
-    only = (Heard("Eve", "spoken", 9.0),)
+    only = (Heard("Nora", "spoken", 9.0),)
     assert stage1(heard=only, presence=people()) == stage1()
+
+
+def test_a_hint_that_is_a_word_as_well_gives_nothing_away() -> None:
+    rose = Presence((replace(NORA, hidden=("Rose", "Rose Moe")),))
+    assert stage1(heard=(Heard("Rose", "spoken", 9.0),), presence=rose) == stage1()
+    assert names_in_use(["He sees Rose."], "", rose) == ()
 
 
 def test_without_hints_there_is_no_trace_of_them() -> None:
@@ -176,7 +182,7 @@ def test_without_hints_there_is_no_trace_of_them() -> None:
 
 SEEN = Description(
     "s00010000",
-    {"Main characters": "Ann Lee and Eve.", "Actions": "Annie hands Eve a cup. Eve Moe drinks."},
+    {"Main characters": "Ann Lee and Nora.", "Actions": "Annie hands Nora a cup. Nora Moe drinks."},
     "",
     "",
     "vlm",
@@ -190,7 +196,7 @@ def asked(presence: Presence, description: Description = SEEN, **how: object) ->
 
 
 def test_stage_2_is_told_what_to_call_whom() -> None:
-    text = asked(people("ann eve"))
+    text = asked(people("ann nora"))
     assert (
         "\n\nWhat the people of this clip are called:\n- Ann (she)\n- the woman in red (she): the listeners"
         in text
@@ -199,18 +205,18 @@ def test_stage_2_is_told_what_to_call_whom() -> None:
     assert text.index("Invent no names") < text.index("\n\nDescription:\n")
     assert "Ann and the woman in red." in text
     assert "Ann hands the woman in red a cup. The woman in red drinks." in text
-    for name in ("Eve", "Annie", "Lee", "Moe"):
+    for name in ("Nora", "Annie", "Lee", "Moe"):
         assert name not in text
 
 
 def test_who_is_not_in_the_description_is_not_told_of() -> None:
-    assert "- Bo" not in asked(people("ann bo eve"))
+    assert "- Bo" not in asked(people("ann bo nora"))
     plain = replace(SEEN, steps={"Actions": "A man opens a gate."})
     assert asked(people("ann bo"), plain) == asked(NOBODY, plain)
 
 
 def test_who_may_not_be_named_is_told_of_in_any_case() -> None:
-    assert "- the woman in red (she)" in asked(people("eve"), replace(SEEN, steps={"Actions": "She sits."}))
+    assert "- the woman in red (she)" in asked(people("nora"), replace(SEEN, steps={"Actions": "She sits."}))
 
 
 def test_nobody_on_the_frames_leaves_no_trace() -> None:
@@ -226,7 +232,7 @@ def test_pronouns_that_are_not_known_are_not_told() -> None:
 
 
 def test_without_names_for_stage_2_only_what_may_not_be_said_goes() -> None:
-    text = asked(people("ann eve"), stage2_names=False)
+    text = asked(people("ann nora"), stage2_names=False)
     assert "What the people" not in text
     assert "Ann Lee and the woman in red." in text
     assert "Annie hands the woman in red a cup. The woman in red drinks." in text
@@ -236,8 +242,8 @@ def test_without_names_for_stage_2_only_what_may_not_be_said_goes() -> None:
     ("pronoun", "said"), [("she", "The woman"), ("he", "The man"), ("they", "Somebody"), ("", "Somebody")]
 )
 def test_a_name_that_may_not_be_said_is_gone_without_a_descriptor_too(pronoun: str, said: str) -> None:
-    hidden = replace(EVE, called="", full="", pronoun=pronoun)
-    called = as_called(replace(SEEN, steps={"Actions": "Eve sits."}), Presence((hidden,)), PromptSettings())
+    hidden = replace(NORA, called="", full="", pronoun=pronoun)
+    called = as_called(replace(SEEN, steps={"Actions": "Nora sits."}), Presence((hidden,)), PromptSettings())
     assert called.steps["Actions"] == f"{said} sits."
 
 
@@ -249,9 +255,9 @@ def test_without_a_cast_the_description_is_the_same() -> None:
 
 
 def test_names_of_the_clip_come_first_and_hidden_ones_not_at_all() -> None:
-    lines = ["He looks at Max.", "Here comes Eve.", "She sees Bo Ek."]
-    assert names_in_use(lines, "", people("ann eve")) == ("Ann", "Bo", "Max")
-    assert names_in_use(lines, "") == ("Bo Ek", "Eve", "Max")
+    lines = ["He looks at Max.", "Here comes Nora.", "She sees Bo Ek."]
+    assert names_in_use(lines, "", people("ann nora")) == ("Ann", "Bo", "Max")
+    assert names_in_use(lines, "") == ("Bo Ek", "Nora", "Max")
     slot = Slot("s00010000", Interval(10, 14), 9)
     told = story_text((), slot, (), names_in_use([], "", people("ann")), "", StorySettings(on=True))
     assert "Names in use: Ann." in told
@@ -263,7 +269,7 @@ def look(presence: Presence, marks: Marks = "ellipses", **how: object) -> str:
 
 
 def test_second_look_is_told_whose_the_marks_are() -> None:
-    text = look(people("ann eve", "cy"), names="full")
+    text = look(people("ann nora", "cy"), names="full")
     who = "Ann (red), the woman in red (yellow), Cy (blue)"
     assert f"onwards. A coloured circle around a face tells who that is: {who}.\n" in text
     assert "A coloured box around" in look(people("ann"), "boxes")
@@ -272,6 +278,6 @@ def test_second_look_is_told_whose_the_marks_are() -> None:
 
 
 def test_every_cast_prompt_is_filled_in() -> None:
-    for presence in (people("ann bo cy eve"), people("ann", "bo eve"), people("", "bo")):
+    for presence in (people("ann bo cy nora"), people("ann", "bo nora"), people("", "bo")):
         prompt = stage1_messages(plans(), Grammar(), PromptSettings(), presence=presence, heard=HEARD)
         assert "$" not in prompt.messages[0].text + asked(presence) + look(presence)

@@ -177,10 +177,10 @@ GOOD = "Description:\n1. Main characters: Ann (red).\n2. Actions: Ann opens a ga
 
 
 def test_record_says_who_was_recognised_and_what_was_heard() -> None:
-    record = looked(people("ann eve", "cy"), GOOD)
+    record = looked(people("ann nora", "cy"), GOOD)
     assert record["characters"] == [
         {"id": "ann", "called": "Ann", "mark": "red", "current": True},
-        {"id": "eve", "called": "the woman in red", "mark": "yellow", "current": True},
+        {"id": "nora", "called": "the woman in red", "mark": "yellow", "current": True},
         {"id": "cy", "called": "Cy", "mark": "blue", "current": False},
     ]
     assert record["heard"] == [{"name": "Max", "how": "spoken", "seconds": 9.25}]
@@ -198,9 +198,9 @@ def test_marks_are_taken_out_of_what_a_model_says() -> None:
 
 
 def test_a_descriptor_with_the_colour_of_a_mark_stays() -> None:
-    marks = {**MARKS, "eve": Mark("red")}
+    marks = {**MARKS, "nora": Mark("red")}
     said = "Description:\n1. Main characters: The woman in red (red).\n2. Actions: The woman in red sits."
-    steps = looked(people("eve", marks=marks), said)["steps"]
+    steps = looked(people("nora", marks=marks), said)["steps"]
     assert steps == {"Main characters": "The woman in red.", "Actions": "The woman in red sits."}
 
 
@@ -226,7 +226,7 @@ def test_a_cast_makes_no_line_stale_that_it_does_not_touch() -> None:
 
 
 def test_what_a_name_in_the_story_may_be_counts_too() -> None:
-    told = [asked2(presence, "She sits.", story="Eve came.").key for presence in (people(), NOBODY)]
+    told = [asked2(presence, "She sits.", story="Nora came.").key for presence in (people(), NOBODY)]
     assert told[0] != told[1]
 
 
@@ -235,15 +235,51 @@ def line(text: str) -> str:
 
 
 def test_a_name_that_is_not_told_yet_is_asked_away() -> None:
-    asked = asked2(people("eve"), "Eve opens the gate.")
+    asked = asked2(people("nora"), "Nora opens the gate.")
     inquiry = stage2.inquiry(asked, PAINTS, config())
     next(inquiry)
-    (turn,) = inquiry.send((Reply(line("Eve opens the gate.")),))
+    (turn,) = inquiry.send((Reply(line("Nora opens the gate.")),))
     assert "may not be named yet" in turn.request.messages[-1].text
     with pytest.raises(StopIteration) as end:
         inquiry.send((Reply(line("The woman in red opens the gate.")),))
     assert end.value.value["candidates"][0] == "The woman in red opens the gate."
     assert end.value.value["complaints"] == {}
+
+
+@pytest.mark.parametrize("repair", ["all", "none"])
+def test_a_name_that_is_not_told_yet_is_never_said(repair: str) -> None:
+    settings = config(f"stage2.repair={repair}", "prompt.note=Nora is a spy.")
+    asked = stage2.question(plan(people("nora")), described("She sits."), (), PAINTS, settings)
+    answers = [line("The gate falls on Nora Moe.")] * (2 if repair == "all" else 1)
+    record = answered(stage2.inquiry(asked, PAINTS, settings), *answers)
+    assert record["candidates"] == ["The gate falls on the woman in red."]
+    assert "Nora Moe" in record["raw"]
+
+
+def test_the_second_look_finds_the_answer_of_a_line_whose_name_is_gone() -> None:
+    settings = config("verify.on=true", "stage2.attempts=1")
+    asked = stage2.question(
+        plan(people("nora")), described("She sits."), (), PAINTS, settings, looks=PAINTS.identity
+    )
+    record = answered(
+        stage2.inquiry(asked, PAINTS, settings),
+        line("She sits by Nora."),
+        '{"1": "no"}',
+        line("Nora waves."),
+        '{"1": "yes"}',
+    )
+    assert record["candidates"] == ["The woman in red waves."]
+
+
+def test_other_names_of_somebody_are_put_right_without_asking() -> None:
+    asked = asked2(people("ann"), "Annie Lee sits.")
+    record = answered(stage2.inquiry(asked, PAINTS, config()), line("Ann Lee sits."))
+    assert record["candidates"] == ["Ann sits."]
+    plain = config("prompt.stage2_names=false", "stage2.repair=none")
+    asked = stage2.question(plan(people("ann")), described("Ann Lee sits."), (), PAINTS, plain)
+    assert answered(stage2.inquiry(asked, PAINTS, plain), line("Ann Lee sits."))["candidates"] == [
+        "Ann Lee sits."
+    ]
 
 
 def test_second_look_is_asked_with_the_marks() -> None:
@@ -275,13 +311,13 @@ def test_what_the_cast_wants_is_no_fault() -> None:
     assert rules("Mr. Lee sits.", lee) == set()
     assert rules("Mr. Lee sits.", NOBODY) == {"L13"}
     assert rules("Mr. Lee sits by Dr. Moe.", lee, description="Mr. Lee and Dr. Moe sit.") == {"L13"}
-    assert rules("The woman in red sits.", people("eve")) == set()
+    assert rules("The woman in red sits.", people("nora")) == set()
     assert rules("The woman in red sits.", NOBODY) == {"pronoun"}
-    assert rules("The woman sits.", people("eve")) == {"pronoun"}
+    assert rules("The woman sits.", people("nora")) == {"pronoun"}
 
 
 def test_names_are_judged_where_there_is_a_cast() -> None:
-    assert rules("Eve sits.", people("eve")) == {"L7"}
+    assert rules("Nora sits.", people("nora")) == {"L7"}
     assert rules("Bo sits.", people("ann")) == {"L7"}
     assert rules("Bo sits.", NOBODY) == set()
     assert rules("Ann Lee sits.", people("ann"), description="Ann sits.") == {"L8"}
