@@ -22,6 +22,20 @@ Colour = Literal[
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """Somebody of the cast whose face was recognised.
+
+    ``called`` is what may be said: a name or, where ``named`` is False, a descriptor ("the woman in red").
+    ``pronoun``: she, he, they, it, or nothing where it is not known.
+    """
+
+    id: str
+    called: str
+    pronoun: str = ""
+    named: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class PeopleFact:
     """People seen in one shot. ``count`` is the number seen at once for sure.
 
@@ -33,7 +47,8 @@ class PeopleFact:
     right; ``turns``, where the head turns to; ``quick``, a movement of more than a body height a second
     (None: not measured); ``hair`` and ``clothes``, colours that are beyond doubt. ``facing``: two
     people face each other. ``again``: the number of the earlier shot of this clip in which the same
-    face was seen. ``frames`` is the number of frames with a sighting.
+    face was seen. ``frames`` is the number of frames with a sighting. ``names`` are those of the people
+    counted who were recognised, from left to right; the others are unknown.
     """
 
     shot: int
@@ -56,6 +71,21 @@ class PeopleFact:
     hair: Colour | None = None
     clothes: Colour | None = None
     frames: int = 0
+    names: tuple[Named, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.names and len(self.names) > self.count:
+            raise ValueError(f"{self.count} people cannot have {len(self.names)} names")
+
+    @property
+    def who(self) -> Named | None:
+        """Who a single person is; None for one that is unknown, and for several."""
+        return self.names[0] if self.names and self.count == 1 else None
+
+    @property
+    def unknown(self) -> int:
+        """How many of the people have no name."""
+        return self.count - len(self.names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,15 +166,17 @@ class Facts:
     credits: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """The facts as JSON values."""
-        return asdict(self)
+        """The facts as JSON values. Of people without names nothing is said of names."""
+        notes = asdict(self)
+        notes["people"] = tuple(_without_empty_names(fact) for fact in notes["people"])
+        return notes
 
     @staticmethod
     def from_json(notes: Mapping[str, Any]) -> Facts:
         """The facts that `to_json` wrote."""
         return Facts(
             current=tuple(notes["current"]),
-            people=tuple(PeopleFact(**fact) for fact in notes.get("people", ())),
+            people=tuple(_people_fact(fact) for fact in notes.get("people", ())),
             things=tuple(ThingFact(**fact) for fact in notes.get("things", ())),
             texts=tuple(TextFact(**fact) for fact in notes.get("texts", ())),
             light=tuple(LightFact(**fact) for fact in notes.get("light", ())),
@@ -152,3 +184,12 @@ class Facts:
             figures=tuple(FigureFact(**fact) for fact in notes.get("figures", ())),
             credits=bool(notes.get("credits", False)),
         )
+
+
+def _without_empty_names(fact: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in fact.items() if key != "names" or value}
+
+
+def _people_fact(fact: Mapping[str, Any]) -> PeopleFact:
+    names = tuple(Named(**name) for name in fact.get("names", ()))
+    return PeopleFact(**{**fact, "names": names})

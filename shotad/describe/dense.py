@@ -78,9 +78,7 @@ def _where(shot: int, several: bool) -> str:
 
 
 def _who(fact: PeopleFact) -> str:
-    number = _NUMBERS.get(fact.count, str(fact.count))
-    noun = "person" if fact.count == 1 else "people"
-    parts = [f"{number} {noun} {_PLACES[fact.place]}"]
+    parts = [f"{_people(fact)} {_PLACES[fact.place]}"]
     if fact.framing:
         parts.append(_FRAMINGS[fact.framing])
     if fact.hair:
@@ -90,6 +88,26 @@ def _who(fact: PeopleFact) -> str:
     if fact.again is not None:
         parts.append(f"the same as in Shot {fact.again}")
     return ", ".join(parts)
+
+
+def _people(fact: PeopleFact) -> str:
+    """ "One person", "Thom", "Thom and Celia", "Thom and two other people"."""
+    names = [name.called for name in fact.names]
+    number = _NUMBERS.get(fact.unknown, str(fact.unknown))
+    noun = "person" if fact.unknown == 1 else "people"
+    if not names:
+        return f"{number} {noun}"
+    return _listed([*names, f"{number} other {noun}"] if fact.unknown else names)
+
+
+def _listed(nouns: list[str]) -> str:
+    *before, last = nouns
+    return f"{', '.join(before)} and {last}" if before else last
+
+
+def _subject(fact: PeopleFact) -> str:
+    """Who a single person is once they were introduced."""
+    return fact.who.called if fact.who else "the person"
 
 
 def _deed(fact: PeopleFact) -> str:
@@ -103,14 +121,15 @@ def _deed(fact: PeopleFact) -> str:
     if fact.turns:
         parts.append(f"turns the head {_LOOKS[fact.turns]}")
     if fact.count == 1:
-        return f"the person {' and '.join(parts)}" if parts else ""
-    return f"they {_PLURALS[fact.movement]}" if fact.movement else ""
+        return f"{_subject(fact)} {' and '.join(parts)}" if parts else ""
+    them = _people(fact) if fact.names else "they"
+    return f"{them} {_PLURALS[fact.movement]}" if fact.movement else ""
 
 
 def _look(fact: PeopleFact) -> str:
     if fact.facing:
-        return "the two face each other"
-    return f"the person looks {_LOOKS[fact.looks]}" if fact.looks else ""
+        return f"{_people(fact) if fact.names else 'the two'} face each other"
+    return f"{_subject(fact)} looks {_LOOKS[fact.looks]}" if fact.looks else ""
 
 
 def _figure(fact: FigureFact) -> str:

@@ -6,20 +6,30 @@ few things with names. What is not sure is left out. Its facts are in the reply'
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from itertools import groupby, pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from shotad.config import Config
 from shotad.describe.dense import describe
-from shotad.describe.sightings import Eyes, Passage, ShotFrames, eye_weights, passages, shot_frames
+from shotad.describe.sightings import (
+    Eyes,
+    Passage,
+    ShotFrames,
+    cast_of,
+    eye_weights,
+    known_faces,
+    passages,
+    shots_of,
+)
 from shotad.engines.base import Abilities, Identity, Reply, Request, Scene
 from shotad.errors import ShotadError, WeightsError
-from shotad.facts import Colour, Facts, LightFact, MotionFact, PeopleFact, TextFact
+from shotad.facts import Colour, Facts, LightFact, MotionFact, Named, PeopleFact, TextFact
 from shotad.sight.colours import colour_of
+from shotad.sight.companies import companies
 from shotad.sight.figures import figure_of, things_of
 from shotad.sight.inscriptions import FrameText
 from shotad.sight.light import Change, Level, active_area, change_of, level_of, mean_luma
@@ -31,7 +41,7 @@ from shotad.sight.text import TEXT_WEIGHTS, TextReader
 from shotad.sight.things import cut
 from shotad.sight.tracks import Track, link
 from shotad.sight.verdict import Borders
-from shotad.types import Box, Clip, Image, Role
+from shotad.types import NOBODY, Box, Clip, Image, Role
 from shotad.workfolder import key_of
 
 REVISION = "1"
@@ -93,22 +103,21 @@ class Observer:
         texts, rolls = self._read(clip, current, scene)
         area = active_area(clip.images)
         facts = Facts(numbers, texts=texts, credits=rolls or (scene is not None and scene.credits))
-        known: list[tuple[int, npt.NDArray[np.float32]]] = []
-        for frames in _shots(clip, current, area):
+        presence = scene.presence if scene else NOBODY
+        faces = known_faces(presence.sightings, area)
+        known = _Known(cast_of(presence))
+        for frames in shots_of(clip, current, area, faces):
             facts = self._with_shot(facts, frames, known)
         return facts
 
-    def _with_shot(
-        self, facts: Facts, frames: ShotFrames, known: list[tuple[int, npt.NDArray[np.float32]]]
-    ) -> Facts:
+    def _with_shot(self, facts: Facts, frames: ShotFrames, known: _Known) -> Facts:
         light, motion = _light(frames), _motion(frames)
         people, things, figures = list(facts.people), list(facts.things), list(facts.figures)
         if light.level != "black":
             for passage in passages(frames, self._eyes):
                 stretch = _stretch(frames, passage)
                 seen = people_of(link([look.people for look in passage.looks], passage.shifts), self._borders)
-                fact = self._people(seen, stretch, passage, light.level, known)
-                people += [fact] if fact else []
+                people += self._people(seen, stretch, passage, light.level, known)
                 firsts, seconds = [k.first for k in passage.looks], [k.second for k in passage.looks]
                 figure = figure_of(passage.moving, passage.steps, seen, stretch, passage.seconds)
                 figures += [figure] if figure else []
@@ -128,25 +137,26 @@ class Observer:
         stretch: Stretch,
         passage: Passage,
         level: Level,
-        known: list[tuple[int, npt.NDArray[np.float32]]],
-    ) -> PeopleFact | None:
+        known: _Known,
+    ) -> Iterator[PeopleFact]:
+        """The fact about the people of a passage and, where names are known, those about each one."""
         images = {look.seconds: look.image for look in passage.looks}
-        fact = people_fact(seen, stretch)
-        if fact is None or len(seen) > 1:
-            return fact
-        track = seen[0].track
-        again = self._again(track, stretch.shot, passage, known)
-        return replace(fact, again=again, clothes=_clothes(track, images, level))
+        told = companies(seen)
+        for company in told:
+            fact = people_fact(company, stretch, known.cast)
+            if fact is not None and len(company) == 1:
+                track = company[0].track
+                again = self._again(company[0], stretch.shot, passage, known)
+                fact = replace(fact, again=again, clothes=_clothes(track, images, level))
+            if fact is not None and (company is told[0] or fact.names):
+                yield fact
 
-    def _again(
-        self,
-        track: Track[Glimpse],
-        shot: int,
-        passage: Passage,
-        known: list[tuple[int, npt.NDArray[np.float32]]],
-    ) -> int | None:
-        """The earlier shot with the same face. The best face of the track is then known itself."""
-        faced = [g for g in track.seen if g.face_score >= 0.8]
+    def _again(self, person: Person, shot: int, passage: Passage, known: _Known) -> int | None:
+        """The earlier shot with the same person: by name or, of the unknown, by the best face of the track,
+        which is then known itself. Who was not recognised is taken for nobody who was."""
+        if person.who:
+            return known.met(person.who, shot)
+        faced = [g for g in person.track.seen if g.face_score >= 0.8]
         if not faced:
             return None
         best = max(faced, key=lambda g: (g.face_score, -g.seconds))
@@ -154,8 +164,8 @@ class Observer:
         face = self._eyes.face_of(look, best)
         if face is None:
             return None
-        alike = [(float(face @ other), number) for number, other in known if number != shot]
-        known.append((shot, face))
+        alike = [(float(face @ other), number) for number, other in known.faces if number != shot]
+        known.faces.append((shot, face))
         likeness, number = max(alike, default=(0.0, shot))
         return number if likeness >= _SAME_FACE else None
 
@@ -178,6 +188,21 @@ class Observer:
         return texts, looks_like_credits(seen)
 
 
+@dataclass(slots=True)
+class _Known:
+    """Who was seen in the clip so far: faces of unknown people with their shots, others with their last."""
+
+    cast: Mapping[str, Named]
+    faces: list[tuple[int, npt.NDArray[np.float32]]] = field(default_factory=list)
+    shots: dict[str, int] = field(default_factory=dict)
+
+    def met(self, who: str, shot: int) -> int | None:
+        """The shot before ``shot`` in which ``who`` was seen last; ``shot`` is the last from now on."""
+        before = self.shots.get(who)
+        self.shots[who] = shot
+        return before if before != shot else None
+
+
 def _current(clip: Clip, scene: Scene | None) -> npt.NDArray[np.bool_]:
     """Which frames are the slot's: those of current shots inside the slot, else those of current shots."""
     if scene is None or not scene.context:
@@ -198,21 +223,13 @@ def _without_echoes(facts: Sequence[PeopleFact]) -> tuple[PeopleFact, ...]:
     A shaken picture falls into short passages, in some of which one of two people is missed.
     """
     return tuple(
-        fact
-        for fact in facts
-        if fact.frames >= _FEW or not any(f.shot == fact.shot and f.count > fact.count for f in facts)
+        fact for fact in facts if fact.frames >= _FEW or not any(_is_fuller(other, fact) for other in facts)
     )
 
 
-def _shots(clip: Clip, current: npt.NDArray[np.bool_], area: Box) -> list[ShotFrames]:
-    """The slot's frames, shot by shot, black bars cut off."""
-    places = np.flatnonzero(current).tolist()
-    found = []
-    for number, group in groupby(places, key=lambda i: int(clip.shot_numbers[i])):
-        mine = list(group)
-        images = [np.ascontiguousarray(cut(clip.images[i], area)) for i in mine]
-        found.append(shot_frames(number, [float(clip.seconds[i]) for i in mine], images))
-    return found
+def _is_fuller(other: PeopleFact, fact: PeopleFact) -> bool:
+    named = set(fact.names) <= set(other.names)
+    return other.shot == fact.shot and other.count > fact.count and named
 
 
 def _stretch(frames: ShotFrames, passage: Passage) -> Stretch:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
+
+import numpy as np
+import numpy.typing as npt
 
 from shotad.config import Config
+from shotad.facts import Named
 from shotad.sight.faces import Embedding, FaceFinder, FaceReader
 from shotad.sight.motion import Shift, composed, is_break, shift_between, small_gray
 from shotad.sight.people import Glimpse, glimpses_of
-from shotad.sight.things import Blind, EfficientDet, SsdMobileNet
-from shotad.types import Box, Image, Sighting
+from shotad.sight.recognised import recognised
+from shotad.sight.things import Blind, EfficientDet, SsdMobileNet, cut
+from shotad.types import Box, Clip, Image, Presence, Sighting
 from shotad.weights import obtainable, weights_file
 
 _LOOK_EVERY = 0.24
@@ -22,6 +27,10 @@ _PLAIN = 0.75
 """Score from which a body needs no closer look, and with a face of it no second opinion either."""
 _PROMISING = 0.35
 """Score of anything seen from which the second detector is asked too."""
+_SAME_MOMENT = 1e-3
+"""Seconds by which the moments of one frame may differ."""
+_SHOWN = 0.5
+"""Share of a face that must lie inside the bars to be seen."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,15 +124,57 @@ class ShotFrames:
     shifts: tuple[Shift | None, ...]
     breaks: tuple[int, ...]
     """Places in ``seconds`` where another picture begins."""
+    known: tuple[Sighting, ...] = ()
+    """Faces of the cast that were recognised in the film, in places of these images."""
+
+    def known_at(self, seconds: float) -> list[Sighting]:
+        """The recognised faces of the frame at that moment."""
+        near = (s for s in self.known if abs(s.seconds - seconds) <= _SAME_MOMENT)
+        return [replace(sighting, seconds=seconds) for sighting in near]
 
 
-def shot_frames(number: int, seconds: Sequence[float], images: Sequence[Image]) -> ShotFrames:
+def cast_of(presence: Presence) -> dict[str, Named]:
+    """Those of the clip who may be named, by id; nobody who is called the same as another."""
+    called = [character.called.casefold() for character in presence.cast]
+    alone = [c for c in presence.seen if c.called and called.count(c.called.casefold()) == 1]
+    return {c.id: Named(c.id, c.called, c.pronoun, c.named) for c in alone}
+
+
+def known_faces(sightings: Iterable[Sighting], area: Box) -> tuple[Sighting, ...]:
+    """Faces in the whole picture by their places in its part ``area``; those outside it are left out."""
+    found: list[Sighting] = []
+    for sighting in sightings:
+        box = sighting.box
+        left, right = (min(max((x - area.left) / area.width, 0.0), 1.0) for x in (box.left, box.right))
+        top, bottom = (min(max((y - area.top) / area.height, 0.0), 1.0) for y in (box.top, box.bottom))
+        shown = (right - left) * area.width * (bottom - top) * area.height
+        if shown >= _SHOWN * box.area:
+            found.append(replace(sighting, box=Box(left, top, right, bottom)))
+    return tuple(found)
+
+
+def shot_frames(
+    number: int, seconds: Sequence[float], images: Sequence[Image], known: tuple[Sighting, ...] = ()
+) -> ShotFrames:
     """The frames of one shot with the movement of the picture measured."""
     grays = [small_gray(image) for image in images]
     shifts = tuple(shift_between(a, b) for a, b in pairwise(grays))
     pairs = enumerate(zip(pairwise(grays), shifts, strict=True), 1)
     breaks = tuple(i for i, ((a, b), shift) in pairs if is_break(a, b, shift))
-    return ShotFrames(number, tuple(seconds), tuple(images), shifts, breaks)
+    return ShotFrames(number, tuple(seconds), tuple(images), shifts, breaks, known)
+
+
+def shots_of(
+    clip: Clip, current: npt.NDArray[np.bool_], area: Box, faces: tuple[Sighting, ...]
+) -> list[ShotFrames]:
+    """The slot's frames, shot by shot, black bars cut off, with the recognised faces in them."""
+    places = np.flatnonzero(current).tolist()
+    found = []
+    for number, group in groupby(places, key=lambda i: int(clip.shot_numbers[i])):
+        mine = list(group)
+        images = [np.ascontiguousarray(cut(clip.images[i], area)) for i in mine]
+        found.append(shot_frames(number, [float(clip.seconds[i]) for i in mine], images, faces))
+    return found
 
 
 def passages(frames: ShotFrames, eyes: Eyes) -> Iterator[Passage]:
@@ -131,11 +182,18 @@ def passages(frames: ShotFrames, eyes: Eyes) -> Iterator[Passage]:
     borders = [0, *frames.breaks, len(frames.seconds)]
     for start, end in pairwise(borders):
         chosen = _spaced(frames.seconds, start, end)
-        looks = tuple(eyes.look(frames.images[i], frames.seconds[i]) for i in chosen)
+        looks = tuple(_look(frames, i, eyes) for i in chosen)
         steps = _steps_beside(looks, chosen, frames, end)
         shifts = tuple(composed(steps[a - start : b - start]) for a, b in pairwise(chosen))
         opens, closes = start == 0, end == len(frames.seconds)
         yield Passage(looks, shifts, frames.seconds[start:end], steps, opens, closes)
+
+
+def _look(frames: ShotFrames, i: int, eyes: Eyes) -> Look:
+    """What is seen in one frame, with who is known in it."""
+    look = eyes.look(frames.images[i], frames.seconds[i])
+    known = frames.known_at(look.seconds)
+    return replace(look, people=recognised(look.people, known)) if known else look
 
 
 def _steps_beside(
@@ -148,7 +206,7 @@ def _steps_beside(
     steps: list[Shift | None] = []
     for look, after, (first, last) in zip(looks, [*looks[1:], None], pairwise([*chosen, end]), strict=True):
         people = [*look.people, *(after.people if after else ())]
-        apart = [glimpse.box for glimpse in people if glimpse.body >= _PLAIN or glimpse.face]
+        apart = [glimpse.box for glimpse in people if glimpse.body >= _PLAIN or glimpse.face or glimpse.who]
         steps += [_step(frames, i, apart) for i in range(first, min(last, end - 1))]
     return tuple(steps)
 

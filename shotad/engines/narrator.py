@@ -15,11 +15,12 @@ from shotad.config import Config
 from shotad.engines.base import Abilities, Identity, Reply, Request, Usage
 from shotad.engines.narration.extract import sentences, shortened
 from shotad.engines.narration.memory import Memory
+from shotad.engines.narration.naming import without_names
 from shotad.engines.narration.sentence import Line, lines, plans
 from shotad.engines.narration.statement import Statement
 from shotad.engines.narration.statements import Findings, find_statements
 from shotad.errors import EngineError
-from shotad.facts import Facts
+from shotad.facts import Facts, Named
 from shotad.script.rules import check_line
 from shotad.workfolder import key_of
 
@@ -71,10 +72,10 @@ class Narrator:
         return Reply(json.dumps(answer, ensure_ascii=False), usage=usage, notes=_notes(told))
 
     def _tell(self, request: Request, number: int) -> _Told:
-        memory = Memory(request.history, request.seed)
         if "current" not in request.notes:
             return _quote_description(request, number)
         facts = Facts.from_json(request.notes)
+        memory = _memory(request, facts)
         room = _UNLIMITED if request.budget is None else request.budget
         slot = request.scene.slot if request.scene else None
         findings = find_statements(facts, memory, room, self._settings.sure, slot)
@@ -94,8 +95,21 @@ def _names(request: Request) -> list[str]:
     return list((request.schema or {}).get("properties", {}))
 
 
+def _memory(request: Request, facts: Facts) -> Memory:
+    """The last lines, and who can be meant in them."""
+    scene = request.scene
+    cast = scene.presence.cast if scene else ()
+    known = {name.id: name for fact in facts.people for name in fact.names}
+    known |= {c.id: Named(c.id, c.called, c.pronoun, c.named) for c in cast if c.called and c.id not in known}
+    spoken = scene is not None and any(speech.start < scene.slot.start for speech in scene.speech)
+    return Memory(request.history, request.seed, tuple(known.values()), cast, spoken)
+
+
 def _fit(line: Line, request: Request) -> bool:
-    return not check_line(line.text, previous=request.history)
+    """True where no rule is broken; a name that looks like an ordinary word breaks none."""
+    names = [name for statement in line.statements for name in statement.names]
+    words = check_line(without_names(line.text, names))
+    return not words and not any(f.rule == "L9" for f in check_line(line.text, previous=request.history))
 
 
 def _groups(able: Sequence[Statement], most: int, number: int) -> Iterator[tuple[Statement, ...]]:

@@ -21,7 +21,8 @@ class Glimpse:
 
     ``body`` is the first detector's score in the whole picture, ``part`` its score in a tile of it,
     ``second`` the second detector's (0: it saw none), ``face`` the face in it, ``rival`` the best
-    score of an animal in the same place.
+    score of an animal in the same place. ``who`` is the id of the one of the cast whose face was recognised
+    in it at this very moment, empty for everybody else.
     """
 
     box: Box
@@ -31,6 +32,7 @@ class Glimpse:
     second: float = 0.0
     face: Face | None = None
     rival: float = 0.0
+    who: str = ""
 
     @property
     def face_score(self) -> float:
@@ -59,7 +61,11 @@ def glimpses_of(
 
 def body_of(face: Face) -> Box:
     """Where head and shoulders must be, given the face."""
-    box = face.box
+    return around(face.box)
+
+
+def around(box: Box) -> Box:
+    """The same, given the face's box."""
     x, width, height = box.centre[0], box.width, box.height
     return Box(
         max(0.0, x - 1.5 * width),
@@ -67,6 +73,17 @@ def body_of(face: Face) -> Box:
         min(1.0, x + 1.5 * width),
         min(1.0, box.bottom + 1.2 * height),
     )
+
+
+def holds(body: Box, face: Box) -> bool:
+    """True where the face lies in the upper part of the body."""
+    return overlap(body, face) > 0.7 and face.centre[1] < body.top + 0.65 * body.height
+
+
+def head_distance(body: Box, face: Box) -> float:
+    """How far the face lies from where the body's head should be, in widths and heights of the body."""
+    across = abs(body.centre[0] - face.centre[0]) / body.width
+    return across + abs(body.top + face.height / 2 - face.centre[1]) / body.height
 
 
 def _with_part(found: list[Glimpse], other: Sighting) -> list[Glimpse]:
@@ -90,23 +107,13 @@ def _with_second(found: list[Glimpse], other: Sighting) -> list[Glimpse]:
 
 def _with_face(found: list[Glimpse], face: Face) -> list[Glimpse]:
     """The face goes to the free body whose head is nearest; without one it stands for a body itself."""
-    free = [g for g in found if g.face is None and _holds(g.box, face.box)]
+    free = [g for g in found if g.face is None and holds(g.box, face.box)]
     if free:
-        best = min(free, key=lambda g: _head_distance(g.box, face.box))
+        best = min(free, key=lambda g: head_distance(g.box, face.box))
         return [replace(g, face=face) if g is best else g for g in found]
     if face.score < _LONE_FACE:
         return found
     return [*found, Glimpse(body_of(face), face.seconds, face=face)]
-
-
-def _holds(body: Box, face: Box) -> bool:
-    """True where the face lies in the upper part of the body."""
-    return overlap(body, face) > 0.7 and face.centre[1] < body.top + 0.65 * body.height
-
-
-def _head_distance(body: Box, face: Box) -> float:
-    across = abs(body.centre[0] - face.centre[0]) / body.width
-    return across + abs(body.top + face.height / 2 - face.centre[1]) / body.height
 
 
 def _rival(glimpse: Glimpse, rivals: Sequence[Sighting]) -> float:

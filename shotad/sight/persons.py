@@ -7,25 +7,23 @@ of several, how many and where.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
-from shotad.facts import Framing, Look, Movement, PeopleFact, Place
+from shotad.facts import Movement, Named, PeopleFact, Place
+from shotad.sight.heads import EDGE, FACE_SEEN, framing_of, look_of, turn_of
 from shotad.sight.people import Glimpse
+from shotad.sight.recognised import identities, looks_known
 from shotad.sight.tracks import Carrier, Track, Way, way_of, windows
 from shotad.sight.verdict import Borders, group_of, is_clear, sure_of
 from shotad.types import Box
 
-_AHEAD = 0.14
-"""Yaw up to which a face looks ahead, and from ``_ASIDE`` on aside; between them nothing is said."""
-_ASIDE = 0.33
-_FACE_SEEN = 0.75
-_ORDER: dict[Look, int] = {"left": -1, "ahead": 0, "right": 1}
-_EDGE = 0.02
 _GROUP_SURE = 0.9
+_KNOWN_SURE = 0.9
+_PROOF = 3
+"""Frames in which a face must be recognised to be the only proof of a person."""
 _WINDOW = 2.5
 """Seconds in which a movement is looked for."""
 
@@ -49,19 +47,26 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A track that is a person, and how sure that is."""
+    """A track that is a person, and how sure that is.
+
+    ``who`` is the id of the one of the cast who was recognised in it, empty for an unknown person.
+    ``parts`` are tracks at other moments that are, or may be, of the same person.
+    """
 
     track: Track[Glimpse]
     sure: float
+    who: str = ""
+    parts: tuple[Track[Glimpse], ...] = ()
 
 
 def people_of(tracks: Sequence[Track[Glimpse]], borders: Borders | None = None) -> list[Person]:
     """The tracks that are people beyond doubt, surest first, each person once."""
-    found = [Person(track, sure_of(track, borders)) for track in tracks]
+    names = identities(tracks)
+    found = [_person(track, who, borders) for track, who in zip(tracks, names, strict=True)]
     kept: list[Person] = []
     for person in sorted((p for p in found if p.sure > 0), key=_rank):
         doubles = any(_doubles(person.track, other.track) for other in kept)
-        if not doubles and (not kept or is_clear(person.track, borders)):
+        if not doubles and (not kept or person.who or is_clear(person.track, borders)):
             kept.append(person)
     if kept:
         return kept
@@ -69,10 +74,12 @@ def people_of(tracks: Sequence[Track[Glimpse]], borders: Borders | None = None) 
 
 
 def people_fact(
-    people: Sequence[Person],
-    stretch: Stretch,
+    people: Sequence[Person], stretch: Stretch, cast: Mapping[str, Named] | None = None
 ) -> PeopleFact | None:
-    """The fact about the people of one stretch; None where nobody is seen for sure."""
+    """The fact about the people of one stretch; None where nobody is seen for sure.
+
+    ``cast`` tells by id how those who were recognised are called.
+    """
     if not people:
         return None
     together = _at_once(people)
@@ -89,8 +96,8 @@ def people_fact(
         size=round(_size(main.track), 3),
         face=any(_faces(p.track) for p in people),
         movement=movement,
-        enters=alone and _enters(main.track, stretch, movement),
-        leaves=alone and _leaves(main.track, stretch, movement),
+        enters=alone and not _seen_before(main) and _enters(main.track, stretch, movement),
+        leaves=alone and not _seen_after(main) and _leaves(main.track, stretch, movement),
         sure=round(min(p.sure for p in together), 3),
         framing=framing_of(main.track) if alone else None,
         looks=look_of(seen) if alone else None,
@@ -98,13 +105,19 @@ def people_fact(
         quick=quick_of(main.track, stretch) if movement in ("left", "right") else None,
         facing=len(people) == 2 and _face_each_other(people[0].track, people[1].track),
         frames=len(seen),
+        names=_names(together, cast or {}),
     )
 
 
 def place_of(tracks: Sequence[Track[Glimpse]]) -> Place:
     """Where the tracks are on the mean: the outer three tenths of the picture are left and right."""
-    middle = float(np.mean([g.box.centre[0] for track in tracks for g in track.seen]))
+    middle = place_in(tracks)
     return "left" if middle < 0.3 else "right" if middle > 0.7 else "centre"
+
+
+def place_in(tracks: Sequence[Track[Glimpse]]) -> float:
+    """The mean of all places from left (0) to right (1)."""
+    return float(np.mean([g.box.centre[0] for track in tracks for g in track.seen]))
 
 
 def movement_of(track: Track[Glimpse], stretch: Stretch) -> Movement | None:
@@ -130,7 +143,7 @@ def _movement_in(track: Track[Glimpse], stretch: Stretch) -> Movement | None:
     across = least(drift([b.left for b in boxes]), drift([b.right for b in boxes]), _heads(track))
     if abs(across) > 0.08 and across * way.x > 0 and abs(way.x) > 0.3:
         return "right" if across > 0 else "left"
-    growth = _growth([g.face.box.height for g in track.seen if g.face and g.face_score > _FACE_SEEN])
+    growth = _growth([g.face.box.height for g in track.seen if g.face and g.face_score > FACE_SEEN])
     if growth is not None and growth * math.log(way.growth) > 0 and abs(growth) > math.log(1.35):
         return "closer" if growth > 0 else "away"
     upright = least(drift([b.top for b in boxes]), drift([b.bottom for b in boxes]))
@@ -141,56 +154,25 @@ def _movement_in(track: Track[Glimpse], stretch: Stretch) -> Movement | None:
 
 def quick_of(track: Track[Glimpse], stretch: Stretch) -> bool | None:
     """True for more than a body height a second; None where the body is cut off by the picture's edge."""
-    if any(g.box.bottom > 1 - _EDGE for g in track.seen):
+    if any(g.box.bottom > 1 - EDGE for g in track.seen):
         return None
     way = way_of(track, stretch.shifts, stretch.aspect)
     return abs(way.x) / max(way.seconds, 0.1) > 1.0
 
 
-def framing_of(track: Track[Glimpse]) -> Framing | None:
-    """How much of the person is seen, from the face's height and where the body ends."""
-    faces = [g.face.box.height for g in track.seen if g.face and g.face_score > _FACE_SEEN]
-    if 2 * len(faces) > len(track.seen):
-        face = float(np.median(faces))
-        return "face" if face > 0.6 else "head and shoulders" if face > 0.33 else _body_framing(track)
-    return _body_framing(track)
+def _person(track: Track[Glimpse], who: str, borders: Borders | None) -> Person:
+    """A face that was recognised often enough is a person whatever the detectors of bodies say."""
+    known = who and looks_known(track, who) >= _PROOF
+    return Person(track, max(sure_of(track, borders), _KNOWN_SURE if known else 0.0), who)
 
 
-def look_of(seen: Sequence[Glimpse]) -> Look | None:
-    """Where the face points to over the last second of sight: left or right.
-
-    None where it is between, or changing, and for a face that points ahead: whether it looks down is
-    not measured.
-    """
-    yaws = [g.face.yaw for g in seen if g.face and g.face_score > _FACE_SEEN]
-    if len(yaws) < 2 or 2 * len(yaws) < len(seen):
-        return None
-    looks = {_look(yaw) for yaw in yaws[-4:]}
-    look = looks.pop()
-    return look if not looks and look != "ahead" else None
+def _names(together: Sequence[Person], cast: Mapping[str, Named]) -> tuple[Named, ...]:
+    ordered = sorted(together, key=lambda p: (place_in([p.track]), p.who))
+    return tuple(cast[p.who] for p in ordered if p.who in cast)
 
 
-def turn_of(seen: Sequence[Glimpse]) -> Look | None:
-    """Where the head turns to: two looks at least one way, then two at least to the left or right."""
-    looks = [_look(g.face.yaw) for g in seen if g.face and g.face_score > _FACE_SEEN]
-    clear = [look for look in looks if look is not None]
-    if len(clear) < 4 or clear[0] == clear[-1] or clear[0] != clear[1] or clear[-1] != clear[-2]:
-        return None
-    steps = [_ORDER[b] - _ORDER[a] for a, b in pairwise(clear)]
-    one_way = all(step >= 0 for step in steps) or all(step <= 0 for step in steps)
-    return clear[-1] if one_way and clear[-1] != "ahead" else None
-
-
-def _look(yaw: float) -> Look | None:
-    if abs(yaw) <= _AHEAD:
-        return "ahead"
-    if abs(yaw) < _ASIDE:
-        return None
-    return "right" if yaw > 0 else "left"
-
-
-def _rank(person: Person) -> tuple[float, float, float]:
-    return (-person.sure, -_size(person.track), person.track.first)
+def _rank(person: Person) -> tuple[bool, float, float, float]:
+    return (not person.who, -person.sure, -_size(person.track), person.track.first)
 
 
 def _doubles(track: Track[Glimpse], other: Track[Glimpse]) -> bool:
@@ -227,23 +209,12 @@ def _size(track: Track[Glimpse]) -> float:
 
 
 def _faces(track: Track[Glimpse]) -> bool:
-    return sum(g.face_score > _FACE_SEEN for g in track.seen) >= 2
+    return sum(g.face_score > FACE_SEEN for g in track.seen) >= 2
 
 
 def _face_each_other(one: Track[Glimpse], other: Track[Glimpse]) -> bool:
     left, right = sorted((one, other), key=lambda t: t.seen[0].box.centre[0])
     return look_of(left.seen) == "right" and look_of(right.seen) == "left"
-
-
-def _body_framing(track: Track[Glimpse]) -> Framing | None:
-    height = float(np.median([g.box.height for g in track.seen]))
-    if height < 0.25:
-        return "distant"
-    if height > 0.45 and float(np.mean([g.box.bottom > 1 - _EDGE for g in track.seen])) > 0.8:
-        return "upper body" if any(g.face for g in track.seen) else None
-    ends = [g.box.top > 0.03 and g.box.bottom < 1 - 2 * _EDGE for g in track.seen]
-    slim = float(np.median([g.box.height / g.box.width for g in track.seen]))
-    return "full figure" if float(np.mean(ends)) > 0.8 and slim > 0.9 else None
 
 
 def drift(values: Sequence[float]) -> float:
@@ -258,7 +229,7 @@ def drift(values: Sequence[float]) -> float:
 
 def _heads(track: Track[Glimpse]) -> float | None:
     """The drift of the face across the picture; None where it is seen too seldom."""
-    faces = [g.face.box.centre[0] for g in track.seen if g.face and g.face_score > _FACE_SEEN]
+    faces = [g.face.box.centre[0] for g in track.seen if g.face and g.face_score > FACE_SEEN]
     return drift(faces) if 2 * len(faces) > len(track.seen) and len(faces) >= 4 else None
 
 
@@ -285,10 +256,18 @@ def _growth(heights: Sequence[float]) -> float | None:
     return drift([float(np.log(h)) for h in heights])
 
 
+def _seen_before(person: Person) -> bool:
+    return any(part.first < person.track.first for part in person.parts)
+
+
+def _seen_after(person: Person) -> bool:
+    return any(part.last > person.track.last for part in person.parts)
+
+
 def _enters(track: Track[Glimpse], stretch: Stretch, movement: Movement | None) -> bool:
     first = track.seen[0]
     late = not stretch.opens or track.first - stretch.seconds[0] > 0.4
-    from_left, from_right = first.box.left < _EDGE, first.box.right > 1 - _EDGE
+    from_left, from_right = first.box.left < EDGE, first.box.right > 1 - EDGE
     inward = (movement == "right" and from_left) or (movement == "left" and from_right)
     return stretch.opens and late and inward
 
@@ -296,5 +275,5 @@ def _enters(track: Track[Glimpse], stretch: Stretch, movement: Movement | None) 
 def _leaves(track: Track[Glimpse], stretch: Stretch, movement: Movement | None) -> bool:
     last = track.seen[-1]
     gone = stretch.seconds[-1] - track.last > 0.4
-    to_left, to_right = last.box.left < _EDGE, last.box.right > 1 - _EDGE
+    to_left, to_right = last.box.left < EDGE, last.box.right > 1 - EDGE
     return gone and ((movement == "left" and to_left) or (movement == "right" and to_right))

@@ -7,17 +7,15 @@ from pathlib import Path
 import pytest
 
 from shotad.sight.faces import Face
+from shotad.sight.heads import framing_of, look_of, turn_of
 from shotad.sight.motion import Shift
 from shotad.sight.people import Glimpse, body_of, glimpses_of
 from shotad.sight.persons import (
     Person,
     Stretch,
-    framing_of,
-    look_of,
     movement_of,
     people_fact,
     people_of,
-    turn_of,
 )
 from shotad.sight.tracks import Track
 from shotad.sight.verdict import Borders, sure_of

@@ -6,11 +6,15 @@ import hashlib
 import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from itertools import pairwise
 from typing import TypeVar
 
+from shotad.engines.narration.naming import resolved, stands_for
 from shotad.engines.narration.phrases import Clause
 from shotad.engines.narration.quotes import clean
 from shotad.engines.narration.words import agree, bare
+from shotad.facts import Named
+from shotad.types import Character
 
 _SETTINGS = ("in the dark", "in dim light", "out of the dark", "up close", "close by")
 _SAME_WORD = 0.8
@@ -21,10 +25,25 @@ T = TypeVar("T")
 
 
 class Memory:
-    """The last lines, newest first, and a fair coin: its throws follow from the seed alone."""
+    """The last lines, newest first, and a fair coin: its throws follow from the seed alone.
 
-    def __init__(self, history: Sequence[str], seed: int) -> None:
-        self._lines = [bare(line) for line in reversed(history)]
+    ``known`` are those who may be named, ``cast`` all whose names a line may have. ``spoken`` is True where
+    somebody has spoken since the last line, so that it is not in mind any more.
+    """
+
+    def __init__(
+        self,
+        history: Sequence[str],
+        seed: int,
+        known: Sequence[Named] = (),
+        cast: Sequence[Character] = (),
+        spoken: bool = False,
+    ) -> None:
+        told = [resolved(line, before, known, cast) for before, line in pairwise(["", *history])]
+        self._lines = [bare(line) for line in reversed(told)]
+        self._last = history[-1] if history and not spoken else ""
+        self._cast = cast
+        self._plurals = any(name.pronoun == "they" for name in known)
         self._quotes = [bare(q) for line in history for q in re.findall(r'"([^"]+)"', line)]
         self._seed = seed
 
@@ -36,13 +55,23 @@ class Memory:
         words = f" {bare(phrase)} "
         return next((ago for ago, line in enumerate(self._lines) if words in f" {line} "), None)
 
+    def since_named(self, names: Sequence[Named]) -> int | None:
+        """How many lines ago the one of these was named who was named first; None where one was not."""
+        since = [self.lines_since(name.called) for name in names]
+        known = [ago for ago in since if ago is not None]
+        return max(known) if known and len(known) == len(since) else None
+
+    def means(self, named: Named) -> bool:
+        """True where a pronoun can only be heard as of this person."""
+        return stands_for(named, self._last, self._cast)
+
     def places(self) -> list[str]:
         """Settings that the last lines have given, so that they need not be given again."""
         return [place for place in _SETTINGS if self.lines_since(place) is not None]
 
     def lines_since_any(self, clauses: Sequence[Clause]) -> int | None:
         """The same for a statement in any of its wordings."""
-        patterns = [_with_detail(clause) for clause in clauses]
+        patterns = [_with_detail(clause, self._plurals) for clause in clauses]
         for ago, line in enumerate(self._lines):
             if any(pattern.search(line) for pattern in patterns):
                 return ago
@@ -71,10 +100,14 @@ class Memory:
         return hashlib.blake2b(f"{self._seed}:{tag}".encode(), digest_size=8).digest()
 
 
-def _with_detail(clause: Clause) -> re.Pattern[str]:
-    """The clause as it may stand in a line: with or without what tells the person from others."""
-    subject, verb = bare(clause.subject), bare(agree(clause.verb, clause.many))
-    return re.compile(rf"\b{re.escape(subject)}( (with|in) [a-z ]{{1,40}}?)? {re.escape(verb)}\b")
+def _with_detail(clause: Clause, plurals: bool) -> re.Pattern[str]:
+    """The clause as it may stand in a line: with or without what tells the person from others.
+
+    ``plurals``: somebody is they, after which the verb stands in the plural.
+    """
+    forms = (clause.many, True) if plurals else (clause.many,)
+    verbs = "|".join(re.escape(bare(agree(clause.verb, many))) for many in dict.fromkeys(forms))
+    return re.compile(rf"\b{re.escape(bare(clause.subject))}( (with|in) [a-z ]{{1,40}}?)? (?:{verbs})\b")
 
 
 def same_text(first: str, second: str) -> bool:

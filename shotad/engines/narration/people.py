@@ -1,7 +1,8 @@
 """The wordings for people, and for movers of unknown kind.
 
-Only what the observer measures has words here. Walking, running or standing are not measured, nor is who
-a person is: so people "move", "come closer", "enter" and "leave", and are nobody's he or she.
+Only what the observer measures has words here. Walking, running or standing are not measured: so people
+"move", "come closer", "enter" and "leave". Who was recognised is called by name; all others are nobody's he
+or she.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
 
+from shotad.engines.narration.naming import CROWD, SEVERAL, called_together, face_of
 from shotad.engines.narration.phrases import Clause
 from shotad.engines.narration.words import counted, gerund
 from shotad.facts import FigureFact, PeopleFact
@@ -20,10 +22,6 @@ FAR = 0.25
 """Height of a person, as a fraction of the picture's, up to which they are in the distance."""
 FAINT = 0.4
 """The same, up to which no more than a figure is made out in the dark."""
-CROWD = 8
-SEVERAL = 4
-"""From so many on, a detector's number is not to be trusted to the unit."""
-
 _OPPOSITE = {"left": "right", "right": "left"}
 _HAIR = {"yellow": "blond", "orange": "red"}
 _MOVES = {
@@ -55,7 +53,7 @@ def people_clauses(fact: PeopleFact, light: Level) -> tuple[Clause, ...]:
         return _face_clauses(fact, where)
     if fact.count > 1:
         verb, tail = ("face each other", "") if fact.facing else ("appear", _one_of_them(fact))
-        many = fact.count < CROWD
+        many = fact.count < CROWD or bool(fact.names)
         clauses = _clauses(people_nouns(fact, light), (verb,), many, where)
         return tuple(replace(clause, tail=tail) for clause in clauses)
     clauses = _clauses(people_nouns(fact, light), _verbs(fact, key), False, where)
@@ -85,6 +83,8 @@ def people_key(fact: PeopleFact) -> str:
 
 def people_nouns(fact: PeopleFact, light: Level) -> tuple[str, ...]:
     """How the people of a fact may be called."""
+    if fact.names:
+        return (called_together(fact),)
     faint = not fact.face and (is_far(fact) or (light in _DIM and fact.size <= FAINT))
     if fact.count == 1:
         return ("a figure",) if faint and not description(fact) else ("a person", "someone")
@@ -96,7 +96,12 @@ def people_nouns(fact: PeopleFact, light: Level) -> tuple[str, ...]:
 
 
 def description(fact: PeopleFact) -> str:
-    """What tells a person from others: "with red hair and black clothes", "in blue", or nothing."""
+    """What tells a person from others: "with red hair and black clothes", "in blue", or nothing.
+
+    A name tells enough.
+    """
+    if fact.names:
+        return ""
     hair = f"with {_HAIR.get(fact.hair, fact.hair)} hair" if fact.hair else ""
     if fact.clothes:
         return f"{hair} and {fact.clothes} clothes" if hair else f"in {fact.clothes}"
@@ -147,6 +152,10 @@ def _meanwhile(fact: PeopleFact, key: str) -> tuple[str, ...]:
 
 
 def _face_clauses(fact: PeopleFact, where: tuple[str, ...]) -> tuple[Clause, ...]:
+    if fact.who:
+        whole = fact.who.pronoun == "they"  # a face goes on as "it", a person as "they"
+        subjects = (fact.who.called,) if whole else (fact.who.called, face_of(fact.who))
+        return _clauses(subjects, ("appear",), False, where)
     told = description(fact)
     if told:
         return (Clause("the face of a person", "appear", where=where, detail=told),)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from shotad.engines.narration.naming import by_pronoun
 from shotad.engines.narration.quotes import Quote
 from shotad.engines.narration.words import agree, counted
-from shotad.facts import LightFact, TextFact, ThingFact
+from shotad.facts import LightFact, Named, TextFact, ThingFact
 
 _NAMES = {
     "tv": "television", "cell phone": "phone", "couch": "sofa", "sports ball": "ball",
@@ -51,9 +52,9 @@ class Clause:
         """The clause without what may be dropped."""
         return replace(self, where=(), detail="")
 
-    def another(self) -> Clause:
-        """The same of a second person, seen beside the first."""
-        return replace(self, subject="another", many=False)
+    def another(self, named: bool = False) -> Clause:
+        """The same of a second person, seen beside the first, who was ``named``."""
+        return replace(self, subject="another person" if named else "another", many=False)
 
     def of_face(self) -> Clause:
         """The same of a face: whose it is stays open where it may be that of the person told before."""
@@ -63,6 +64,15 @@ class Clause:
     def of_same(self, adjacent: bool) -> Clause:
         """The same of the person that the sentence is about already: no subject, or "the same person"."""
         return replace(self, subject="" if adjacent else "the same person", detail="", many=False)
+
+    def going_on(self, named: Named, by_pronoun: bool) -> Clause:
+        """The same without a subject, after one that was a name, or its pronoun."""
+        return replace(self, subject="", many=by_pronoun and named.pronoun == "they")
+
+    def of_pronoun(self, named: Named) -> Clause:
+        """The same with "he" or "his face" where it has the name."""
+        subject = by_pronoun(self.subject, named)
+        return replace(self, subject=subject, many=subject == "they")
 
     def _quoted(self, last: bool) -> str:
         *before, final = self.quotes
@@ -87,11 +97,16 @@ def thing_noun(fact: ThingFact) -> str:
     return counted(_NAMES.get(fact.name, fact.name), fact.count)
 
 
-def appear_clauses(nouns: Iterable[str], many: bool, where: tuple[str, ...]) -> tuple[Clause, ...]:
-    """ "A person and a dog appear", "there are two boats"."""
+def appear_clauses(
+    nouns: Iterable[str], many: bool, where: tuple[str, ...], named: bool = False
+) -> tuple[Clause, ...]:
+    """ "A person and a dog appear", "there are two boats"; that somebody ``named`` exists is no news."""
     subject = listed(nouns)
+    appear = Clause(subject, "appear", many, where)
+    if named:
+        return (appear,)
     return (
-        Clause(subject, "appear", many, where),
+        appear,
         Clause("there", f"be {subject}", many and not subject.startswith(("a ", "an ")), where),
     )
 

@@ -20,7 +20,7 @@ from shotad.engines.narration.people import (
     people_key,
     people_nouns,
 )
-from shotad.engines.narration.statement import END, MIDDLE, START, WORTH, Statement
+from shotad.engines.narration.statement import END, MIDDLE, PRESENT, START, WORTH, Statement
 from shotad.facts import Facts, FigureFact, LightFact, MotionFact, PeopleFact, ThingFact
 
 _LIVELY = frozenset(
@@ -39,7 +39,7 @@ def picture_statements(facts: Facts, has_text: bool) -> list[Statement]:
     same = _identities(facts.people)
     statements: list[Statement] = []
     for shot in facts.current:
-        people = [fact for fact in facts.people if fact.shot == shot]
+        people = _once([fact for fact in facts.people if fact.shot == shot])
         things = [fact for fact in facts.things if fact.shot == shot]
         seen = list(_seen(people, things, levels.get(shot, "middling"), same))
         seen += [_figure(fact) for fact in facts.figures if fact.shot == shot]
@@ -56,14 +56,21 @@ def picture_statements(facts: Facts, has_text: bool) -> list[Statement]:
 
 
 def _identities(people: tuple[PeopleFact, ...]) -> dict[int, int]:
-    """For each shot with one single person whose face was seen again: the first shot of that person."""
-    alone = [f for f in people if f.count == 1 and sum(g.shot == f.shot for g in people) == 1]
+    """For each shot with one single unknown person whose face was seen again: their first shot."""
+    single = [f for f in people if f.count == 1 and not f.names]
+    alone = [f for f in single if sum(g.shot == f.shot for g in people) == 1]
     first: dict[int, int] = {}
     for fact in sorted(alone, key=lambda f: f.shot):
         if fact.again is not None:
             root = first.get(fact.again, fact.again)
             first[fact.again] = first[fact.shot] = root
     return first
+
+
+def _once(people: list[PeopleFact]) -> list[PeopleFact]:
+    """The facts of one shot less those of somebody named among others who does nothing besides."""
+    among = {name for fact in people if fact.count > 1 for name in fact.names}
+    return [f for f in people if f.who not in among or people_key(f) not in PRESENT]
 
 
 def _seen(
@@ -87,14 +94,26 @@ def _people(fact: PeopleFact, light: Level, same: dict[int, int]) -> Statement:
     return Statement(
         key=key,
         shot=fact.shot,
-        worth=WORTH[key] + WORTH["described"] * bool(fact.count == 1 and description(fact)),
+        worth=WORTH[key] + _extra(fact),
         clauses=people_clauses(fact, light),
         heads=fact.count,
         near=is_near(fact),
-        who=same.get(fact.shot) if fact.count == 1 else None,
+        who=_who(fact, same),
+        names=fact.names,
         time=(fact.first, fact.last),
         sure=fact.sure,
     )
+
+
+def _extra(fact: PeopleFact) -> float:
+    described = fact.count == 1 and description(fact)
+    return WORTH["named"] if fact.names else WORTH["described"] * bool(described)
+
+
+def _who(fact: PeopleFact, same: dict[int, int]) -> int | str | None:
+    if fact.count != 1:
+        return None
+    return fact.who.id if fact.who else same.get(fact.shot)
 
 
 def _figure(fact: FigureFact) -> Statement:
@@ -110,12 +129,13 @@ def _company(people: list[PeopleFact], things: list[ThingFact], light: Level) ->
     counts = sum(f.count for f in people) + sum(f.count for f in things)
     alone = len(nouns) == 1 and things[0].count == 1 and things[0].place != "centre"
     where = (f"on the {things[0].place}",) if alone else ()
-    clauses = phrases.appear_clauses(nouns, counts > 1, where)
+    names = tuple(name for fact in people for name in fact.names)
+    clauses = phrases.appear_clauses(nouns, counts > 1, where, named=bool(names))
     worth = WORTH["thing"] + WORTH["lively"] * any(f.name in _LIVELY for f in things)
-    worth += WORTH["accompanied"] * bool(people)
+    worth += WORTH["accompanied"] * bool(people) + WORTH["named"] * bool(names)
     heads = sum(fact.count for fact in people)
     sure = min([f.sure for f in people] + [f.sure for f in things])
-    return Statement("thing", things[0].shot, worth, clauses, heads=heads, sure=sure)
+    return Statement("thing", things[0].shot, worth, clauses, heads=heads, names=names, sure=sure)
 
 
 def _nouns(people: list[PeopleFact], things: list[ThingFact], light: Level) -> list[str]:

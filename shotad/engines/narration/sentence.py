@@ -15,6 +15,7 @@ from shotad.engines.narration.memory import Memory
 from shotad.engines.narration.phrases import Clause
 from shotad.engines.narration.statement import Statement
 from shotad.engines.narration.words import capital, spoken_words
+from shotad.facts import Named
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,15 @@ def _go_together(one: Statement, other: Statement) -> bool:
     if one.heads == other.heads == 1:
         return _two_singles(one, other)
     if one.heads and other.heads:
-        return one.shot != other.shot and one.heads != other.heads
+        apart = one.shot != other.shot and one.heads != other.heads
+        return (apart and not (one.names or other.names)) or _all_told_apart(one, other)
     return True
+
+
+def _all_told_apart(one: Statement, other: Statement) -> bool:
+    """True where all of both have names, and nobody is in both."""
+    known = len(one.names) == one.heads and len(other.names) == other.heads
+    return known and set(one.names).isdisjoint(other.names)
 
 
 def _two_singles(one: Statement, other: Statement) -> bool:
@@ -82,6 +90,8 @@ def _two_singles(one: Statement, other: Statement) -> bool:
         return later.key not in ("person", "face", "thing") and one.key != other.key
     if one.beside(other):
         return True
+    if one.names or other.names:
+        return bool(one.names and other.names)
     return one.near != other.near or _told_apart(one, other)
 
 
@@ -104,10 +114,12 @@ def _fresh_wordings(ordered: Sequence[Statement], at: int, memory: Memory) -> li
     statement = ordered[at]
     clauses: Sequence[Clause] = statement.clauses
     before = [other for other in ordered[:at] if other.heads == 1]
-    if any(_same(other, statement) for other in before):
+    if statement.named:
+        clauses = _by_name(ordered, at, statement.named, memory)
+    elif any(_same(other, statement) for other in before):
         clauses = [clause.of_same(_same(ordered[at - 1], statement)) for clause in clauses]
     elif any(_is_another(other, statement) for other in before):
-        clauses = [clause.another() for clause in clauses]
+        clauses = [clause.another(named=any(other.names for other in before)) for clause in clauses]
     elif statement.near and any(_open_whose(other, statement) for other in ordered):
         clauses = [clause.of_face() for clause in clauses]
     elif at and any(other.key.startswith("figure") for other in ordered[:at]):
@@ -116,6 +128,22 @@ def _fresh_wordings(ordered: Sequence[Statement], at: int, memory: Memory) -> li
         )
     unique = list(dict.fromkeys(_not_again(clause, memory.places()) for clause in clauses))
     return memory.order(unique, f"{statement.key}:{statement.shot}")
+
+
+def _by_name(ordered: Sequence[Statement], at: int, named: Named, memory: Memory) -> Sequence[Clause]:
+    """The wordings with the name or, where nobody else can be meant, with its pronoun or no subject."""
+    statement = ordered[at]
+    opened = _opens_by_pronoun(ordered, memory)
+    if at and _same(ordered[at - 1], statement):
+        return [clause.going_on(named, opened and ordered[0].named == named) for clause in statement.clauses]
+    if at == 0 and opened:
+        return [clause.of_pronoun(named) for clause in statement.clauses]
+    return statement.clauses
+
+
+def _opens_by_pronoun(ordered: Sequence[Statement], memory: Memory) -> bool:
+    first = ordered[0].named
+    return first is not None and ordered[0].key != "thing" and memory.means(first)
 
 
 def _same(before: Statement, statement: Statement) -> bool:

@@ -5,16 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shotad.engines.narration.phrases import Clause
+from shotad.facts import Named
 
 WORTH = {
     "title": 100.0, "sign": 80.0, "credit": 75.0, "credits": 65.0,
     "enters": 60.0, "passes": 58.0, "leaves": 55.0, "facing": 52.0, "closer": 50.0, "away": 46.0,
     "people": 46.0, "face": 44.0, "turns": 44.0, "left": 42.0, "right": 42.0, "up": 40.0, "down": 40.0,
     "looks": 38.0, "person": 34.0, "still": 26.0, "described": 6.0,
+    "named": 8.0, "new": 30.0,
     "thing": 44.0, "lively": 8.0, "accompanied": 6.0, "figure": 38.0, "figure passes": 42.0, "motion": 25.0,
     "flash": 32.0, "fade-out": 36.0, "contrast": 28.0, "fade-in": 26.0, "level": 24.0,
 }  # fmt: skip
-"""What listeners miss most comes first (text that nobody reads, then who does what)."""
+"""What listeners miss most comes first (text that nobody reads, then who does what).
+
+``named`` is added for who has a name, ``new`` besides for a name that the last lines do not have.
+"""
+PRESENT = frozenset({"person", "face", "people", "still"})
+"""That somebody is there, and no more."""
 EVENTS = frozenset(
     {"enters", "passes", "leaves", "closer", "away", "left", "right", "up", "down", "turns"}
     | {"figure", "figure passes"}
@@ -26,8 +33,8 @@ START, MIDDLE, END = 0, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One thing that could be said. ``heads`` is how many people it is about, 0 for none; ``who`` is
-    the same number for what one person does in several shots;
+    """One thing that could be said. ``heads`` is how many people it is about, 0 for none, ``names`` those
+    of them who are known; ``who`` is the same number, or id, for what one person does in several shots;
     ``near``: of one person hardly more than the face is seen.
 
     ``shot``, ``phase`` (start, middle or end of the shot) and ``time`` put statements in order;
@@ -40,7 +47,8 @@ class Statement:
     clauses: tuple[Clause, ...]
     heads: int = 0
     near: bool = False
-    who: int | None = None
+    who: int | str | None = None
+    names: tuple[Named, ...] = ()
     phase: int = MIDDLE
     time: tuple[float, float] | None = None
     sure: float = 1.0
@@ -49,6 +57,11 @@ class Statement:
     def order(self) -> tuple[int, int, float]:
         """Film order, as far as it was measured."""
         return self.shot, self.phase, self.time[0] if self.time else 0.0
+
+    @property
+    def named(self) -> Named | None:
+        """Who a single person is; None for one that is unknown, and for several."""
+        return self.names[0] if self.heads == 1 and self.names else None
 
     @property
     def reads(self) -> bool:

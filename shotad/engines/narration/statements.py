@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from shotad.engines.narration.memory import Memory
 from shotad.engines.narration.pictures import picture_statements
 from shotad.engines.narration.reading import Unread, text_statements
-from shotad.engines.narration.statement import EVENTS, Statement
+from shotad.engines.narration.statement import EVENTS, PRESENT, WORTH, Statement
 from shotad.facts import Facts
 from shotad.types import Interval
 
@@ -59,14 +59,30 @@ def _certain(facts: Facts, sure: float) -> Facts:
 
 
 def _weigh(statement: Statement, memory: Memory, slot: Interval | None) -> Statement:
-    worth = statement.worth * (0.5 + 0.5 * statement.sure)
+    since = memory.since_named(statement.names)
+    new = WORTH["new"] if statement.names and since is None else 0.0
+    worth = (statement.worth + new) * (0.5 + 0.5 * statement.sure)
     ago = None if statement.reads else memory.lines_since_any(statement.clauses)
+    if _is_there_still(statement) and since is not None:
+        ago = since
+        statement = _once_more(statement)
     again = _EVENT_AGAIN if statement.key in EVENTS else _STATE_AGAIN
     if ago is not None and ago < len(again):
         worth *= again[ago]
     if slot and not statement.reads and statement.time and statement.time[1] <= slot.start:
         worth *= _MISSED
     return replace(statement, worth=worth)
+
+
+def _is_there_still(statement: Statement) -> bool:
+    """True where it tells only that somebody is there, all of them named."""
+    return statement.key in PRESENT and 0 < statement.heads == len(statement.names)
+
+
+def _once_more(statement: Statement) -> Statement:
+    """Who was named lately does not appear, but appears again."""
+    clauses = (replace(c, verb="appear again") if c.verb == "appear" else c for c in statement.clauses)
+    return replace(statement, clauses=tuple(clauses))
 
 
 def _unique(statements: Iterable[Statement]) -> list[Statement]:
