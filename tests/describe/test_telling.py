@@ -11,6 +11,7 @@ from shotad.describe.telling import Telling
 from shotad.engines.base import Identity, Reply, Request
 from shotad.script.cue import Cue, CueStatus
 from shotad.types import Interval, Slot
+from tests.describe.prompting import people
 
 SLOT = Slot("s00020000", Interval(20, 24), 8)
 CONFIG = load_config(None, ("story.on=true", "story.renew_every=1"))
@@ -55,3 +56,12 @@ def test_a_note_that_was_made_is_not_asked_for_again() -> None:
     log: dict[str, Any] = {}
     first = told(Reply("Ann waits for Bob."), log=log)
     assert told(Reply("Something else."), log=log) == first
+
+
+def test_names_of_who_is_in_the_clip_come_first() -> None:
+    telling = Telling((), CONFIG, Identity("model"), lambda _: Reply(""), lambda _: None, lambda *_: None)
+    telling.heard(
+        Cue("s1", "s1", Interval(1, 2), "He sees Max and Nora.", language="en", status=CueStatus.PLACED)
+    )
+    assert "Names in use: Bo, Max. " in telling.text(SLOT, people("bo nora"))
+    assert "Names in use: Max, Nora. " in telling.text(SLOT)
