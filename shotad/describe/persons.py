@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from shotad.describe.english.nouns import ADJECTIVES, NO_ARTICLE, PLURALS
+from shotad.describe.english.nouns import ADJECTIVES, NO_ARTICLE, NOUNS_TOO, PLURALS
 from shotad.describe.english.smallwords import (
     ADVERBS,
     DETERMINERS,
@@ -27,6 +27,9 @@ _PLACED = listed(
     "beyond along on onto via aboard of enter enters entering leaves surrounding"
 )
 """A name after one of these is mostly that of a place or a thing, unless it owns what follows."""
+
+_BEING = listed("is are back arrive arrives appear appears stay stays stop stops meet meets live lives works")
+"""Before ``at`` and a place."""
 
 _BODY = listed(
     """
@@ -127,7 +130,8 @@ def _is_acted_on(before: list[str], after: str) -> bool:
     """Whether a name within a sentence is a person's, by the words around it."""
     if _follows_determiner(before) or _is_attribute(after):
         return False
-    return _owns(after) or not before or before[-1] not in _PLACED
+    is_there = before[-1:] == ["at"] and before[-2:-1] and before[-2] in _BEING
+    return _owns(after) or not before or not (is_there or before[-1] in _PLACED)
 
 
 def _spelt_out(token: Token, bare: str) -> bool:
@@ -177,13 +181,17 @@ def _owns(after: str) -> bool:
 
 
 def _acts(after: str) -> bool:
-    verb = re.match(r",? (?:and (?:the )?[A-Z][\w'’-]+ )?((?:\w+ ){0,2}?)(\w+)", after)
-    if verb is None:
+    """``slowly turns away``, ``and Olga walk on``; not ``Coloured lights reflect``."""
+    several = re.match(r" and (?:the )?[A-Z][\w'’-]+(?= )", after)
+    words = re.findall(r"[\w'’-]+|[^\w\s]", after[several.end() if several else 0 :])[:4]
+    if words[:1] == [","]:
+        del words[0]
+    while words and (words[0].endswith("ly") or words[0] in ADVERBS):
+        del words[0]
+    if not words:
         return False
-    between = verb[1].split()
-    return (verb[2] in THIRD or (verb[2] in LEMMAS and " and " in after[: verb.end()])) and all(
-        word.endswith("ly") or word in ADVERBS or word in ("both", "all", "slowly") for word in between
-    )
+    noun = words[0] in NOUNS_TOO and words[1:2] and words[1] in LEMMAS and not words[1].endswith("ing")
+    return not noun and (words[0] in THIRD or (several is not None and words[0] in LEMMAS))
 
 
 def _is_attribute(after: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from shotad.script.namewords import HER_TITLES, HIS_TITLES, NAME_TITLES, PARTICLES, STARTERS, WORD_NAMES
@@ -67,7 +67,7 @@ def runs(text: str) -> Iterator[tuple[Token, ...]]:
                 yield tuple(run)
                 run = []
             run.append(token)
-            if token.end < match.start() + word.end():
+            if text[token.end : match.start() + word.end()].strip("."):
                 yield tuple(run)
                 run = []
         if run:
@@ -94,7 +94,21 @@ def mentions(text: str, cast: Sequence[Character]) -> tuple[Mention, ...]:
         found += [
             m for m in _in_run(run, text, book) if not any(m.start < o.end and o.start < m.end for o in found)
         ]
-    return tuple(sorted(found, key=lambda mention: mention.start))
+    return tuple(_joined(sorted(found, key=lambda mention: mention.start), text))
+
+
+def _joined(found: Sequence[Mention], text: str) -> Iterator[Mention]:
+    """``Thomas`` and ``van Beek`` side by side as one, where the same person has both names."""
+    last: Mention | None = None
+    for mention in found:
+        if last is not None and last.id == mention.id and not text[last.end : mention.start].strip():
+            last = replace(last, end=mention.end, text=text[last.start : mention.end])
+            continue
+        if last is not None:
+            yield last
+        last = mention
+    if last is not None:
+        yield last
 
 
 def words_of(cast: Sequence[Character]) -> frozenset[str]:
@@ -114,6 +128,11 @@ class _Name:
     owner: Character
     keys: tuple[str, ...]
     hidden: bool
+
+    @property
+    def is_alias(self) -> bool:
+        """Whether it is another name than the one to speak."""
+        return self.keys != tuple(_keys(self.owner.called))
 
     @property
     def core(self) -> tuple[str, ...]:
@@ -184,9 +203,9 @@ def _keys(written: str) -> Iterator[str]:
 
 
 def _token(word: str, start: int) -> Token:
-    """``Smith's`` → ``smith``; ``Dr.`` → ``dr``; an initial keeps no dot either."""
-    bare = _POSSESSIVE.sub("", word)
-    return Token(bare.rstrip(".").replace("’", "'").casefold(), start, start + len(bare))
+    """``Smith's`` → ``smith``; ``Dr.`` → ``dr``; a full stop is left out of the span as well."""
+    bare = _POSSESSIVE.sub("", word).rstrip(".")
+    return Token(bare.replace("’", "'").casefold(), start, start + len(bare))
 
 
 def _abbreviates(key: str) -> bool:
@@ -226,7 +245,9 @@ def _pieces(run: tuple[Token, ...], text: str, book: _Book) -> Iterator[Mention 
         for end in range(len(run), at, -1):
             name = _owner(run[at:end], text, book)
             if name is not None:
-                yield book.mention(name, _with_particle(run[at], name, text), run[end - 1].end, text)
+                yield book.mention(
+                    name, _with_particle(run[at], name, text), _with_dot(run[end - 1], text), text
+                )
                 at = end
                 break
         else:
@@ -236,19 +257,18 @@ def _pieces(run: tuple[Token, ...], text: str, book: _Book) -> Iterator[Mention 
 
 def _owner(tokens: tuple[Token, ...], text: str, book: _Book) -> _Name | None:
     keys = tuple(token.key for token in tokens)
+    may_be_word = keys[0] in WORD_NAMES and SENTENCE_START.search(text[: tokens[0].start]) is not None
     whole = book.whole(keys)
     if whole:
-        return whole[0] if len(whole) == 1 else None
+        sure = len(whole) == 1 and not (
+            may_be_word and len(keys) == 1 and whole[0].is_alias and not whole[0].hidden
+        )
+        return whole[0] if sure else None
     titles = next((i for i, key in enumerate(keys) if key not in NAME_TITLES), len(keys))
     core, title = keys[titles:], keys[:titles]
     if not core:
         return None
-    if (
-        len(core) == 1
-        and not title
-        and core[0] in WORD_NAMES
-        and SENTENCE_START.search(text[: tokens[0].start])
-    ):
+    if len(keys) == 1 and may_be_word:
         return None
     owners = [
         name for name in (book.whole(core) if title else ()) or book.part(core) if _suits(title, name.owner)
@@ -257,9 +277,16 @@ def _owner(tokens: tuple[Token, ...], text: str, book: _Book) -> _Name | None:
 
 
 def _suits(title: tuple[str, ...], owner: Character) -> bool:
-    """Whether a title does not speak against somebody: ``Mrs.`` is nobody whose pronoun is ``he``."""
-    other = {"he": HER_TITLES, "she": HIS_TITLES}.get(owner.pronoun.lower(), frozenset())
-    return not set(title) & other
+    """Whether a title does not speak against somebody: ``Mrs. Smith`` may be the wife of Smith, so that only
+    her pronoun tells that she is meant."""
+    own = {"he": HIS_TITLES, "she": HER_TITLES}.get(owner.pronoun.lower(), frozenset())
+    return not set(title) & ((HIS_TITLES | HER_TITLES) - own)
+
+
+def _with_dot(token: Token, text: str) -> int:
+    """Where the name ends: behind the full stop of ``T.J.`` where no sentence ends with it."""
+    initials = len(token.key) == 1 or "." in token.key
+    return token.end + (initials and re.match(r"\.(?=[,;:'’]| [^\W_A-Z])", text[token.end :]) is not None)
 
 
 def _with_particle(token: Token, name: _Name, text: str) -> int:

@@ -1,0 +1,117 @@
+"""Names of a cast are found in a text, and nobody else's are taken for them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from shotad.script.people import key_of, mentions, words_of
+from shotad.types import Character
+
+CMD_AD = Path(__file__).parents[3] / "shared" / "data" / "cmd-ad"
+
+CAST = (
+    Character("celia", "Celia", "Celia Smith", ("Dr. Smith", "the Doc"), pronoun="she"),
+    Character("thom", "Thom", "Thomas Q. van Beek", pronoun="he"),
+    Character("louis", "Louis", "Louis Roy", pronoun="he"),
+    Character("maria", "Maria", "Maria Roy", pronoun="she"),
+    Character("jones", "Jones", "Indiana Jones"),
+    Character("will", "Will", "Will Brown", ("Black",)),
+    Character("dude", "the Dude", "Jeff Lebowski"),
+    Character("bo", "the man in grey", "the man in grey", (), ("Bo", "Captain Bo Hill"), named=False),
+)
+
+
+def found(text: str) -> list[tuple[str, str]]:
+    return [(mention.id, mention.text) for mention in mentions(text, CAST)]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Celia runs.", [("celia", "Celia")]),
+        ("He sees Celia Smith's hat.", [("celia", "Celia Smith")]),
+        ("He sees Celia’s hat.", [("celia", "Celia")]),
+        ("CELIA SMITH runs.", [("celia", "CELIA SMITH")]),
+        ("Dr. Smith, Dr Celia Smith and Dr. Celia wait.",
+         [("celia", "Dr. Smith"), ("celia", "Dr Celia Smith"), ("celia", "Dr. Celia")]),
+        ("Smith runs. Behind Smith a door opens.", [("celia", "Smith"), ("celia", "Smith")]),
+        ("Hey Celia! Watching Smith, he waits.", [("celia", "Celia"), ("celia", "Smith")]),
+        ("The Doc looks at the Doc.", [("celia", "The Doc"), ("celia", "the Doc")]),
+        ("The Dude naps.", [("dude", "The Dude")]),
+        ("Thomas van Beek, Mr. van Beek and Beek sit.",
+         [("thom", "Thomas van Beek"), ("thom", "Mr. van Beek"), ("thom", "Beek")]),
+        ("She meets Captain Hill and Bo.", [("bo", "Captain Hill"), ("bo", "Bo")]),
+        ("The man in grey runs.", []),
+        # Two of one name: a title tells them apart, nothing else does.
+        ("Mr. Roy kisses Mrs. Roy. Roy nods.", [("louis", "Mr. Roy"), ("maria", "Mrs. Roy")]),
+        ("Maria Roy waits.", [("maria", "Maria Roy")]),
+        # Whose spouse it may be.
+        ("Mr. Smith waits for Mrs. Jones and Mr. Jones.", []),
+        ("Professor Jones waits.", [("jones", "Professor Jones")]),
+        # Another's name, or something else's.
+        ("Mary Smith waits on Smith Street.", []),
+        ("He sees Smith-Jones and the Smiths.", []),
+        ("He reads 'Celia Smith' on the door.", []),
+        # A word of the language where a sentence begins.
+        ("Brown leaves fall. Black smoke rises.", []),
+        ("He hits Brown and Black.", [("will", "Brown"), ("will", "Black")]),
+        ("Will runs.", [("will", "Will")]),
+        ("", []),
+    ],
+)  # fmt: skip
+def test_mentions(text: str, names: list[tuple[str, str]]) -> None:
+    assert found(text) == names
+
+
+def test_spans_are_those_of_the_text() -> None:
+    text = "Then Dr. Celia Smith’s bag falls."
+    (mention,) = mentions(text, CAST)
+    assert text[mention.start : mention.end] == "Dr. Celia Smith"
+    assert not mention.hidden
+
+
+def test_names_that_may_not_be_said_are_marked() -> None:
+    assert [mention.hidden for mention in mentions("Bo sees Celia.", CAST)] == [True, False]
+
+
+def test_a_hidden_name_is_found_even_where_it_may_be_a_word() -> None:
+    rose = Character("r", "the woman in red", "the woman in red", (), ("Rose",), "she", named=False)
+    assert [mention.id for mention in mentions("Rose walks in.", [rose])] == ["r"]
+
+
+def test_initials_keep_a_sentences_full_stop() -> None:
+    cast = [Character("t", "Tom", "T.J. Hicks", ("T.J.",)), Character("x", "Max", "Mr. X")]
+    text = "She sees T.J. Then T.J. runs to Mr. X."
+    assert [m.text for m in mentions(text, cast)] == ["T.J", "T.J.", "Mr. X"]
+
+
+def test_nobody_in_an_empty_cast() -> None:
+    assert mentions("Celia runs.", ()) == ()
+    assert words_of(()) == frozenset()
+
+
+def test_words_and_keys() -> None:
+    assert words_of(CAST[:2]) == frozenset(
+        ["celia", "smith", "dr", "the", "doc", "thom", "thomas", "q", "van", "beek"]
+    )
+    assert key_of("Dr. O’Brien's") == "dr o'brien"
+
+
+@pytest.mark.skipif(not CMD_AD.exists(), reason="the published AD is not beside the repository")
+def test_on_published_descriptions() -> None:
+    """Most lines name people of the ten first cast members by a part of the name in the list."""
+    casts = {
+        film: tuple(Character(str(i), name, name) for i, name in enumerate(names))
+        for film, names in json.loads((CMD_AD / "cast.json").read_text()).items()
+    }
+    hits: Counter[str] = Counter()
+    with (CMD_AD / "cmdad_anno.csv").open() as file:
+        for row in csv.DictReader(file):
+            hits.update(f"{row['imdbid']} {m.text}" for m in mentions(row["text"], casts[row["imdbid"]]))
+    assert hits.total() > 3300
+    assert hits["tt0042208 Emmerich"] == 15
