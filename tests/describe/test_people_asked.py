@@ -35,7 +35,7 @@ from shotad.types import (
     SpeechKind,
     Utterance,
 )
-from tests.describe.prompting import ANN, BO, CAST, MARKS, people
+from tests.describe.prompting import ANN, BO, CAST, MARKS, NORA, people
 
 SLOT = Slot("s00010000", Interval(10.0, 14.0), 9)
 PLAN = SlotPlan(
@@ -254,6 +254,16 @@ def test_a_name_that_is_not_told_yet_is_never_said(repair: str) -> None:
     record = answered(stage2.inquiry(asked, PAINTS, settings), *answers)
     assert record["candidates"] == ["The gate falls on the woman in red."]
     assert "Nora Moe" in record["raw"]
+
+
+def test_a_hidden_name_that_is_a_word_as_well_is_never_said() -> None:
+    rose = (replace(NORA, hidden=("Rose",)),)
+    seen = Presence(rose, ("nora",), (), MARKS)
+    asked = asked2(seen, "She sits.")
+    answers = [line("Rose sits.")] * 2
+    assert answered(stage2.inquiry(asked, PAINTS, config()), *answers)["candidates"] == [
+        "The woman in red sits."
+    ]
 
 
 def test_the_second_look_finds_the_answer_of_a_line_whose_name_is_gone() -> None:

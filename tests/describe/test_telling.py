@@ -60,8 +60,7 @@ def test_a_note_that_was_made_is_not_asked_for_again() -> None:
 
 def test_names_of_who_is_in_the_clip_come_first() -> None:
     telling = Telling((), CONFIG, Identity("model"), lambda _: Reply(""), lambda _: None, lambda *_: None)
-    telling.heard(
-        Cue("s1", "s1", Interval(1, 2), "He sees Max and Nora.", language="en", status=CueStatus.PLACED)
-    )
+    second, text = Interval(1, 2), "He sees Max and Nora."
+    telling.heard(Cue("s00001000", "s00001000", second, text, language="en", status=CueStatus.PLACED))
     assert "Names in use: Bo, Max. " in telling.text(SLOT, people("bo nora"))
     assert "Names in use: Max, Nora. " in telling.text(SLOT)
