@@ -51,7 +51,9 @@ THINNEST = 2
 OPACITY = 0.8
 
 LEAST_SEEN = 0.5
-"""Of an outline: where the picture's edge cuts off more, it is drawn within the picture."""
+"""Of an outline: where the picture's edge cuts off more, it is drawn within the picture; where other faces
+hide more, over them.
+"""
 
 RIM = 1.0
 """Pixels on either side of a line."""
@@ -84,7 +86,8 @@ def paint_people(
     """A new picture with the mark of each sighting (``name`` is the id) around its face.
 
     The larger faces first, so that small ones in front of them keep their line whole; no line runs over
-    another face. Tags keep out of ``taken``, rectangles in pixels. Sightings without a mark are left alone.
+    another face, unless most of it lies there. Tags keep out of ``taken``, rectangles in pixels. Sightings
+    without a mark are left alone.
     """
     ordered = sorted((s for s in sightings if s.name in marks), key=lambda s: (-s.box.area, s.name))
     painted = image.astype(np.float64)
@@ -123,7 +126,7 @@ Picture = npt.NDArray[np.float64]
 
 
 def _paint(painted: Picture, face: Box, mark: Mark, shape: Shape, others: Sequence[Box]) -> None:
-    """Draws one mark; not over the ``others``' faces."""
+    """Draws one mark; not over the ``others``' faces, unless little of it would be left."""
     height, width = painted.shape[:2]
     line = line_width(width)
     stroke = stroke_of(mark.style, line)
@@ -134,8 +137,11 @@ def _paint(painted: Picture, face: Box, mark: Mark, shape: Shape, others: Sequen
     window = oval.window(stroke.reach + RIM + 1, width, height)
     if window is None:
         return
-    outline, free = draw(oval, window), _free(others, window, width, height)
+    outline = draw(oval, window)
     covered = cover(outline, stroke)
+    free = _free(others, window, width, height)
+    if (covered * free).sum() < LEAST_SEEN * covered.sum():
+        free = np.ones_like(free)
     rim = cover(outline, stroke, RIM) - covered
     colour = COLOURS[mark.colour]
     for part, ink in ((rim, rim_colour(colour)), (covered, colour)):
@@ -161,8 +167,8 @@ def _share_seen(draw: Draw, oval: Oval, line: int, width: int, height: int) -> f
 
 
 def _pulled_in(oval: Oval, line: int, width: int, height: int) -> Oval:
-    """As much of it as fits into the picture, line and all."""
-    edge = line / 2 + RIM
+    """As much of it as fits into the picture, a line's width from its edge."""
+    edge = 1.5 * line + RIM
     left, right = max(oval.x - oval.across, edge), min(oval.x + oval.across, width - edge)
     top, bottom = max(oval.y - oval.down, edge), min(oval.y + oval.down, height - edge)
     across, down = max((right - left) / 2, 1.0), max((bottom - top) / 2, 1.0)

@@ -7,7 +7,8 @@ the published code paints before it, and its label on a 720-line film is then 12
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -15,9 +16,9 @@ from PIL import Image as Pillow
 from PIL import ImageDraw, ImageFont
 
 from shotad.config import FrameSettings, OverlaySettings
-from shotad.pictures.marks import paint_people
+from shotad.pictures.marks import Shape, paint_people
 from shotad.pictures.outlines import Window
-from shotad.types import NOBODY, Clip, Image, Presence
+from shotad.types import NOBODY, Box, Clip, Image, Mark, Presence, Sighting
 
 PATCH = 28
 """Pixels: Qwen2-VL's frames are whole multiples of this in both directions."""
@@ -32,6 +33,8 @@ BORDER = 0.018
 """Width of the red border as a part of the geometric mean side: 7 pixels at 504 x 280."""
 
 RED = (255, 0, 0)
+
+_NO_LABEL = np.zeros((0, 0, 3), dtype=np.uint8)
 
 SAME_MOMENT = 1e-3
 """Seconds between a sighting and its frame, at most."""
@@ -87,24 +90,43 @@ def paint(
     """
     images = clip.images.copy()
     for image, second, number in zip(images, clip.seconds.tolist(), clip.shot_numbers.tolist(), strict=True):
-        label = shot_label(number, *image.shape[1::-1]) if settings.label == "number" else None
-        _people(image, presence, second, settings, label)
-        if label is not None:
-            _paste(image, label)
-        elif settings.label == "box" and number in current:
-            _frame(image)
+        bordered = settings.label == "box" and number in current
+        edge = border_width(image) if bordered else 0
+        label = shot_label(number, *image.shape[1::-1]) if settings.label == "number" else _NO_LABEL
+        if settings.characters != "none":
+            here = [s for s in presence.sightings if abs(s.seconds - second) <= SAME_MOMENT]
+            _people(image, here, presence.marks, settings.characters, label=label, edge=edge)
+        _paste(image, label)
+        if bordered:
+            _frame(image, edge)
     return Clip(images, clip.seconds.copy(), clip.shot_numbers.copy())
 
 
 def _people(
-    image: Image, presence: Presence, second: float, settings: OverlaySettings, label: Image | None
+    image: Image,
+    here: Sequence[Sighting],
+    marks: Mapping[str, Mark],
+    shape: Shape,
+    *,
+    label: Image,
+    edge: int,
 ) -> None:
-    """Marks of those who are on the frame of this second."""
-    here = [s for s in presence.sightings if abs(s.seconds - second) <= SAME_MOMENT]
-    if not here or settings.characters == "none":
+    """Marks the people on a frame, inside its border, so that no red mark runs into it."""
+    height, width = image.shape[:2]
+    inner = image[edge : height - edge, edge : width - edge]
+    if not here or inner.size == 0:
         return
-    taken = [] if label is None else [Window(0, 0, label.shape[1], label.shape[0])]
-    image[:] = paint_people(image, here, presence.marks, settings.characters, taken=taken)
+    moved = [replace(s, box=box) for s in here if (box := _inside(s.box, edge / width, edge / height))]
+    taken = Window(0, 0, label.shape[1], label.shape[0])
+    inner[:] = paint_people(inner, moved, marks, shape, taken=[taken])
+
+
+def _inside(box: Box, across: float, down: float) -> Box | None:
+    """The box as fractions of the picture without such an edge, or None: it lies in the edge."""
+    left, right = ((x - across) / (1 - 2 * across) for x in (box.left, box.right))
+    top, bottom = ((y - down) / (1 - 2 * down) for y in (box.top, box.bottom))
+    left, top, right, bottom = max(left, 0.0), max(top, 0.0), min(right, 1.0), min(bottom, 1.0)
+    return Box(left, top, right, bottom) if left < right and top < bottom else None
 
 
 @lru_cache(maxsize=256)
@@ -133,10 +155,14 @@ def _paste(image: Image, label: Image) -> None:
     image[:height, :width] = label
 
 
-def _frame(image: Image) -> None:
-    edge = max(2, round(BORDER * math.sqrt(image.shape[0] * image.shape[1])))
+def _frame(image: Image, edge: int) -> None:
     for strip in (image[:edge], image[-edge:], image[:, :edge], image[:, -edge:]):
         strip[:] = RED
+
+
+def border_width(image: Image) -> int:
+    """Pixels of the red border around a frame: ``504 x 280 → 7``."""
+    return max(2, round(BORDER * math.sqrt(image.shape[0] * image.shape[1])))
 
 
 def _whole_patches(pixels: float, rounding: Callable[[float], int]) -> int:

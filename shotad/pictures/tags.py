@@ -26,11 +26,13 @@ def paint_tags(
 ) -> Image:
     """A new picture with each tag that has text beside its face, where it hides the least.
 
-    A tag never leaves the picture; it keeps out of faces, of other tags and of ``taken`` where it can.
+    A tag never leaves the picture; it keeps out of faces with their marks, of other tags and of ``taken``
+    where it can.
     """
     painted = image.copy()
     height, width = image.shape[:2]
     faces = [_window(box, width, height) for box, _, _ in tags]
+    marked = [_grown(face, width, height) for face in faces]
     there: list[Window] = list(taken)
     for face, (_, text, colour) in zip(faces, tags, strict=True):
         if not text:
@@ -38,7 +40,7 @@ def paint_tags(
         tag = _tag(text, colour, width, height)
         at = min(
             _places(face, tag.shape[1], tag.shape[0], width, height),
-            key=lambda place: sum(place.shared(other) for other in (*there, *faces)),
+            key=lambda place: sum(place.shared(other) for other in (*there, *marked)),
         )
         at.of(painted)[:] = tag
         there.append(at)
@@ -91,4 +93,17 @@ def _window(box: Box, width: int, height: int) -> Window:
         math.floor(box.top * height),
         math.ceil(box.right * width),
         math.ceil(box.bottom * height),
+    )
+
+
+def _grown(face: Window, width: int, height: int) -> Window:
+    """A face with what is drawn around it."""
+    more_x, more_y = (
+        round((_ROOM - 1) / 2 * side) for side in (face.right - face.left, face.bottom - face.top)
+    )
+    return Window(
+        max(face.left - more_x, 0),
+        max(face.top - more_y, 0),
+        min(face.right + more_x, width),
+        min(face.bottom + more_y, height),
     )

@@ -1,0 +1,284 @@
+"""Marks: no two alike, each told by its own colour after JPEG, faces in sight, the caller's picture untouched."""
+
+from __future__ import annotations
+
+import io
+import itertools
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from PIL import Image as Pillow
+
+from shotad.pictures.marks import COLOURS, RIM, line_width, marks_for, paint_people, rim_colour, stroke_of
+from shotad.pictures.outlines import Oval, Window, cover, ellipse, rectangle
+from shotad.pictures.palette import contrast
+from shotad.types import Box, Image, Mark, Sighting
+
+PEOPLE = [f"p{number}" for number in range(21)]
+MARKS = marks_for(PEOPLE)
+SIZES = [(504, 280), (588, 224), (448, 336)]
+SHAPES: tuple[Literal["ellipses", "boxes"], ...] = ("ellipses", "boxes")
+GROUNDS = {
+    "black": (0, 0, 0), "night": (10, 12, 30), "white": (255, 255, 255), "snow": (225, 230, 235),
+    "grey": (128, 128, 128), "sand": (220, 190, 120), "skin": (200, 150, 120), "red": (200, 20, 20),
+    "green": (30, 160, 40), "blue": (30, 50, 200), "pure red": (255, 0, 0), "pure green": (0, 255, 0),
+    "pure blue": (0, 0, 255), "noise": None,
+}  # fmt: skip
+
+
+def ground(name: str, width: int, height: int) -> Image:
+    colour = GROUNDS[name]
+    if colour is None:
+        return np.random.default_rng(0).integers(0, 256, (height, width, 3), dtype=np.uint8)
+    return np.full((height, width, 3), colour, dtype=np.uint8)
+
+
+def face(x: float, y: float, pixels: float, width: int, height: int) -> Box:
+    """A face ``pixels`` wide and 1.3 times as high, its centre at the fractions ``x`` and ``y``."""
+    across, down = pixels / width / 2, pixels * 1.3 / height / 2
+    return Box(max(x - across, 0), max(y - down, 0), min(x + across, 1), min(y + down, 1))
+
+
+def seen(name: str, box: Box) -> Sighting:
+    return Sighting(name, box, 0.0, 1.0)
+
+
+def after_jpeg(image: Image) -> Image:
+    file = io.BytesIO()
+    Pillow.fromarray(image).save(file, "JPEG", quality=75)
+    return np.asarray(Pillow.open(file))
+
+
+def inside(box: Box, width: int, height: int) -> npt.NDArray[np.bool_]:
+    """Of each pixel: whether it is in the ellipse that fills the box."""
+    x, y = box.centre
+    oval = Oval(x * width, y * height, box.width * width / 2, box.height * height / 2)
+    return ellipse(oval, Window(0, 0, width, height)).distance < -0.5
+
+
+def changed(image: Image, painted: Image) -> npt.NDArray[np.bool_]:
+    return np.asarray((image != painted).any(axis=-1))
+
+
+def test_first_seven_have_colours_in_the_published_order() -> None:
+    assert [str(mark) for mark in MARKS.values()][:7] == [
+        "red", "green", "blue", "yellow", "pink", "cyan", "white",
+    ]  # fmt: skip
+
+
+def test_then_come_dashed_then_double_then_tagged_ones() -> None:
+    words = [str(mark) for mark in marks_for([*PEOPLE, "x", "y"]).values()]
+    assert (words[7], words[13], words[14], words[20]) == (
+        "dashed red", "dashed white", "double red", "double white",
+    )  # fmt: skip
+    assert words[21:] == ["red, tagged 22", "green, tagged 23"]
+
+
+def test_no_two_marks_are_alike_however_many() -> None:
+    marks = marks_for([str(number) for number in range(500)])
+    assert len(set(marks.values())) == len(marks) == 500
+    assert len({str(mark) for mark in marks.values()}) == 500
+
+
+def test_who_comes_twice_has_one_mark_and_takes_no_second() -> None:
+    assert marks_for(["a", "b", "a", "c"]) == marks_for(["a", "b", "c"])
+    assert marks_for([]) == {}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("pixels", [24, 36])
+@pytest.mark.parametrize("name", GROUNDS)
+def test_after_jpeg_each_line_is_nearest_to_its_own_colour(
+    size: tuple[int, int], pixels: int, name: str
+) -> None:
+    width, height = size
+    places = [((number % 7 + 0.5) / 7, (number // 7 + 0.5) / 3) for number in range(21)]
+    people = [
+        seen(person, face(x, y, pixels, width, height)) for person, (x, y) in zip(PEOPLE, places, strict=True)
+    ]
+    painted = after_jpeg(paint_people(ground(name, width, height), people, MARKS))
+    for person, (x, y) in zip(PEOPLE, places, strict=True):
+        mark = MARKS[person]
+        oval = Oval(x * width, y * height, pixels / 2 * 1.25, pixels * 1.3 / 2 * 1.25)
+        window = oval.window(20, width, height)
+        assert window is not None
+        covered = cover(ellipse(oval, window), stroke_of(mark.style, line_width(width)))
+        median = np.median(window.of(painted)[covered > 0.99], axis=0)
+        away = {other: float(np.linalg.norm(median - rgb)) for other, rgb in COLOURS.items()}
+        nearest, second = sorted(away, key=lambda other: away[other])[:2]
+        assert nearest == mark.colour, f"{mark} on {name} became {median}"
+        assert away[second] - away[nearest] > 25
+
+
+@pytest.mark.parametrize("colour", COLOURS)
+def test_line_and_rim_differ_in_lightness_so_that_one_shows_on_any_ground(colour: str) -> None:
+    assert contrast(COLOURS[colour], rim_colour(COLOURS[colour])) > 3
+
+
+@pytest.mark.parametrize("name", ["snow", "white", "sand", "grey", "night", "black"])
+@pytest.mark.parametrize("colour", COLOURS)
+def test_every_outline_stands_out_from_the_ground(name: str, colour: str) -> None:
+    """WCAG asks 3:1 of signs: the line has it, or its rim. (Saturated grounds are told by hue.)"""
+    image = ground(name, 504, 280)
+    box = face(0.5, 0.5, 60, 504, 280)
+    painted = paint_people(image, [seen("a", box)], {"a": Mark(colour)})
+    told = {(r, g, b) for r, g, b in painted[140, 200:300].tolist()}
+    red, green, blue = image[0, 0].tolist()
+    assert max(contrast((red, green, blue), pixel) for pixel in told) > 3
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("pixels", [6, 12, 24, 150])
+@pytest.mark.parametrize("person", ["p0", "p14"])
+def test_the_face_itself_is_not_painted_on(
+    size: tuple[int, int], shape: Literal["ellipses", "boxes"], pixels: int, person: str
+) -> None:
+    width, height = size
+    image, box = ground("noise", width, height), face(0.5, 0.5, pixels, width, height)
+    painted = paint_people(image, [seen(person, box)], MARKS, shape)
+    assert changed(image, painted).sum() > 50
+    assert not changed(image, painted)[inside(box, width, height)].any()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_no_line_runs_over_a_neighbours_face(shape: Literal["ellipses", "boxes"]) -> None:
+    image = ground("grey", 504, 280)
+    boxes = [face(x, 0.5, 60, 504, 280) for x in (0.4, 0.5, 0.6)]
+    painted = paint_people(
+        image, [seen(name, box) for name, box in zip(PEOPLE[:3], boxes, strict=True)], MARKS, shape
+    )
+    for box in boxes:
+        assert not changed(image, painted)[inside(box, 504, 280)].any()
+
+
+def test_a_face_in_front_of_a_large_one_keeps_its_mark() -> None:
+    image = ground("grey", 504, 280)
+    large, small = Box(0.2, 0.0, 0.8, 1.0), face(0.5, 0.5, 30, 504, 280)
+    both = paint_people(image, [seen("p2", small), seen("p0", large)], MARKS)
+    alone = paint_people(image, [seen("p2", small)], MARKS)
+    around = changed(image, alone)
+    assert np.array_equal(both[around], alone[around])
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    "box",
+    [
+        Box(0, 0, 1, 1), Box(0.05, 0, 0.95, 1), Box(0, 0.3, 0.05, 0.5), Box(0.97, 0.9, 1, 1),
+        Box(0, 0, 0.02, 0.03), Box(0.2, 0, 0.9, 1),
+    ],
+)  # fmt: skip
+def test_a_mark_at_the_edge_is_still_told(shape: Literal["ellipses", "boxes"], box: Box) -> None:
+    image = ground("grey", 504, 280)
+    for person in ("p1", "p8", "p15"):
+        painted = paint_people(image, [seen(person, box)], MARKS, shape)
+        green = (painted[..., 1] > 200) & (painted[..., 0] < 60)
+        assert green.sum() > 20
+    whole = changed(image, paint_people(image, [seen("p1", Box(0, 0, 1, 1))], MARKS, shape))
+    assert all(side.any() for side in (whole[:12], whole[-12:], whole[:, :12], whole[:, -12:]))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_dashes_have_gaps_and_double_lines_a_space(shape: Literal["ellipses", "boxes"]) -> None:
+    image, box = ground("grey", 504, 280), face(0.5, 0.5, 60, 504, 280)
+    solid, dashed, double = (
+        changed(image, paint_people(image, [seen(name, box)], MARKS, shape)) for name in ("p0", "p7", "p14")
+    )
+    assert 0.5 * solid.sum() < dashed.sum() < 0.85 * solid.sum()
+    row = paint_people(image, [seen("p14", box)], MARKS, shape)[140]
+    red = (row[:252, 0] > 180) & (row[:252, 1] < 80)
+    runs = [len(list(group)) for value, group in itertools.groupby(red.tolist()) if value]
+    gaps = [len(list(group)) for value, group in itertools.groupby(red.tolist()) if not value][1:-1]
+    assert len(runs) == 2
+    assert gaps[0] >= 4
+    assert double.sum() > 1.3 * solid.sum()
+
+
+def test_styles_of_one_colour_differ_even_on_small_faces_after_jpeg() -> None:
+    image, box = ground("noise", 504, 280), face(0.5, 0.5, 20, 504, 280)
+    for colour in range(7):
+        looks = [
+            after_jpeg(paint_people(image, [seen(PEOPLE[colour + 7 * style], box)], MARKS)).astype(int)
+            for style in range(3)
+        ]
+        for one, other in itertools.combinations(looks, 2):
+            assert (np.abs(one - other).max(axis=-1) > 60).sum() > 100
+
+
+def crowd(width: int, height: int) -> tuple[list[Sighting], dict[str, Mark]]:
+    ids = [str(number) for number in range(25)]
+    places = [((number % 7 + 0.6) / 7.3, 0.2 + number // 7 * 0.22) for number in range(25)]
+    boxes = [face(x, y, 22, width, height) for x, y in places]
+    return [seen(name, box) for name, box in zip(ids, boxes, strict=True)], marks_for(ids)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_twenty_five_people_on_one_picture_keep_their_faces_and_tags(size: tuple[int, int]) -> None:
+    sightings, marks = crowd(*size)
+    image = ground("grey", *size)
+    painted = paint_people(image, sightings, marks)
+    for sighting in sightings:
+        assert not changed(image, painted)[inside(sighting.box, *size)].any()
+    without = paint_people(image, sightings, {name: Mark(m.colour, m.style) for name, m in marks.items()})
+    assert changed(without, painted).sum() > 4 * 12 * 12, "four tags, each with two digits"
+
+
+def test_tags_differ_in_more_than_their_colour_and_are_large_enough() -> None:
+    image, box = ground("grey", 504, 280), face(0.5, 0.5, 60, 504, 280)
+    one, other = (paint_people(image, [seen("a", box)], {"a": Mark("red", tag=tag)}) for tag in ("22", "29"))
+    rows = np.flatnonzero(changed(one, other).any(axis=1))
+    assert rows[-1] - rows[0] + 1 >= 10, "digits of ten lines or more"
+    seen_after = after_jpeg(one).astype(int)
+    assert np.abs(seen_after - one).mean() < np.abs(seen_after - other).mean()
+
+
+@pytest.mark.parametrize("box", [Box(0, 0, 0.1, 0.2), Box(0.9, 0.85, 1, 1), Box(0.95, 0, 1, 0.1)])
+def test_a_tag_lies_wholly_on_the_picture_and_off_what_is_taken(box: Box) -> None:
+    image = ground("grey", 504, 280)
+    taken = Window(0, 0, 90, 30)
+    plain = paint_people(image, [seen("a", box)], {"a": Mark("red")})
+    tagged = paint_people(image, [seen("a", box)], {"a": Mark("red", tag="23")}, taken=[taken])
+    rows, columns = (np.flatnonzero(changed(plain, tagged).any(axis=axis)) for axis in (1, 0))
+    assert rows[-1] - rows[0] > 10
+    assert columns[-1] - columns[0] > 15
+    assert not taken.of(changed(plain, tagged)).any()
+
+
+def test_a_picture_smaller_than_a_tag_is_no_trouble() -> None:
+    image = ground("grey", 9, 5)
+    painted = paint_people(image, [seen("a", Box(0.2, 0.2, 0.8, 0.8))], {"a": Mark("red", "double", "123")})
+    assert painted.shape == image.shape
+
+
+def test_the_callers_picture_stays_and_the_same_comes_out_the_same() -> None:
+    sightings, marks = crowd(504, 280)
+    image = ground("noise", 504, 280)
+    before = image.copy()
+    first, second = (paint_people(image, order, marks) for order in (sightings, sightings[::-1]))
+    assert np.array_equal(image, before)
+    assert not np.shares_memory(first, image)
+    assert first.tobytes() == paint_people(image, sightings, marks).tobytes()
+    assert changed(image, second).sum() == changed(image, first).sum()
+
+
+def test_a_sighting_without_a_mark_is_left_alone() -> None:
+    image = ground("noise", 504, 280)
+    assert np.array_equal(paint_people(image, [seen("stranger", Box(0.4, 0.4, 0.6, 0.6))], MARKS), image)
+
+
+def test_lines_follow_the_width_of_the_picture() -> None:
+    assert [line_width(width) for width in (1920, 588, 504, 160, 10)] == [19, 5, 5, 2, 2]
+
+
+@pytest.mark.parametrize("draw", [ellipse, rectangle])
+def test_an_outline_is_covered_by_its_length_times_its_width(draw: type) -> None:
+    window = Window(0, 0, 200, 150)
+    outline = draw(Oval(100, 75, 60, 40), window)
+    area = float(cover(outline, stroke_of("solid", 4)).sum())
+    assert area == pytest.approx(outline.length * 4, rel=0.02)
+    assert outline.along.min() >= 0
+    assert outline.along.max() <= outline.length
+    assert float(cover(outline, stroke_of("solid", 4), RIM).sum()) > area

@@ -1,0 +1,95 @@
+"""People on the frames of a clip: each on their own frames, under the label, inside the border."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from shotad.config import OverlaySettings
+from shotad.pictures.marks import marks_for, paint_people
+from shotad.pictures.overlay import RED, border_width, paint, shot_label
+from shotad.types import Box, Character, Clip, Presence, Sighting
+
+MIDDLE = Box(0.4, 0.35, 0.55, 0.7)
+
+
+def settings(label: str, characters: str = "ellipses") -> OverlaySettings:
+    return OverlaySettings.model_validate({"label": label, "characters": characters})
+
+
+def clip(seconds: tuple[float, ...] = (1.0, 1.5, 2.0)) -> Clip:
+    images = np.random.default_rng(0).integers(60, 190, (len(seconds), 280, 504, 3), dtype=np.uint8)
+    return Clip(images, np.array(seconds), np.arange(len(seconds), dtype=np.int64))
+
+
+def presence(*sightings: tuple[str, Box, float]) -> Presence:
+    ids = sorted({name for name, _, _ in sightings})
+    found = tuple(Sighting(name, box, second, 1.0) for name, box, second in sightings)
+    return Presence(tuple(Character(i, i, i) for i in ids), tuple(ids), (), marks_for(ids), found)
+
+
+def test_people_are_marked_on_the_frames_of_their_seconds_alone() -> None:
+    given = clip()
+    here = presence(("ann", MIDDLE, 1.5004), ("bo", Box(0.7, 0.3, 0.8, 0.5), 1.5), ("ann", MIDDLE, 1.01))
+    painted = paint(given, settings("none"), presence=here).images
+    assert np.array_equal(painted[[0, 2]], given.images[[0, 2]])
+    assert np.array_equal(painted[1], paint_people(given.images[1], here.sightings[:2], here.marks))
+
+
+def test_a_persons_colour_is_the_same_on_every_frame() -> None:
+    given = clip((1.0, 2.0))
+    same = Clip(np.stack([given.images[0]] * 2), given.seconds, np.array([0, 0], dtype=np.int64))
+    here = presence(("ann", MIDDLE, 1.0), ("bo", Box(0.7, 0.3, 0.8, 0.5), 2.0), ("ann", MIDDLE, 2.0))
+    painted = paint(same, settings("number"), presence=here).images
+    left = slice(0, 300)
+    assert np.array_equal(painted[0][:, left], painted[1][:, left])
+
+
+@pytest.mark.parametrize("label", ["number", "box", "none"])
+def test_without_people_or_without_marks_nothing_else_is_painted(label: str) -> None:
+    given, here = clip(), presence(("ann", MIDDLE, 1.0))
+    plain = paint(given, settings(label), current=[0]).images
+    assert np.array_equal(paint(given, settings(label, "none"), current=[0], presence=here).images, plain)
+    assert not np.array_equal(paint(given, settings(label), current=[0], presence=here).images, plain)
+
+
+@pytest.mark.parametrize("characters", ["ellipses", "boxes"])
+def test_the_shots_number_lies_on_top(characters: str) -> None:
+    here = presence(("ann", Box(0, 0, 0.15, 0.2), 1.0), ("bo", Box(0, 0, 1, 1), 1.0))
+    painted = paint(clip(), settings("number", characters), presence=here).images[0]
+    label = shot_label(0, 504, 280)
+    assert np.array_equal(painted[: label.shape[0], : label.shape[1]], label)
+
+
+@pytest.mark.parametrize("characters", ["ellipses", "boxes"])
+def test_a_red_mark_and_the_red_border_stay_two(characters: str) -> None:
+    """Between them lies a strip that is not red, all round."""
+    given = clip((1.0,))
+    here = presence(("ann", Box(0, 0, 1, 1), 1.0))
+    painted = paint(given, settings("box", characters), current=[0], presence=here).images[0].astype(int)
+    edge = border_width(given.images[0])
+    assert np.all(painted[:edge] == RED)
+    strips = (painted[edge : edge + 4], painted[-edge - 4 : -edge])
+    upright = (painted[edge:-edge, edge : edge + 4], painted[edge:-edge, -edge - 4 : -edge])
+    for strip in (*(s[:, edge:-edge] for s in strips), *upright):
+        reddish = (strip[..., 0] > 200) & (strip[..., 1] < 60)
+        assert not reddish.any()
+    within = painted[edge:-edge, edge:-edge]
+    assert ((within[..., 0] > 200) & (within[..., 1] < 60)).sum() > 1000
+
+
+def test_a_face_in_the_border_is_no_trouble() -> None:
+    here = presence(("ann", Box(0, 0, 0.01, 0.01), 1.0))
+    for label in ("box", "number"):
+        paint(clip(), settings(label), current=[0], presence=here)
+    tiny = Clip(np.zeros((1, 4, 4, 3), np.uint8), np.array([1.0]), np.array([0]))
+    assert paint(tiny, settings("box"), current=[0], presence=here).images.shape == (1, 4, 4, 3)
+
+
+@pytest.mark.parametrize("label", ["number", "box", "none"])
+def test_the_callers_frames_stay_and_the_same_comes_out_the_same(label: str) -> None:
+    given, here = clip(), presence(("ann", MIDDLE, 1.0), ("bo", MIDDLE, 2.0))
+    before = given.images.copy()
+    first, second = (paint(given, settings(label), current=[1], presence=here).images for _ in range(2))
+    assert np.array_equal(given.images, before)
+    assert first.tobytes() == second.tobytes()
