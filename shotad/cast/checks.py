@@ -36,7 +36,8 @@ ONE_PERSON = "Give them different names or, if they are one person, join them wi
 def _names(member: Member) -> Iterable[tuple[str, str]]:
     """By key, those by which a person may be called; extras that nobody names share theirs freely."""
     if not member.nameless:
-        pairs = (("name", member.name), ("speak", member.spoken), *(("aliases", a) for a in member.aliases))
+        aliases = ((f"aliases {alias}", alias) for alias in member.aliases)
+        pairs = (("name", member.name), ("speak", member.spoken), *aliases)
         yield from ((key, name) for key, name in pairs if name)
 
 
@@ -87,7 +88,7 @@ def _alike(members: Sequence[Member]) -> Iterable[str]:
     for member in members:
         other = seen.setdefault(member.descriptor.casefold(), member)
         if member.descriptor and other is not member:
-            yield f"{called(other)} and {called(member)} have the same descriptor: {member.descriptor!r}."
+            yield f"{called(other)} and {called(member)} have the same descriptor: {other.descriptor!r}."
 
 
 def called(member: Member) -> str:

@@ -36,7 +36,7 @@ class Entry:
     photos: tuple[str, ...] = ()
     line: int = 0
     lines: Mapping[str, int] = field(default_factory=dict)
-    """The line of each key, and of each photo as ``photos 0``, ``photos 1`` …"""
+    """The line of each key, of each alias as ``aliases NAME``, and of each photo as ``photos 0`` …"""
 
 
 def entry_of(node: yaml.Node, source: Source) -> Entry:
@@ -48,6 +48,8 @@ def entry_of(node: yaml.Node, source: Source) -> Entry:
     lines = {key: source.line(value) for key, value in found.items()}
     if "photos" in found:
         lines |= {f"photos {i}": source.line(n) for i, n in enumerate(_items(found["photos"]))}
+    if "aliases" in found:
+        lines |= {f"aliases {tidy(str(n.value))}": source.line(n) for n in _items(found["aliases"])}
     photos = read.pop("photos", ())
     values = {_FIELDS.get(key, key): value for key, value in read.items()}
     return Entry(Member(**{"id": "", **values}), photos, source.line(node), lines)

@@ -59,7 +59,7 @@ def divided(text: str, node: yaml.Node | None, source: Source) -> Layout:
     """The pieces of a text whose node this is."""
     people = people_of(node, source)
     if people is None or (people.flow_style and not people.value):
-        return _without_people(text, node, people)
+        return _without_people(text, node)
     if people.flow_style:
         return Layout(text, (), "", closed=True)
     lines = _lines(text)
@@ -79,17 +79,18 @@ def _span(text: str, lines: list[str], item: yaml.Node, column: int) -> tuple[in
     return _above(lines, first, column), len(NEWLINE.findall(text[: end_of(item)].rstrip())) + 1
 
 
-def _without_people(text: str, node: yaml.Node | None, people: yaml.SequenceNode | None) -> Layout:
+def _without_people(text: str, node: yaml.Node | None) -> Layout:
     """A text to which people can be added."""
     newline = newline_of(text)
-    if people is not None:
-        text = text[: people.start_mark.index].rstrip(" ") + text[end_of(people) :]
+    empty = node.value[0][1] if isinstance(node, yaml.MappingNode) else node
+    if empty is not None:
+        text = text[: empty.start_mark.index].rstrip(" ") + text[end_of(empty) :]
     if text and not text.endswith(newline):
         text += newline
     if isinstance(node, yaml.MappingNode):
         at = text.find(newline, int(node.value[0][0].end_mark.index)) + len(newline)
         return Layout(text[:at], (), text[at:])
-    return Layout(text if people is not None else text + f"people:{newline}", (), "")
+    return Layout(text + f"people:{newline}", (), "")
 
 
 def _lines(text: str) -> list[str]:

@@ -57,14 +57,16 @@ def photos_of(spec: str, folder: Path) -> tuple[Path, ...]:
     Raises FileNotFoundError where there is nothing, and ValueError for a file of another format. A folder may
     hold none.
     """
-    path = folder / Path(spec).expanduser()
+    named = Path(spec).expanduser()
+    path = folder / named
     if path.is_dir():
         return photos_in(path)
     if path.exists():
         if not is_photo(path):
             raise ValueError(f"{spec!r} is no picture that can be read ({formats()}).")
         return (path,)
-    found = [Path(name) for name in glob.glob(str(path), recursive=True)] if glob.has_magic(spec) else []
+    matches = glob.glob(str(named), root_dir=folder, recursive=True) if glob.has_magic(spec) else []
+    found = [folder / match for match in matches]
     photos = natural({*filter(is_photo, found), *(p for f in found if f.is_dir() for p in photos_in(f))})
     if not photos:
         raise FileNotFoundError(f"there is no {path}")

@@ -1,0 +1,417 @@
+"""``cast.yaml``: what may stand there, and changes that leave all else to the letter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from shotad.cast.castfile import CastFile, read_cast
+from shotad.cast.entries import seconds_of, tidy, time_text
+from shotad.cast.members import Cast, Member, Reveal
+from shotad.errors import CastError
+
+WHOLE = """\
+# The cast of the film.
+
+people:
+  # The heroine, whoever says otherwise.
+  - id: anna
+    name: "Anna Lee"   # as in the credits
+    speak: Anna
+    aliases:
+      - Doctor Lee   # at work
+      - Annie
+    pronoun: she
+    descriptor: the woman in red
+    reveal_at: 12:30
+    photos: [anna, extra/anna-*.png]
+
+  # --- villains ---
+
+  - {id: thom, name: Thom, photos: thom.jpg, reveal_at: {pilot.mp4: 1:02:03.5, others: never}}
+  #: 3 shots
+  - id: person-03
+    name:
+  - name: No
+    nameless: yes
+# the end
+"""
+
+
+def picture(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.new("RGB", (8, 8), (200, 100, len(path.name))).save(path)
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("anna/2.jpg", "anna/10.jpg", "extra/anna-1.png", "extra/bob.png", "thom.jpg"):
+        picture(tmp_path / name)
+    return tmp_path
+
+
+def read(folder: Path, text: str) -> Cast:
+    path = folder / "cast.yaml"
+    path.write_text(text, encoding="utf-8")
+    return read_cast(path)
+
+
+def test_everything_that_may_stand_there(folder: Path) -> None:
+    anna, thom, third, no = read(folder, WHOLE)
+    assert anna == Member(
+        "anna",
+        "Anna Lee",
+        "Anna",
+        ("Doctor Lee", "Annie"),
+        "she",
+        "the woman in red",
+        (Reveal(750.0),),
+        (folder / "anna/2.jpg", folder / "anna/10.jpg", folder / "extra/anna-1.png"),
+    )
+    assert thom.reveals == (Reveal(3723.5, "pilot"), Reveal(math.inf))
+    assert (thom.revealed("pilot"), thom.revealed("finale")) == (3723.5, math.inf)
+    assert third == Member("person-03")
+    assert no == Member("no", "No", nameless=True)
+
+
+def test_names_are_texts_whatever_they_look_like(folder: Path) -> None:
+    cast = read(
+        folder, "- name: 007\n- name: Yes\n- name: 2001-01-01\n- name: 0x10\n- name: 1e3\n- name: '~'\n"
+    )
+    assert [member.name for member in cast] == ["007", "Yes", "2001-01-01", "0x10", "1e3", "~"]
+
+
+def test_warnings_say_what_lets_a_cast_do_less(folder: Path) -> None:
+    warnings = read(folder, WHOLE + "  - {id: x, name: Xu, reveal_at: 5, photos: extra/bob.png}\n").warnings
+    assert warnings == (
+        "Without a name yet, so never named: person-03.",
+        "Without photos, so never recognised: person-03, No.",
+        "Thom has a reveal_at but no descriptor, and is not spoken of until then.",
+        "Xu has a reveal_at but no descriptor, and is not spoken of until then.",
+    )
+    text = "- {name: Bo, reveal_at: 5, descriptor: old Bo.}\n- {name: Cy, descriptor: Old bo.}\n"
+    assert read(folder, text).warnings[1:] == (
+        "The descriptor of Bo gives the name away: 'old Bo.'.",
+        "A descriptor is put into sentences; 'old Bo.' ends with a mark of its own.",
+        "A descriptor is put into sentences; 'Old bo.' ends with a mark of its own.",
+        "Bo and Cy have the same descriptor: 'old Bo.'.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "needles"),
+    [
+        ("people:\n  - nmae: Anna\n", 2, ("'nmae' is no key of a person", "Did you mean name?")),
+        ("people:\n  - name: A\n    pictures: a.jpg\n", 3, ("Did you mean photos?",)),
+        ("# x\ncast:\n  - name: A\n", 2, ("'cast'", "Did you mean people?")),
+        ("- name: A\n  name: B\n", 2, ("'name' stands twice",)),
+        ("- name: A\n\n- name: a\n", 3, ("two people are called 'a'", "line 1", "shotad cast merge")),
+        ("- name: A\n  speak: Al\n- name: B\n  aliases:\n  - C\n  - Al\n", 6, ("called 'Al'",)),
+        ("- {name: A, id: x}\n- name: B\n  id: X\n", 3, ("the id 'X'",)),
+        ("- name: A\n  id: a/b\n", 2, ("'a/b' cannot be an id",)),
+        ("- name: [A, B]\n", 1, ("a list",)),
+        ("- name: A\n  speak:\n    de: B\n", 3, ("keys and values (de)",)),
+        ("- name: A\n  aliases:\n  - {x: y}\n", 3, ("keys and values",)),
+        ("- name: A\n  pronoun: xe\n", 2, ("'xe' is no pronoun", "she, he, they, it")),
+        ("- name: A\n  nameless: maybe\n", 2, ("'maybe' is neither true nor false",)),
+        ("- name: A\n  reveal_at: 12:75\n", 2, ("'12:75' is no time", "00:12:30")),
+        ("- name: A\n  reveal_at: soon\n", 2, ("'soon' is no time", "never")),
+        ("- name: A\n  reveal_at:\n    one: 5\n    two: -5\n", 4, ("'-5' is no time",)),
+        ("- name: A\n  reveal_at:\n    one: 5\n    one.mp4: 6\n", 4, ("the film 'one.mp4' stands twice",)),
+        ("- name: A\n  photos: [thom.jpg, gone.jpg]\n", 2, ("the photo 'gone.jpg' is missing",)),
+        ("- name: A\n  photos:\n  - thom.jpg\n  - anna/x*.jpg\n", 4, ("anna/x*.jpg",)),
+        ("- name: A\n  photos: cast.yaml\n", 2, ("no picture that can be read", ".jpg")),
+        ("- name: A\n  photos: thom.jpg\n- name: B\n  photos: ./*.jpg\n", 4, ("also that of A (line 1)",)),
+        ("- Anna\n", 1, ("'Anna'", "- name: Anna")),
+        ("people: Anna\n", 1, ("a list of people",)),
+        ("people:\n  Anna: x.jpg\n", 2, ("a list of people",)),
+        ("- name: A\n\tspeak: B\n", 2, ("a tab", "spaces")),
+        ("- name: A: B\n", 1, ("a colon", "quotes")),
+        ("- name: 'A\n", 2, ("no YAML",)),
+        ("- name: A\n  - speak\n", 2, ("no YAML",)),
+        ("- name: &a A\n- name: *a\n", 2, ("references",)),
+        ("- name: A\n---\n- name: B\n", 2, ("no YAML",)),
+        ("- name: A\n  speak: \x01\n", 2, ("'\\x01' cannot stand here",)),
+    ],
+)
+def test_a_mistake_is_told_with_its_line(
+    folder: Path, text: str, line: int, needles: tuple[str, ...]
+) -> None:
+    with pytest.raises(CastError) as error:
+        read(folder, text)
+    assert str(error.value).startswith(f"{folder / 'cast.yaml'}, line {line}: ")
+    for needle in needles:
+        assert needle in str(error.value)
+
+
+def test_a_file_that_is_no_utf8_is_told_with_its_line(folder: Path) -> None:
+    path = folder / "cast.yaml"
+    path.write_bytes("- name: A\n- name: Zoë\n".encode("latin-1"))
+    with pytest.raises(CastError, match="line 2: this is no UTF-8"):
+        read_cast(path)
+    path.write_bytes(b"\xef\xbb\xbf- name: A\r\n  speak: B\r\n")
+    assert read_cast(path).members == (Member("a", "A", "B"),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "# nobody\n",
+        "people:\n",
+        "people: []\n",
+        "people: ~\n",
+        "people: # x\n",
+        "---\n",
+        "[]\n",
+        "~\n",
+        "people: []",
+    ],
+)
+def test_nobody_at_all_is_a_cast(folder: Path, text: str) -> None:
+    assert read(folder, text).members == ()
+    file = CastFile.open(folder)
+    file.add(Member("a", "A"), "new")
+    file.save()
+    assert [member.id for member in read_cast(folder / "cast.yaml")] == ["a"]
+
+
+def test_who_has_no_id_gets_one_by_the_name(folder: Path) -> None:
+    cast = read(
+        folder, "- name: Zoë d'Arcy\n- nameless: true\n- nameless: true\n- name: 王\n- name: Con\n- id: zoe\n"
+    )
+    assert [m.id for m in cast] == ["zoe-d-arcy", "person", "person-2", "王", "person-con", "zoe"]
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("12:30", 750),
+        ("00:12:30", 750),
+        ("1:02:03.25", 3723.25),
+        ("750", 750),
+        ("750.5", 750.5),
+        ("0:07", 7),
+        ("090", 90),
+        ("0", 0),
+        ("'12:30'", 750),
+        ("never", math.inf),
+        ("Never", math.inf),
+    ],
+)
+def test_times_are_read_as_they_are_written(folder: Path, text: str, seconds: float) -> None:
+    (member,) = read(folder, f"- name: A\n  reveal_at: {text}\n")
+    assert member.reveals == (Reveal(seconds),)
+    (member,) = read(folder, f"- {{name: A, reveal_at: {{a film: {text}}}}}\n")
+    assert member.reveals == (Reveal(seconds, "a film"),)
+
+
+@given(st.integers(0, 24 * 3600 * 1000))
+def test_a_time_that_is_written_reads_back(milliseconds: int) -> None:
+    assert seconds_of(time_text(milliseconds / 1000)) == milliseconds / 1000
+
+
+# Changes
+
+
+def changed(folder: Path, text: str, change: Callable[[CastFile], None]) -> str:
+    (folder / "cast.yaml").write_bytes(text.encode())
+    file = CastFile.open(folder)
+    change(file)
+    file.save()
+    return (folder / "cast.yaml").read_bytes().decode()
+
+
+def difference(before: str, after: str) -> tuple[list[str], list[str]]:
+    """Lines that went and lines that came."""
+    import difflib
+
+    told = list(difflib.ndiff(before.splitlines(), after.splitlines()))
+    return [t[2:] for t in told if t[:2] == "- "], [t[2:] for t in told if t[:2] == "+ "]
+
+
+@pytest.mark.parametrize(
+    ("person", "values", "gone", "came"),
+    [
+        ("person-03", {"name": "Zoë: x"}, ["    name:"], ["    name: 'Zoë: x'"]),
+        (
+            "anna",
+            {"name": "Ann"},
+            ['    name: "Anna Lee"   # as in the credits'],
+            ["    name: Ann   # as in the credits"],
+        ),
+        ("anna", {"aliases": ("Doctor Lee", "Annie", "007")}, [], ["      - '007'"]),
+        ("anna", {"photos": ("anna",)}, ["    photos: [anna, extra/anna-*.png]"], ["    photos: anna"]),
+        ("anna", {"nameless": True}, [], ["    nameless: true"]),
+        (
+            "person-03",
+            {"spoken": "Z", "reveals": (Reveal(2.5),)},
+            [],
+            ["    speak: Z", "    reveal_at: 00:00:02.500"],
+        ),
+        ("person-03", {"comment": "5 shots"}, ["  #: 3 shots"], ["  #: 5 shots"]),
+        ("no", {"nameless": False}, ["    nameless: yes"], ["    id: 'no'", "    nameless:"]),
+        ("anna", {"pronoun": ""}, ["    pronoun: she"], ["    pronoun:"]),
+        ("person-03", {"descriptor": ""}, [], []),
+    ],
+)
+def test_a_change_touches_no_other_line(
+    folder: Path, person: str, values: dict[str, object], gone: list[str], came: list[str]
+) -> None:
+    after = changed(folder, WHOLE, lambda file: file.update(person, **values))  # type: ignore[arg-type]
+    assert difference(WHOLE, after) == (gone, came)
+
+
+def test_entries_on_one_line_can_be_changed(folder: Path) -> None:
+    values = {"name": "Tom, Jr", "spoken": "Tom", "reveals": (Reveal(5),)}
+    after = changed(folder, WHOLE, lambda file: file.update("thom", **values))
+    assert "  - {id: thom, name: 'Tom, Jr', speak: Tom, photos: thom.jpg, reveal_at: 00:00:05}\n" in after
+    assert read_cast(folder / "cast.yaml").members[1].spoken == "Tom"
+
+
+def test_a_list_with_a_line_for_each_that_is_replaced_keeps_the_comment_of_its_key(folder: Path) -> None:
+    text = "- name: A\n  photos:   # the best\n    - thom.jpg # a\n    - anna\n\n- name: B\n"
+    after = changed(folder, text, lambda file: file.update("a", photos=("anna",)))
+    assert after == "- name: A\n  id: a\n  photos: anna   # the best\n\n- name: B\n"
+
+
+def test_people_are_added_after_the_last_and_before_what_follows(folder: Path) -> None:
+    member = Member("bob", "Bob", photos=(folder / "extra" / "bob.png", Path("/elsewhere/bob.jpg")))
+    after = changed(folder, WHOLE, lambda file: file.add(member, "2 shots\nfirst at 00:00:01"))
+    assert after == WHOLE.replace(
+        "# the end\n",
+        "\n  #: 2 shots\n  #: first at 00:00:01\n  - id: bob\n    name: Bob\n"
+        "    photos: [extra/bob.png, /elsewhere/bob.jpg]\n# the end\n",
+    )
+
+
+def test_removing_takes_the_comments_right_above(folder: Path) -> None:
+    after = changed(folder, WHOLE, lambda file: file.remove("anna"))
+    start, end = WHOLE.index("  # The heroine"), WHOLE.index("\n  # --- villains")
+    assert after == WHOLE[:start] + WHOLE[end:]
+    after = changed(folder, WHOLE, lambda file: file.remove("person-03"))
+    assert difference(WHOLE, after) == (["  #: 3 shots", "  - id: person-03", "    name:"], [])
+
+
+def test_ends_of_lines_stay_those_of_the_file(folder: Path) -> None:
+    text = WHOLE.replace("\n", "\r\n")
+
+    def change(file: CastFile) -> None:
+        file.update("person-03", name="Cy", spoken="C", comment="x")
+        file.add(Member("dee", "Dee"), "y")
+
+    after = changed(folder, text, change)
+    assert after.count("\n") == after.count("\r\n") == text.count("\n") + 5
+    assert [m.name for m in read_cast(folder / "cast.yaml")] == ["Anna Lee", "Thom", "Cy", "No", "Dee"]
+
+
+@pytest.mark.parametrize("text", ["- name: A", "people:\n- name: A", "-\n  name: A", "- {name: A}"])
+def test_a_last_line_without_an_end_can_be_followed(folder: Path, text: str) -> None:
+    def change(file: CastFile) -> None:
+        file.update("a", spoken="Al")
+        file.add(Member("b", "B"))
+
+    changed(folder, text, change)
+    assert [(m.name, m.spoken) for m in read_cast(folder / "cast.yaml")] == [("A", "Al"), ("B", "")]
+
+
+def test_a_change_that_cannot_be_is_refused_and_leaves_all_as_it_was(folder: Path) -> None:
+    (folder / "cast.yaml").write_text(WHOLE)
+    file = CastFile.open(folder)
+    with pytest.raises(CastError, match="called 'Annie'"):
+        file.update("person-03", name="Annie")
+    with pytest.raises(CastError, match="the id 'thom'"):
+        file.add(Member("thom"))
+    with pytest.raises(CastError, match="nobody with the id 'nobody'.*anna, thom"):
+        file.remove("nobody")
+    with pytest.raises(TypeError, match="nam"):
+        file.update("thom", nam="x")
+    assert file.text == WHOLE
+    file.save()
+    assert (folder / "cast.yaml").read_text() == WHOLE
+
+
+def test_people_in_brackets_are_read_but_not_changed(folder: Path) -> None:
+    (folder / "cast.yaml").write_text('{"people": [{"name": "A"}]}')
+    file = CastFile.open(folder)
+    assert file.members == (Member("a", "A"),)
+    with pytest.raises(CastError, match="stand in brackets"):
+        file.update("a", name="B")
+
+
+def test_what_somebody_wrote_meanwhile_stays(folder: Path) -> None:
+    path = folder / "cast.yaml"
+    path.write_text(WHOLE)
+    file = CastFile.open(folder)
+    file.add(Member("person-04"))
+    path.write_text(WHOLE.replace("    name:\n", "    name: Cy\n"))
+    file.save()
+    assert [m.name for m in read_cast(path)] == ["Anna Lee", "Thom", "Cy", "No", ""]
+    path.unlink()
+    file.update("person-04", name="Dee")
+    with pytest.raises(CastError, match="person-04"):
+        file.save()
+
+
+def test_a_new_file_tells_what_to_fill_in(tmp_path: Path) -> None:
+    place = tmp_path / "new" / "cast"
+    file = CastFile.open(place)
+    assert (file.members, file.exists) == ((), False)
+    file.add(Member("person-01", photos=(place / "person-01",)), "14 shots")
+    file.add(Member("person-02"))
+    assert not place.exists()
+    file.save()
+    head, _, people = (place / "cast.yaml").read_text().partition("people:\n")
+    assert all(line.startswith("#") for line in head.splitlines() if line)
+    assert people == (
+        "\n  #: 14 shots\n  - id: person-01\n    name:\n    photos: person-01\n\n  - id: person-02\n    name:\n"
+    )
+    picture(place / "person-01" / "1.jpg")
+    assert CastFile.open(place).members[0].photos == (place / "person-01" / "1.jpg",)
+    assert not list(place.glob(".tmp*"))
+
+
+def test_a_folder_of_photos_is_taken_over(folder: Path) -> None:
+    picture(folder / "person-07" / "1.jpg")
+    file = CastFile.open(folder)
+    assert [(m.id, m.name) for m in file.members] == [
+        ("anna", "anna"),
+        ("extra", "extra"),
+        ("person-07", ""),
+        ("thom", "thom"),
+    ]
+    file.save()
+    assert file.photo_specs("anna") == ("anna",)
+    assert read_cast(folder / "cast.yaml").members == file.members
+
+
+NAMES = st.text(
+    st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Cn", "Co")), min_size=1, max_size=12
+).filter(str.strip)
+
+
+@settings(max_examples=60)
+@given(NAMES, NAMES, st.sampled_from(["anna", "thom", "person-03", "no"]))
+def test_any_text_reads_back_as_it_was_written(
+    tmp_path_factory: pytest.TempPathFactory, name: str, other: str, person: str
+) -> None:
+    folder = tmp_path_factory.mktemp("cast")
+    (folder / "cast.yaml").write_text(WHOLE, encoding="utf-8")
+    file = CastFile.open(folder)
+    file.update(person, name=f"x{name}x", descriptor=other, aliases=(f"y{other}y", f"z{name}, {other}"))
+    file.save()
+    found = CastFile.open(folder).member(person)
+    assert found.name == tidy(f"x{name}x")
+    assert found.descriptor == tidy(other)
+    assert found.aliases == (tidy(f"y{other}y"), tidy(f"z{name}, {other}"))
+    untouched = [m for m in file.members if m.id != person]
+    assert untouched == [m for m in CastFile.open(folder).members if m.id != person]
+    (folder / "before.yaml").write_text(WHOLE, encoding="utf-8")
+    assert untouched == [m for m in CastFile.open(folder / "before.yaml").members if m.id != person]

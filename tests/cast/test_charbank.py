@@ -1,0 +1,153 @@
+"""Published character banks, and what `load_cast` takes for what."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shotad.cast.loading import load_cast
+from shotad.cast.members import Member
+from shotad.errors import CastError
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "cmd-ad" / "cast.json"
+
+BANK = {
+    "tt1": [
+        {"id": "nm1", "name": "Ann Actor", "role": "Queen  Anne"},
+        {"id": "nm2", "name": "Bo Player", "role": "Guard"},
+        {"id": "nm3", "name": "Cy Player", "role": "Guard"},
+        {"id": "nm4", "name": "Di Double", "role": "Twin One"},
+        {"id": "nm4", "name": "Di Double", "role": "Twin Two"},
+        {"id": "nm5", "name": "Ed Extra", "role": ""},
+    ],
+    "tt2": [{"id": "nm1", "name": "Ann Actor", "role": "Herself"}],
+}
+
+
+def bank(folder: Path, value: Any = None, text: str = "") -> Path:
+    path = folder / "bank.json"
+    path.write_text(text or json.dumps(BANK if value is None else value, indent=1), encoding="utf-8")
+    return path
+
+
+def pictures(folder: Path, *names: str) -> Path:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    return folder
+
+
+def test_people_are_called_by_their_roles(tmp_path: Path) -> None:
+    photos = pictures(tmp_path / "faces", "nm1.jpg", "nm2/b.png", "nm2/a.jpg", "nm3.txt", "nm9.jpg")
+    cast = load_cast(bank(tmp_path), key="tt1", photos=photos)
+    assert cast.members == (
+        Member("nm1", "Queen Anne", photos=(photos / "nm1.jpg",)),
+        Member("nm2", "Guard", photos=(photos / "nm2/a.jpg", photos / "nm2/b.png")),
+        Member("nm3", "Guard"),
+        Member("nm4", nameless=True),
+        Member("nm5"),
+    )
+    assert cast.warnings == (
+        "nm4 plays Twin One and Twin Two: faces cannot tell which, so neither is named.",
+        "Several people are called alike, and told apart by their faces only: Guard (2).",
+        "Without a name yet, so never named: nm5.",
+        "Without photos, so never recognised: Guard, nm4, nm5.",
+    )
+
+
+def test_the_only_film_needs_no_key(tmp_path: Path) -> None:
+    assert [m.name for m in load_cast(bank(tmp_path, {"x": BANK["tt2"]}))] == ["Herself"]
+
+
+def test_lists_of_roles_are_read_too(tmp_path: Path) -> None:
+    photos = pictures(tmp_path / "faces", "Dix_Handley.jpg", "Cobby/1.jpg")
+    cast = load_cast(bank(tmp_path, {"x": ["Dix Handley", "Cobby", "Cop", "Cop"]}), photos=photos)
+    assert cast.members == (
+        Member("dix-handley", "Dix Handley", photos=(photos / "Dix_Handley.jpg",)),
+        Member("cobby", "Cobby", photos=(photos / "Cobby/1.jpg",)),
+        Member("cop", "Cop"),
+        Member("cop-2", "Cop"),
+    )
+
+
+def test_ids_that_cannot_name_files_are_made_so(tmp_path: Path) -> None:
+    rows = [{"id": "a b", "role": "X"}, {"id": "A B", "role": "Y"}, {"role": "Z"}, {"id": None, "role": "Z"}]
+    members = load_cast(bank(tmp_path, {"x": rows})).members
+    assert [(m.id, m.name) for m in members] == [("a-b", ""), ("z", "Z"), ("z-2", "Z")]
+
+
+@pytest.mark.parametrize(
+    ("text", "needles"),
+    [
+        ('{"x": [\n{"role": "A"},\n{"role": "B",}\n]}', ("line 3: this is no JSON",)),
+        ('{"x": [\n{"role": "A"},\n\n{"name": "B"}\n]}', ("line 4: the character has no 'role', only name",)),
+        ('{"x":\n [{"id": 5, "role": "A"}]}', ("line 2: 'id' must be a text, got 5",)),
+        ('{"x": ["A",\n7]}', ("line 2: a character is a name, or has id, name and role, got 7",)),
+        ('{\n"x": {"A": "B"}}', ("line 2: a list of characters is expected",)),
+        ('{"x": ["A"],\n"x": ["B"]}', ("line 2: the film 'x' stands twice",)),
+        ("[]", ("line 1: a bank of films",)),
+        ("{}", ("line 1: a bank of films",)),
+        ('{"a": [], "b": []}', ("characters of 2 films", "--cast-key: a, b.")),
+    ],
+)
+def test_a_mistake_is_told_with_its_line(tmp_path: Path, text: str, needles: tuple[str, ...]) -> None:
+    with pytest.raises(CastError) as error:
+        load_cast(bank(tmp_path, text=text))
+    for needle in needles:
+        assert needle in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "needle"),
+    [("", "characters of 98 films. Say which with --cast-key: tt0042208,"), ("tt004220", "98: tt0042208,")],
+)
+@pytest.mark.skipif(not SHARED.exists(), reason=f"there is no {SHARED}")
+def test_of_a_bank_of_many_films_one_must_be_named(key: str, needle: str) -> None:
+    with pytest.raises(CastError) as error:
+        load_cast(SHARED, key=key)
+    assert needle in str(error.value)
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason=f"there is no {SHARED}")
+def test_every_film_of_a_published_bank_is_read() -> None:
+    films = json.loads(SHARED.read_text())
+    for key, names in films.items():
+        assert [member.name for member in load_cast(SHARED, key=key)] == [" ".join(n.split()) for n in names]
+
+
+def test_pictures_that_show_nobody_of_the_bank_are_a_mistake(tmp_path: Path) -> None:
+    photos = pictures(tmp_path / "faces", "nm9.jpg")
+    with pytest.raises(CastError, match=r"no picture of anybody in bank.json.*nm1.jpg"):
+        load_cast(bank(tmp_path), key="tt2", photos=photos)
+    with pytest.raises(CastError, match="is not there"):
+        load_cast(bank(tmp_path), key="tt2", photos=tmp_path / "gone")
+
+
+def test_what_is_no_cast_is_told(tmp_path: Path) -> None:
+    (tmp_path / "cast.yaml").write_text("- name: A\n")
+    (tmp_path / "film.mp4").touch()
+    (tmp_path / "Thom.jpg").touch()
+    with pytest.raises(CastError, match="There is no cast .*gone"):
+        load_cast(tmp_path / "gone")
+    with pytest.raises(CastError, match="film.mp4 is no cast"):
+        load_cast(tmp_path / "film.mp4")
+    with pytest.raises(CastError, match="Name the folder that it is in"):
+        load_cast(tmp_path / "Thom.jpg")
+    with pytest.raises(CastError, match="A key was given"):
+        load_cast(tmp_path, key="x")
+    with pytest.raises(CastError, match="profile pictures was given"):
+        load_cast(tmp_path / "cast.yaml", photos=tmp_path)
+
+
+def test_a_cast_file_in_a_folder_goes_before_its_photos(tmp_path: Path) -> None:
+    (tmp_path / "Thom.jpg").touch()
+    (tmp_path / "cast.yml").write_text("- name: A\n")
+    assert [m.name for m in load_cast(tmp_path)] == ["A"]
+    (tmp_path / "cast.yaml").write_text("- name: B\n  photos: Thom.jpg\n")
+    cast = load_cast(tmp_path)
+    assert [m.photos for m in cast] == [(tmp_path / "Thom.jpg",)]
+    assert cast.source == tmp_path / "cast.yaml"
+    assert load_cast(tmp_path / "cast.yml").members == (Member("a", "A"),)
