@@ -141,7 +141,7 @@ PAIRS = {
 
 
 class ModelsOnDemand:
-    """Keeps the contract of `FaceModels`; a model is fetched, if need be, and loaded when it is first used."""
+    """Keeps the contract of `FaceModels`; a model is fetched and loaded when it is first used."""
 
     def __init__(self, settings: CastSettings, progress: Progress) -> None:
         self._pair, borders = PAIRS[settings.faces], BORDERS[settings.faces]

@@ -65,14 +65,11 @@ class Scrfd:
 
 def letterboxed(image: Image) -> tuple[Image, float]:
     """The picture at the top left of a black square of `SIDE` pixels, and the factor it was scaled by."""
-    height, width = image.shape[:2]
-    if height > width:
-        size = (max(1, int(SIDE * width / height)), SIDE)
-    else:
-        size = (SIDE, max(1, int(SIDE * height / width)))
+    ratio = image.shape[0] / image.shape[1]
+    size = (max(1, int(SIDE / ratio)), SIDE) if ratio > 1 else (SIDE, max(1, int(SIDE * ratio)))
     square = np.zeros((SIDE, SIDE, 3), np.uint8)
     square[: size[1], : size[0]] = cv2.resize(image, size, interpolation=cv2.INTER_LINEAR)
-    return square, size[1] / height
+    return square, size[1] / image.shape[0]
 
 
 def blob_of(square: Image) -> Floats:

@@ -1,0 +1,111 @@
+"""Faces, people and models of faces for tests: a person is a direction, a face an image knows by its second."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from shotad.sight.facemodels import BORDERS, Following
+from shotad.sight.faces import Embedding, Face
+from shotad.types import Box, Image
+from tests.sight.onnx_files import Node, write_onnx
+
+Seen = tuple[Face, Embedding]
+
+EDGES = (1.0, 1.0, 2.0, 2.0)
+"""Distances of the tiny detector's box to its place, in strides."""
+POINTS = (-0.5, 0.0, 1.5, 0.0, 0.5, 0.5, -0.25, 1.0, 1.25, 1.0)
+LATER = 0.3
+"""By how much the tiny detector's second anchor is less sure."""
+
+
+def face(
+    x: float = 0.5,
+    *,
+    second: float = 0.0,
+    height: float = 0.4,
+    score: float = 0.9,
+    yaw: float = 0.0,
+) -> Face:
+    """A face in the middle of the picture's height."""
+    width = height / 2
+    box = Box(x - width / 2, 0.5 - height / 2, x + width / 2, 0.5 + height / 2)
+    eyes, mouth = 0.5 - height / 8, 0.5 + height / 5
+    a, b = x - width / 5, x + width / 5
+    return Face(box, second, score, ((a, eyes), (b, eyes), (x, 0.5), (a, mouth), (b, mouth)), yaw)
+
+
+def person(number: int, like: float = 1.0, of: int = 100) -> Embedding:
+    """Somebody's embedding; with ``like`` below 1 the rest is in direction ``of``, which is nobody else's."""
+    vector = np.zeros(128, np.float32)
+    vector[number] = like
+    vector[of] += np.sqrt(1 - like**2)
+    return vector
+
+
+def scene(number: int, height: int = 180, width: int = 320) -> Image:
+    """A picture full of blocks, unlike that of any other number."""
+    blocks = np.random.default_rng(number).integers(0, 255, (height // 20, width // 20, 3), np.uint8)
+    return np.ascontiguousarray(np.kron(blocks, np.ones((20, 20, 1), np.uint8)))
+
+
+class KnownFaces:
+    """Models that know what is to be found at each second."""
+
+    identity = "known"
+    threshold, margin, join, same = 0.4, 0.06, 0.45, 0.6
+
+    def __init__(self, seen: Mapping[float, Sequence[Seen]], following: Following | None = None) -> None:
+        self._seen = {round(second, 6): list(faces) for second, faces in seen.items()}
+        self.following = following or BORDERS["sface"].following
+
+    def find(self, image: Image, seconds: float) -> list[Face]:
+        return [replace(f, seconds=seconds) for f, _ in self._seen.get(round(seconds, 6), ())]
+
+    def read(self, image: Image, face: Face) -> Embedding:
+        place = face.box.centre
+        return min(
+            self._seen[face.seconds],
+            key=lambda s: abs(s[0].box.centre[0] - place[0]) + abs(s[0].box.height - face.box.height),
+        )[1]
+
+
+def tiny_scrfd(path: Path) -> Path:
+    """A detector with SCRFD's inputs and outputs, for which red is a face.
+
+    The score of a place is the mean of the red channel over one stride.
+    """
+    nodes, constants, outputs = [], {}, {}
+    for stride in (8, 16, 32):
+        places = (640 // stride) ** 2
+        weights = np.zeros((1, 3, stride, stride), np.float32)
+        weights[0, 0] = 1 / stride**2
+        constants[f"red{stride}"] = weights
+        constants[f"edges{stride}"] = np.tile(np.float32(EDGES), (2 * places, 1))
+        constants[f"points{stride}"] = np.tile(np.float32(POINTS), (2 * places, 1))
+        nodes += [
+            Node("Conv", ("input", f"red{stride}"), f"mean{stride}", {"strides": (stride, stride)}),
+            Node("Sub", (f"mean{stride}", "later"), f"second{stride}"),
+            Node("Concat", (f"mean{stride}", f"second{stride}"), f"both{stride}", {"axis": 1}),
+            Node("Transpose", (f"both{stride}",), f"last{stride}", {"perm": (0, 2, 3, 1)}),
+            Node("Reshape", (f"last{stride}", "column"), f"score{stride}"),
+            Node("Identity", (f"edges{stride}",), f"edge{stride}"),
+            Node("Identity", (f"points{stride}",), f"point{stride}"),
+        ]
+        for kind in ("score", "edge", "point"):
+            outputs[kind, stride] = f"{kind}{stride}"
+    constants["later"] = np.float32([LATER])
+    ordered = [outputs[kind, stride] for kind in ("score", "edge", "point") for stride in (8, 16, 32)]
+    return write_onnx(
+        path, nodes, {**constants, "column": np.int64([-1, 1])}, {"input": (1, 3, 640, 640)}, ordered
+    )
+
+
+def tiny_arcface(path: Path) -> Path:
+    """A recogniser with ArcFace's input, whose embedding is the face in 4 x 4 pixels."""
+    pool = Node("AveragePool", ("input",), "small", {"kernel_shape": (28, 28), "strides": (28, 28)})
+    nodes = [pool, Node("Flatten", ("small",), "vector")]
+    return write_onnx(path, nodes, {}, {"input": (1, 3, 112, 112)}, ["vector"])

@@ -1,0 +1,160 @@
+"""Which face models are used, with which borders, and both pairs through the same path."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shotad.config import CastSettings
+from shotad.progress import Task
+from shotad.sight import facemodels
+from shotad.sight.facemodels import BORDERS, get_face_models, make_face_models
+from shotad.sight.facetracks import tracks_of_shot
+from shotad.types import Image
+from tests.sight.face_makers import tiny_arcface, tiny_scrfd
+
+FILMS = Path(__file__).parents[3] / "shared" / "data" / "films"
+
+
+class Notes:
+    """Keeps what is said."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def task(self, name: str, total: float | None, unit: str) -> Task:
+        raise AssertionError(f"nothing should be fetched, got {name}")
+
+    def note(self, text: str) -> None:
+        self.said.append(text)
+
+
+@pytest.fixture
+def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the weights that were asked for; buffalo_l's are tiny models of the same shapes."""
+    asked: list[str] = []
+    files = {
+        "buffalo-l-det": tiny_scrfd(tmp_path / "det.onnx"),
+        "buffalo-l-rec": tiny_arcface(tmp_path / "rec.onnx"),
+    }
+
+    def weights_file(name: str, progress: object = None) -> Path:
+        asked.append(name)
+        return files.get(name, tmp_path / name)
+
+    monkeypatch.setattr(facemodels, "weights_file", weights_file)
+    return asked
+
+
+def test_nothing_is_fetched_or_loaded_before_the_first_picture(fetched: list[str]) -> None:
+    models = make_face_models(CastSettings(faces="buffalo_l"), Notes())
+    assert fetched == []
+    assert models.find(np.zeros((64, 64, 3), np.uint8), 0.0) == []
+    assert fetched == ["buffalo-l-det"]
+
+
+@pytest.mark.parametrize("name", ["sface", "buffalo_l"])
+def test_borders_are_the_users_or_the_models_own(name: str) -> None:
+    own = make_face_models(CastSettings.model_validate({"faces": name}))
+    assert (own.threshold, own.margin) == (BORDERS[name].threshold, BORDERS[name].margin)
+    chosen = make_face_models(CastSettings.model_validate({"faces": name, "threshold": 0.0, "margin": 0.3}))
+    assert (chosen.threshold, chosen.margin) == (0.0, 0.3)
+
+
+def test_buffalo_has_the_borders_of_the_published_code() -> None:
+    borders = BORDERS["buffalo_l"]
+    assert (borders.detection, borders.threshold, borders.margin) == (0.4, 0.2, 0.0)
+
+
+def test_the_identity_holds_what_changes_the_faces_found_and_nothing_else() -> None:
+    def identity(**settings: object) -> str:
+        return make_face_models(CastSettings.model_validate(settings)).identity
+
+    plain = identity()
+    assert identity(threshold=0.9, margin=0.5, pool="set", colours="clip") == plain
+    assert "sface:0ba9fbfa01b5" in plain
+    others = [identity(detection=0.7), identity(faces="buffalo_l"), identity(decide="frame")]
+    assert len({plain, *others}) == 4
+
+
+def test_the_terms_are_said_when_the_models_are_fetched(fetched: list[str]) -> None:
+    said = Notes()
+    get_face_models(CastSettings(faces="buffalo_l"), said)
+    assert len(said.said) == 1
+    assert "non-commercial" in said.said[0]
+    assert fetched == ["buffalo-l-det", "buffalo-l-rec"]
+    free = Notes()
+    get_face_models(CastSettings(), free)
+    assert free.said == []
+
+
+def red_and_moving() -> Iterator[tuple[float, Image]]:
+    for i in range(4):
+        image = np.random.default_rng(3).integers(0, 90, (320, 640, 3), np.uint8)
+        image[..., 0] = 0
+        left = 80 + 8 * i
+        image[40:48, left : left + 8] = (255, 60 * (i % 2), 0)
+        yield i / 4, image
+
+
+def test_tracks_with_buffalos_own_code(fetched: list[str]) -> None:
+    (track,) = tracks_of_shot(red_and_moving(), 1, make_face_models(CastSettings(faces="buffalo_l")))
+    assert [round(f.box.left * 640) for f in track.faces] == [72, 80, 88, 96]
+    assert track.embeddings.shape == (4, 48)
+
+
+def test_for_single_frames_every_face_that_is_found_counts(fetched: list[str]) -> None:
+    image = np.zeros((320, 640, 3), np.uint8)
+    image[40:48, 80:88] = (185, 0, 0)  # a score of 0.45
+    for decide, count in (("track", 0), ("frame", 1)):
+        models = make_face_models(CastSettings.model_validate({"faces": "buffalo_l", "decide": decide}))
+        assert len(tracks_of_shot([(0.0, image)], 0, models)) == count
+
+
+def test_the_package_is_imported_without_opencv() -> None:
+    program = "import sys, shotad; sys.exit(int('cv2' in sys.modules or 'onnxruntime' in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def frames(name: str, start: float, end: float, step: float = 0.25) -> list[tuple[float, Image]]:
+    from shotad.film.reader import open_film
+
+    if not (FILMS / name).exists():
+        pytest.skip(f"{FILMS / name} is not on this machine")
+    with open_film(FILMS / name) as film:
+        seconds = np.arange(start, end, step).tolist()
+        return [(picture.seconds, picture.image) for picture in film.pictures(seconds)]
+
+
+@pytest.mark.slow
+def test_two_men_side_by_side_are_never_one_track() -> None:
+    """At 36.3 s of Tears of Steel a young man is left, one with glasses right of him and further back."""
+    found = tracks_of_shot(
+        frames("tears-of-steel-battle.webm", 36.3, 37.4), 0, make_face_models(CastSettings())
+    )
+    larger = [[f.box.height > 0.42 for f in track.faces] for track in found]
+    assert {True, False} == {row[0] for row in larger}
+    assert max(len(row) for row in larger) > 2
+    assert all(len(set(row)) == 1 for row in larger)
+
+
+@pytest.mark.slow
+def test_a_face_is_followed_for_long_and_two_shots_later_known_again() -> None:
+    models = make_face_models(CastSettings())
+    (first,) = tracks_of_shot(frames("tears-of-steel-battle.webm", 15.0, 20.0), 0, models)
+    later = tracks_of_shot(frames("tears-of-steel-battle.webm", 36.3, 37.4), 1, models)
+    assert len(first.faces) >= 19
+    likeness = sorted(float(first.embeddings.mean(0) @ t.embeddings.mean(0)) for t in later)
+    assert likeness[0] < 0.3
+    assert likeness[-1] > 0.4
+
+
+@pytest.mark.slow
+def test_a_figure_against_the_sky_is_no_face() -> None:
+    """At 20.4 s of the Sintel excerpt she stands far off; the detector takes the whole figure for a face."""
+    assert tracks_of_shot(frames("sintel-excerpt.mp4", 19.8, 21.4), 0, make_face_models(CastSettings())) == ()
