@@ -14,7 +14,7 @@ from typing import Any
 from shotad.errors import WorkFolderError
 from shotad.facts import Facts
 from shotad.pictures.sheet.inwords import in_words
-from shotad.pictures.sheet.subject import Line, Look, Overlay, Piece, SheetShot, Subject
+from shotad.pictures.sheet.subject import Line, Look, Overlay, Piece, Recognised, SheetShot, Subject
 from shotad.records import shots_of, slots_of, utterances_of
 from shotad.script.rules import Limits, gaps, silences
 from shotad.script.track import Track, load_track
@@ -252,6 +252,10 @@ def _look(record: Row, grammar: _Grammar | None) -> Look:
         overlay=OVERLAYS[OVERLAYS.index(overlay)] if overlay is not None else None,
         size=(int(size[0]), int(size[1])) if size else None,
         error=record["error"],
+        people=tuple(
+            Recognised(str(row["called"]), str(row["mark"]), bool(row["current"]))
+            for row in record.get("characters", ())
+        ),
     )
 
 

@@ -133,6 +133,8 @@ def summary(subject: Subject) -> list[tuple[str, str]]:
     ]
     if subject.track is not None:
         rows += [("Lines", _lines(subject.lines)), ("Engines", _engines(subject))]
+        if people := wording.recognised_words(subject):
+            rows.append(("Recognised", people))
         rows.append(("Reviewed by", wording.listed(subject.track.reviewed_by) or "nobody yet"))
         rows.append(("Without speech or line for over 45 s", _stretches(subject.silences)))
     return rows
@@ -222,6 +224,7 @@ def _environment() -> Any:
         time=timecode,
         span=wording.span_words,
         status=wording.status_words,
+        people_words=wording.people_words,
         scale_words=wording.scale_words,
         thread_words=wording.thread_words,
         frames_words=wording.frames_words,

@@ -56,6 +56,15 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
+class Recognised:
+    """Somebody of the cast in a clip: what they were called, and their mark, empty where faces had none."""
+
+    called: str
+    mark: str
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Look:
     """What Stage I was shown for one slot, and what it said.
 
@@ -74,6 +83,7 @@ class Look:
     overlay: Overlay | None
     size: tuple[int, int] | None
     error: str | None = None
+    people: tuple[Recognised, ...] = ()
 
     @property
     def current(self) -> tuple[int, ...]:

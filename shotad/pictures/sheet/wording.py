@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from shotad.pictures.sheet.subject import Line, Look, Piece, Subject
@@ -43,14 +44,41 @@ def clip_facts(line: Line) -> str:
         return "What the engine saw is not recorded."
     if not look.pieces:
         return "No frame was shown."
-    parts = [scale_words(look), thread_words(look)]
+    parts = [people_words(look), scale_words(look), thread_words(look)]
     return "; ".join(part for part in parts if part) + f". {seen_by(look)}"
 
 
 def seen_by(look: Look) -> str:
     """Who saw the frames, how large, and what was painted on them."""
     size = f" of {look.size[0]} x {look.size[1]} pixels" if look.size else ""
-    return f"Seen by {look.engine}, in frames{size} {overlay_words(look)}."
+    faces = " The marks around faces are left out here." if any(one.mark for one in look.people) else ""
+    return f"Seen by {look.engine}, in frames{size} {overlay_words(look)}.{faces}"
+
+
+def people_words(look: Look) -> str:
+    """``Thom (red) and Celia (dashed green), elsewhere in the clip Barley (blue)``; nothing where nobody was
+    recognised.
+    """
+    current, others = (
+        listed(
+            [
+                f"{one.called} ({one.mark})" if one.mark else one.called
+                for one in look.people
+                if one.current is now
+            ]
+        )
+        for now in (True, False)
+    )
+    return ", ".join([current] * bool(current) + [f"elsewhere in the clip {others}"] * bool(others))
+
+
+def recognised_words(subject: Subject) -> str:
+    """``Thom in 5 clips, Celia in 1 clip``, the most seen first; nothing where there was no cast."""
+    clips = Counter(
+        called for line in subject.lines if line.look for called in {one.called for one in line.look.people}
+    )
+    ranked = sorted(clips.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{called} in {plural(count, 'clip')}" for called, count in ranked)
 
 
 def scale_words(look: Look) -> str:
