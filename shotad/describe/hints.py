@@ -18,8 +18,9 @@ from shotad.describe.english.smallwords import FUNCTION_WORDS, listed
 from shotad.describe.english.verbs import LEMMAS
 from shotad.describe.names import NO_NAMES
 from shotad.describe.persons import people_named
+from shotad.script.nameruns import key_of
 from shotad.script.namewords import NAME_TITLES, STARTERS, WORD_NAMES
-from shotad.script.people import key_of, mentions, words_of
+from shotad.script.people import mentions, words_of
 from shotad.types import Character, Interval, Utterance
 
 REACH = 20.0

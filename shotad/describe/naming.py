@@ -9,7 +9,8 @@ from difflib import get_close_matches
 from shotad.describe.checks import Complaint
 from shotad.describe.hints import Heard
 from shotad.describe.persons import people_named
-from shotad.script.people import SENTENCE_START, Mention, key_of, mentions, words_of
+from shotad.script.nameruns import SENTENCE_START, key_of
+from shotad.script.people import Mention, mentions, words_of
 from shotad.script.rules import quotations
 from shotad.types import Character, Presence
 

@@ -16,8 +16,8 @@ from shotad.describe.english.smallwords import (
 )
 from shotad.describe.english.verbs import LEMMAS, THIRD
 from shotad.describe.names import NO_NAMES
+from shotad.script.nameruns import SENTENCE_START, Token, plain, runs
 from shotad.script.namewords import NAME_TITLES, STARTERS, WORD_NAMES
-from shotad.script.people import SENTENCE_START, Token, plain, runs
 
 Known = Callable[[str], bool]
 """Whether a word, in small letters, is known to whoever asks."""

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 
-from shotad.script.people import Mention, key_of, mentions, words_of
+from shotad.script.nameruns import key_of
+from shotad.script.people import Mention, mentions, words_of
 from shotad.script.rules import Finding, Level
 from shotad.types import Character
 

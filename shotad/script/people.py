@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from shotad.script.nameruns import SENTENCE_START, Token, keys_of, plain, runs
 from shotad.script.namewords import HER_TITLES, HIS_TITLES, NAME_TITLES, PARTICLES, STARTERS, WORD_NAMES
-from shotad.script.rules import quotations
 from shotad.types import Character
 
 
@@ -31,49 +31,6 @@ class Mention:
     hidden: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A word of a run. ``key`` is what is compared, without possessive s, dot and the like."""
-
-    key: str
-    start: int
-    end: int
-    """Where the word ends, the possessive s left out."""
-
-
-_UPPER = "A-ZÀ-ÖØ-ÞŁŚŠŽŻČĆĐĞİŐŰŞŘ"
-_CAPITAL = rf"(?:[{_UPPER}]\.(?!\w)|[{_UPPER}][\w]*(?:[-'’.][\w]+)*)"
-RUN = re.compile(rf"(?<![\w'’-]){_CAPITAL}(?:(?:\.[ \t]|[ \t]){_CAPITAL})*")
-"""Words with a capital letter side by side; a full stop within is looked at again in `runs`."""
-_WORD = re.compile(rf"[{_UPPER}]\.(?!\w)|[\w]+(?:[-'’.][\w]+)*")
-_POSSESSIVE = re.compile(r"['’]s\Z", re.IGNORECASE)
-SENTENCE_START = re.compile(r"(?:\A|[.!?…:]|\n)[\s\"“”'‘’(\[*•–—-]*\Z")
-
-
-def plain(text: str) -> str:
-    """``text`` with what stands in quotation marks blanked out."""
-    for start, end in quotations(text):
-        text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
-    return text
-
-
-def runs(text: str) -> Iterator[tuple[Token, ...]]:
-    """Runs of words with a capital letter, split where a full stop ends a sentence and not a title."""
-    for match in RUN.finditer(text):
-        run: list[Token] = []
-        for word in _WORD.finditer(match[0]):
-            token = _token(word[0], match.start() + word.start())
-            if run and "." in text[run[-1].end : token.start] and not _abbreviates(run[-1].key):
-                yield tuple(run)
-                run = []
-            run.append(token)
-            if text[token.end : match.start() + word.end()].strip("."):
-                yield tuple(run)
-                run = []
-        if run:
-            yield tuple(run)
-
-
 def mentions(text: str, cast: Sequence[Character]) -> tuple[Mention, ...]:
     """Names of the cast in ``text``, in order.
 
@@ -87,7 +44,7 @@ def mentions(text: str, cast: Sequence[Character]) -> tuple[Mention, ...]:
     bare = plain(text)
     found: list[Mention] = []
     for match in book.literal.finditer(bare) if book.literal else ():
-        owners = book.whole(tuple(_keys(match[0])))
+        owners = book.whole(tuple(keys_of(match[0])))
         if len(owners) == 1:
             found.append(book.mention(owners[0], match.start(), match.end(), text))
     for run in runs(bare):
@@ -116,11 +73,6 @@ def words_of(cast: Sequence[Character]) -> frozenset[str]:
     return _book(tuple(cast)).words
 
 
-def key_of(name: str) -> str:
-    """A name as it is compared: ``Dr. Smith's → dr smith``."""
-    return " ".join(_keys(name))
-
-
 @dataclass(frozen=True, slots=True)
 class _Name:
     """One of somebody's names as its words; ``hidden`` as in `Mention`."""
@@ -132,7 +84,7 @@ class _Name:
     @property
     def is_alias(self) -> bool:
         """Whether it is another name than the one to speak."""
-        return self.keys != tuple(_keys(self.owner.called))
+        return self.keys != tuple(keys_of(self.owner.called))
 
     @property
     def core(self) -> tuple[str, ...]:
@@ -163,7 +115,7 @@ class _Book:
 
     def is_first(self, mention: Mention) -> bool:
         """Whether a mention begins with what is never a later word of that person's names."""
-        key = next(_keys(mention.text))
+        key = next(keys_of(mention.text))
         names = [name.keys for name in self.names if name.owner.id == mention.id]
         return any(keys[0] == key for keys in names) and not any(key in keys[1:] for keys in names)
 
@@ -182,34 +134,23 @@ def _book(cast: tuple[Character, ...]) -> _Book:
     for character in cast:
         open_names = (character.called, character.full, *character.others) if character.named else ()
         for written, hidden in [*((n, False) for n in open_names), *((n, True) for n in character.hidden)]:
-            keys = tuple(_keys(written))
+            keys = tuple(keys_of(written))
             if keys and not any(n.keys == keys and n.owner.id == character.id for n in names):
                 names.append(_Name(character, keys, hidden))
                 if not all(word[0].isupper() for word in written.split()) or keys[0] == "the":
                     literal.append(_pattern(written))
     literal.sort(key=len, reverse=True)
-    pattern = re.compile(rf"(?<![\w'’-])(?:{'|'.join(literal)})(?![\w-])") if literal else None
+    pattern = re.compile("|".join(literal)) if literal else None
     return _Book(tuple(names), frozenset(key for name in names for key in name.keys), pattern)
 
 
 def _pattern(written: str) -> str:
+    """A name as it is written; in scripts without spaces (from U+2E80 on) with any letters beside it."""
     words = r"\s+".join(re.escape(word) for word in written.split())
-    return re.sub(r"\A[Tt]he(?=\\s)", "[Tt]he", words)
-
-
-def _keys(written: str) -> Iterator[str]:
-    for word in _WORD.finditer(written):
-        yield _token(word[0], 0).key
-
-
-def _token(word: str, start: int) -> Token:
-    """``Smith's`` → ``smith``; ``Dr.`` → ``dr``; a full stop is left out of the span as well."""
-    bare = _POSSESSIVE.sub("", word).rstrip(".")
-    return Token(bare.replace("’", "'").casefold(), start, start + len(bare))
-
-
-def _abbreviates(key: str) -> bool:
-    return key in NAME_TITLES or len(key) == 1
+    if any(char >= "\u2e80" for char in written):
+        return words
+    the = re.sub(r"\A[Tt]he(?=\\s)", "[Tt]he", words)
+    return rf"(?<![\w'’-]){the}(?![\w-])"
 
 
 def _within(keys: tuple[str, ...], name: tuple[str, ...]) -> bool:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.script.people import key_of, mentions, words_of
+from shotad.script.nameruns import key_of
+from shotad.script.people import mentions, words_of
 from shotad.types import Character
 
 CMD_AD = Path(__file__).parents[3] / "shared" / "data" / "cmd-ad"
@@ -88,6 +89,15 @@ def test_initials_keep_a_sentences_full_stop() -> None:
     cast = [Character("t", "Tom", "T.J. Hicks", ("T.J.",)), Character("x", "Max", "Mr. X")]
     text = "She sees T.J. Then T.J. runs to Mr. X."
     assert [m.text for m in mentions(text, cast)] == ["T.J", "T.J.", "Mr. X"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("Иван Петров", "Там стоит Петров."), ("Ζωή", "Η Ζωή τρέχει."), ("分", "分が走る"), ("R2-D2", "R2-D2 rolls."),
+     ("7 of 9", "He sees 7 of 9."), ("bell hooks", "He sees bell hooks’s book.")],
+)  # fmt: skip
+def test_names_of_other_scripts_and_kinds(name: str, text: str) -> None:
+    assert [mention.id for mention in mentions(text, [Character("x", name, name)])] == ["x"]
 
 
 def test_nobody_in_an_empty_cast() -> None:
