@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 
 from shotad.script.nameruns import key_of
+from shotad.script.namewords import NAME_TITLES
 from shotad.script.people import Mention, mentions, words_of
 from shotad.script.rules import Finding, Level
 from shotad.types import Character
@@ -65,11 +66,17 @@ def _nobodys(text: str, cast: Sequence[Character], people: PeopleIn) -> list[Fin
 
 def _usual(named: Sequence[Sequence[Mention]], casts: Sequence[Sequence[Character]]) -> dict[str, str]:
     """What each is called most often; of equals the name to speak, then the first."""
-    says = {c.id: key_of(c.called) for cast in casts for c in cast if c.named}
+    says = {c.id: _core(c.called) for cast in casts for c in cast if c.named}
     count: dict[str, Counter[str]] = {}
     for mention in (mention for those in named for mention in those if not mention.hidden):
-        count.setdefault(mention.id, Counter())[key_of(mention.text)] += 1
+        count.setdefault(mention.id, Counter())[_core(mention.text)] += 1
     return {person: _commonest(names, says.get(person, "")) for person, names in count.items()}
+
+
+def _core(name: str) -> str:
+    """A name as it is compared, without titles: ``Inspector Hubbard`` is no other name than ``Hubbard``."""
+    words = key_of(name).split()
+    return " ".join([word for word in words if word not in NAME_TITLES] or words)
 
 
 def _commonest(names: Counter[str], says: str) -> str:
@@ -80,7 +87,7 @@ def _two_names(found: Sequence[Mention], usual: dict[str, str], first: set[str])
     findings: list[Finding] = []
     seen = set(first)
     for mention in (mention for mention in found if not mention.hidden):
-        name, wanted = key_of(mention.text), usual[mention.id]
+        name, wanted = _core(mention.text), usual[mention.id]
         introduces = mention.id not in seen and set(wanted.split()) <= set(name.split())
         if name != wanted and not introduces:
             message = f"{mention.text!r} has another name in most lines: {wanted.title()!r}"

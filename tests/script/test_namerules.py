@@ -70,6 +70,10 @@ def test_the_full_name_may_introduce_somebody() -> None:
     ]  # fmt: skip
 
 
+def test_a_title_makes_no_other_name() -> None:
+    assert rules((1, "Ann runs."), (2, "Dr. Ann falls."), (3, "Ann sits.")) == [[], [], []]
+
+
 def test_without_a_cast_nothing_is_found() -> None:
     assert check_names([(1, "Boris runs."), (2, "Bo runs.")], lambda at: (), people_named) == ((), ())
 
