@@ -150,7 +150,7 @@ def _clear_records(path: Path, shots: Collection[int] | None, looks: npt.NDArray
 
     Returns how many went.
     """
-    if not path.exists():
+    if not (path.exists() or path.with_suffix(".aside.jsonl").exists()):
         return 0
     log = RecordLog(path)
     records = log.records()

@@ -85,9 +85,7 @@ def _ask(yes: bool, plan: str) -> None:
 def _plan(gone: Sequence[Member], photos: Photos, folders: Sequence[Path], everybody: bool) -> str:
     who = f"everybody ({len(gone)})" if everybody else _called(gone[0])
     runs = f", and what is kept of faces in {', '.join(map(str, folders))}" if folders else ""
-    return (
-        f"To forget {who}: {_count(photos.going, 'photo')} will be deleted, and the entry in cast.yaml{runs}."
-    )
+    return f"To forget {who}: {_count(photos.going, 'photo')} and the entry will be deleted{runs}."
 
 
 def _strike(file: CastFile, gone: Sequence[Member]) -> None:

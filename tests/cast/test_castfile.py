@@ -270,8 +270,10 @@ def test_a_change_touches_no_other_line(
 
 
 def test_entries_on_one_line_can_be_changed(folder: Path) -> None:
-    values = {"name": "Tom, Jr", "spoken": "Tom", "reveals": (Reveal(5),)}
-    after = changed(folder, WHOLE, lambda file: file.update("thom", **values))
+    def change(file: CastFile) -> None:
+        file.update("thom", name="Tom, Jr", spoken="Tom", reveals=(Reveal(5),))
+
+    after = changed(folder, WHOLE, change)
     assert "  - {id: thom, name: 'Tom, Jr', speak: Tom, photos: thom.jpg, reveal_at: 00:00:05}\n" in after
     assert read_cast(folder / "cast.yaml").members[1].spoken == "Tom"
 

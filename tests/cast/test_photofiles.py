@@ -56,7 +56,7 @@ def people(cast: Cast, folder: Path) -> dict[str, list[str]]:
             ["A.jpg", "empty/notes.txt", ".git/x.jpg", "__MACOSX/x.jpg", "m.shotad/x.jpg", "list.txt"],
             {"A": ["A.jpg"]},
         ),
-        (["person-01/1.jpg", "Person X.jpg"], {"": ["person-01/1.jpg"], "Person X": ["Person X.jpg"]}),
+        (["person-01/1.jpg", "Person X.jpg"], {"Person X": ["Person X.jpg"], "": ["person-01/1.jpg"]}),
     ],
 )
 def test_a_folder_of_photos_is_a_cast(tmp_path: Path, files: list[str], found: dict[str, list[str]]) -> None:

@@ -1,0 +1,302 @@
+"""``shotad cast`` as a user meets it: show, name, merge, forget."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from tests.cli.program import Said, Shotad
+from tests.painted_faces import Head, PaintedFaces, Take, paint_film, painted_faces, photo
+
+__all__ = ["painted_faces"]
+
+CAST = """\
+# Season one.
+people:
+  - id: person-01
+    name: Ann Lee  # sure
+    speak: Ann
+    pronoun: she
+    photos: person-01
+  - id: person-02
+    name:
+    photos: [person-02, bo.png]
+  - id: person-03
+    nameless: true
+"""
+
+
+def picture(path: Path, shade: int) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.new("RGB", (16, 16), (shade, 0, 0)).save(path)
+    return path
+
+
+@pytest.fixture
+def cast(tmp_path: Path) -> Path:
+    folder = tmp_path / "my cast"
+    for number, name in enumerate(("person-01/1.jpg", "person-01/2.jpg", "person-02/1.jpg", "bo.png")):
+        picture(folder / name, number)
+    (folder / "cast.yaml").write_text(CAST)
+    return folder
+
+
+def text_of(cast: Path) -> str:
+    return (cast / "cast.yaml").read_text()
+
+
+def test_who_is_in_a_cast_is_said_line_by_line(shotad: Shotad, cast: Path) -> None:
+    said = shotad("cast", "show", cast)
+    assert said == Said(0, said.out, "")
+    assert said.out.splitlines() == [
+        f"{cast / 'cast.yaml'}: 3 people.",
+        "1. person-01: Ann Lee, AD says Ann. Pronoun she. 2 photos.",
+        "2. person-02: no name yet. 2 photos.",
+        "3. person-03: extra, never named. No photos.",
+        "Note: Without a name yet, so never named: person-02.",
+        "Note: Without photos, so never recognised: person-03.",
+    ]
+
+
+def test_programs_get_it_as_json(shotad: Shotad, cast: Path) -> None:
+    shotad("cast", "name", cast, "2", "Bo", "--reveal-at", "ep1=never", "--reveal-at", "5")
+    value = json.loads(shotad("cast", "show", cast, "--json").out)
+    assert value["source"] == str(cast / "cast.yaml")
+    assert len(value["warnings"]) == 2
+    assert value["people"][1] == {
+        "number": 2,
+        "id": "person-02",
+        "name": "Bo",
+        "says": "Bo",
+        "aliases": [],
+        "pronoun": "",
+        "descriptor": "",
+        "reveal_at": [{"film": "ep1", "seconds": None}, {"film": None, "seconds": 5.0}],
+        "photos": [str(cast / "person-02/1.jpg"), str(cast / "bo.png")],
+        "nameless": False,
+    }
+
+
+def test_a_bank_is_shown_with_its_pictures(shotad: Shotad, tmp_path: Path) -> None:
+    bank = tmp_path / "bank.json"
+    bank.write_text('{"tt1": [{"id": "nm1", "role": "Queen"}], "tt2": []}')
+    picture(tmp_path / "faces" / "nm1.jpg", 1)
+    said = shotad("cast", "show", bank, "--cast-key", "tt1", "--cast-photos", tmp_path / "faces")
+    assert said.out.splitlines()[1:] == ["1. nm1: Queen. 1 photo."]
+    assert "--cast-key: tt1, tt2" in shotad("cast", "show", bank).err
+    assert "only read" in shotad("cast", "name", bank, "1", "x").err
+
+
+def test_a_name_is_filled_in_and_all_else_stays(shotad: Shotad, cast: Path) -> None:
+    said = shotad("cast", "name", cast, "2", "Bo Diddley", "--speak", "Bo", "--alias", "The Originator",
+                  "--alias", "Ellas", "--pronoun", "he", "--descriptor", "the man with the guitar",
+                  "--reveal-at", "12:30")  # fmt: skip
+    assert said.out == (
+        "2. person-02: Bo Diddley, AD says Bo. Also The Originator, Ellas. Pronoun he. 2 photos. "
+        "Named from 00:12:30. Without the name: the man with the guitar.\n"
+    )
+    assert text_of(cast) == CAST.replace(
+        "    name:\n    photos: [person-02, bo.png]\n",
+        "    name: Bo Diddley\n    speak: Bo\n    aliases: [The Originator, Ellas]\n    pronoun: he\n"
+        "    descriptor: the man with the guitar\n    reveal_at: 00:12:30\n    photos: [person-02, bo.png]\n",
+    )
+    assert shotad("cast", "name", cast, "ellas", "--speak", "").code == 0
+    assert "AD says" not in shotad("cast", "show", cast).out.splitlines()[2]
+
+
+def test_extras_are_made_and_unmade(shotad: Shotad, cast: Path) -> None:
+    assert "extra, never named" in shotad("cast", "name", cast, "person-02", "--nameless").out
+    assert "3. person-03: Cy. No photos." in shotad("cast", "name", cast, "3", "Cy").out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "needle"),
+    [
+        (("2", "Ann"), 1, "shotad cast merge"),
+        (("2", "Bo", "--alias", "ANN LEE"), 1, "person-01 is called 'Ann Lee' already"),
+        (("4", "Bo"), 1, "nobody called '4'. There are: person-01, person-02, person-03."),
+        (("preson-02", "Bo"), 1, "Did you mean person-02?"),
+        (("2",), 2, "nothing to say of person-02"),
+        (("2", "Bo", "--nameless"), 2, "exclude each other"),
+        (("2", "Bo", "--pronoun", "xe"), 2, "'xe' is not one of"),
+        (("2", "Bo", "--reveal-at", "soon"), 2, "--reveal-at 'soon' is no time. Write 00:12:30"),
+    ],
+)
+def test_mistakes_in_naming_are_explained(
+    shotad: Shotad, cast: Path, words: tuple[str, ...], code: int, needle: str
+) -> None:
+    said = shotad("cast", "name", cast, *words)
+    assert (said.code, said.out) == (code, "")
+    assert needle in said.err
+    assert text_of(cast) == CAST
+
+
+def test_two_entries_become_one_person(shotad: Shotad, cast: Path) -> None:
+    shotad("cast", "name", cast, "2", "Doctor Lee", "--descriptor", "the doctor")
+    said = shotad("cast", "merge", cast, "doctor lee", "person-01")
+    assert said.out == (
+        "1. person-01: Ann Lee, AD says Ann. Also Doctor Lee. Pronoun she. 4 photos. "
+        "Without the name: the doctor.\n"
+    )
+    assert text_of(cast) == (
+        CAST[: CAST.index("    pronoun")]
+        + "    aliases: [Doctor Lee]\n    pronoun: she\n    descriptor: the doctor\n"
+        "    photos: [person-01, person-02, bo.png]\n  - id: person-03\n    nameless: true\n"
+    )
+    assert "itself" in shotad("cast", "merge", cast, "1", "ann").err
+
+
+def test_a_name_moves_to_whoever_has_none(shotad: Shotad, cast: Path) -> None:
+    assert shotad("cast", "merge", cast, "1", "3").out == (
+        "2. person-03: Ann Lee, AD says Ann. Pronoun she. 2 photos.\n"
+    )
+
+
+def test_entries_without_ids_keep_theirs(shotad: Shotad, cast: Path) -> None:
+    (cast / "cast.yaml").write_text("- photos: person-01\n- photos: person-02\n")
+    assert shotad("cast", "merge", cast, "person", "person-2").out == "1. person-2: no name yet. 3 photos.\n"
+    assert shotad("cast", "name", cast, "1", "Bo").out == "1. person-2: Bo. 3 photos.\n"
+
+
+def test_a_person_is_forgotten(shotad: Shotad, cast: Path, tmp_path: Path) -> None:
+    outside = picture(tmp_path / "family.png", 9)
+    text = CAST.replace("photos: person-01", f"photos: [person-01, '{outside}']") + "# Ann Lee again\n"
+    (cast / "cast.yaml").write_text(text)
+    said = shotad("cast", "forget", cast, "ann", "--yes")
+    assert said.code == 0
+    assert said.out.splitlines() == [
+        "Forgotten: person-01 (Ann Lee).",
+        "2 photos deleted.",
+        f"Note: Not deleted, for it lies outside of the cast folder or is somebody else's too: {outside}",
+        f"Note: The name Ann Lee still stands in {cast / 'cast.yaml'}, line 8.",
+    ]
+    assert not (cast / "person-01").exists()
+    assert outside.exists()
+    assert (cast / "person-02" / "1.jpg").exists()
+    assert "person-01" not in text_of(cast)
+
+
+def test_everybody_is_forgotten(shotad: Shotad, cast: Path) -> None:
+    (cast / "discovered.json").write_text("{}")
+    (cast / "overview.html").write_text("<p>")
+    value = json.loads(shotad("cast", "forget", cast, "--all", "--yes", "--json").out)
+    assert [one["id"] for one in value["forgotten"]] == ["person-01", "person-02", "person-03"]
+    assert len(value["deleted"]) == 4
+    assert sorted(p.name for p in cast.iterdir() if p.name != ".lock") == ["cast.yaml"]
+    assert text_of(cast) == "# Season one.\npeople:\n"
+    assert shotad("cast", "show", cast).out == f"{cast / 'cast.yaml'}: 0 people.\n"
+
+
+def test_photos_without_a_cast_file_are_forgotten(shotad: Shotad, cast: Path) -> None:
+    (cast / "cast.yaml").unlink()
+    assert shotad("cast", "forget", cast, "bo", "--yes").code == 0
+    assert sorted(p.name for p in cast.rglob("*.*") if p.name != ".lock") == ["1.jpg", "1.jpg", "2.jpg"]
+
+
+class Terminal(io.StringIO):
+    """Somebody at a terminal who types this."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "said"),
+    [("y\n", 0, ""), ("n\n", 1, "Nothing was deleted."), ("\n", 1, "Nothing was deleted.")],
+)
+def test_one_is_asked_first(
+    shotad: Shotad, cast: Path, monkeypatch: pytest.MonkeyPatch, typed: str, code: int, said: str
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal(typed))
+    heard = shotad("cast", "forget", cast, "2")
+    assert heard.code == code
+    assert "To forget person-02: 2 photos and the entry will be deleted. This cannot be undone." in heard.err
+    assert said in heard.err
+    assert (cast / "bo.png").exists() == bool(code)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "needle"),
+    [
+        (("1",), 2, "Nothing was deleted: nobody is there to be asked. Add --yes."),
+        ((), 2, "Give an id or name, or --all."),
+        (("1", "--all", "--yes"), 2, "Give an id or name, or --all."),
+        (("x", "--yes"), 1, "nobody called 'x'"),
+        (("1", "--yes", "--film-folder", "gone.shotad"), 2, "gone.shotad is no work folder"),
+    ],
+)
+def test_mistakes_in_forgetting_delete_nothing(
+    shotad: Shotad,
+    cast: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
+    code: int,
+    needle: str,
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    said = shotad("cast", "forget", cast, *words)
+    assert (said.code, said.out) == (code, "")
+    assert needle in said.err
+    assert text_of(cast) == CAST
+    assert (cast / "person-01" / "1.jpg").exists()
+
+
+@pytest.mark.parametrize("words", [("show",), ("name", "1", "x"), ("merge", "1", "2"), ("forget", "1")])
+def test_what_is_not_there_is_told(shotad: Shotad, tmp_path: Path, words: tuple[str, ...]) -> None:
+    said = shotad("cast", words[0], tmp_path / "gone", *words[1:])
+    assert (said.code, said.out) == (1, "")
+    assert f"There is no cast {tmp_path / 'gone'}." in said.err
+    assert not list(tmp_path.iterdir())
+
+
+FAKE = (
+    "--engine",
+    "fake",
+    *(
+        word
+        for setting in (
+            "slots.find_credits=false",
+            "speech.source=none",
+            "scale.method=none",
+            "threads.features=grid",
+        )
+        for word in ("--set", setting)
+    ),
+)
+
+
+def test_faces_in_work_folders_are_forgotten(
+    shotad: Shotad, tmp_path: Path, painted_faces: PaintedFaces
+) -> None:
+    film = paint_film(
+        tmp_path / "film.mp4", (Take(3, (Head("ann"),)), Take(3, (Head("bo"),)), Take(3, (Head("cy"),)))
+    )
+    cast = tmp_path / "cast"
+    for who in ("ann", "bo"):
+        photo(cast / f"{who}.png", who)
+    run = film.with_suffix(".shotad")
+    said = shotad("describe", film, *FAKE, "--cast", cast, "--no-sheet", "--quiet")
+    assert said == Said(0, "", "")
+
+    def shots() -> list[int]:
+        return [json.loads(line)["shot"] for line in (run / "faces.jsonl").read_text().splitlines()]
+
+    assert len(shots()) == 3
+    left = shotad("cast", "forget", cast, "bo", "--yes").out
+    assert f"Work folders that hold faces were left alone: {run}. Name them with --film-folder." in left
+    assert len(shots()) == 3
+    said = shotad("cast", "forget", cast, "ann", "--yes", "--film-folder", film)
+    assert f"{run}: cast-faces.json changed, characters.json changed, 1 records of shots removed." in said.out
+    assert "Lines that were written with the name stay" in said.out
+    assert len(shots()) == 2
+    assert '"ann"' not in (run / "characters.json").read_text()
+    photo(cast / "cy.png", "cy")
+    assert shotad("cast", "forget", cast, "--all", "--yes", "--film-folder", run).code == 0
+    assert not [
+        name for name in ("faces.jsonl", "cast-faces.json", "characters.json") if (run / name).exists()
+    ]
