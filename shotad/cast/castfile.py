@@ -241,6 +241,8 @@ def _found(spec: str, folder: Path, source: Source, line: int) -> tuple[Path, ..
     except FileNotFoundError as error:
         hint = f"Photos are looked for from {folder}; name a file, a folder, or a pattern such as anna-*.jpg."
         raise source.error(line, f"the photo {spec!r} is missing: {error}.", hint) from None
+    except OSError as error:
+        raise source.error(line, f"the photo {spec!r} cannot be read: {error.strerror}.") from None
     except ValueError as error:
         raise source.error(line, f"{error}", f"Formats: {formats()}.") from None
 
@@ -251,7 +253,7 @@ def _with_photos(entry: Entry, folder: Path) -> Member:
     for spec in entry.photos:
         try:
             photos |= dict.fromkeys(photos_of(spec, folder))
-        except (FileNotFoundError, ValueError):
+        except (OSError, ValueError):
             continue
     return replace(entry.member, photos=tuple(photos))
 

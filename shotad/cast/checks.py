@@ -58,7 +58,7 @@ def warnings(members: Sequence[Member]) -> tuple[str, ...]:
 
 
 def _unnamed(members: Sequence[Member]) -> str:
-    ids = [member.id for member in members if not member.name and not member.nameless]
+    ids = [member.id for member in members if not member.says and not member.nameless]
     return f"Without a name yet, so never named: {_few(ids)}." if ids else ""
 
 

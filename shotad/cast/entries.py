@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from shotad.cast.ids import distinct_ids, is_id
-from shotad.cast.members import Member, Reveal
+from shotad.cast.members import Member, Reveal, same_film
 from shotad.cast.yamltext import Source
 from shotad.script.timecode import parse_time, timecode
 
@@ -118,8 +118,9 @@ def _text(node: yaml.Node, source: Source, what: str = "A text") -> str:
 
 
 def tidy(text: str) -> str:
-    """On one line, composed letters, single spaces."""
-    return " ".join(unicodedata.normalize("NFC", text).split())
+    """On one line, composed letters, single spaces, without control characters."""
+    words = unicodedata.normalize("NFC", text).split()
+    return " ".join("".join(c for c in word if unicodedata.category(c) != "Cc") for word in words)
 
 
 def _texts(node: yaml.Node, source: Source) -> tuple[str, ...]:
@@ -175,7 +176,7 @@ def _reveals(node: yaml.Node, source: Source) -> tuple[Reveal, ...]:
     for key, value in node.value:
         _text(key, source, "The name of a film")
         film = film_name(str(key.value))
-        if film in found:
+        if any(same_film(film, other) for other in found):
             raise source.error(key, f"the film {key.value!r} stands twice.", "Keep one of them.")
         found[film] = _reveal(_text(value, source, "A time"), film, value, source)
     return tuple(found.values())

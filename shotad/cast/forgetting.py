@@ -28,8 +28,8 @@ FACES, DISCOVERED, PHOTOS, CHARACTERS = "faces", "discovered", "cast-faces", "ch
 """Names of the records in a work folder that hold faces, or say whose they are."""
 
 LITTLE_ALIKE = 0.2
-"""Cosine to a person's photos from which a face goes with them: far below that from which they are named, so
-that looks that were not recognised go too. Most strangers stay below it."""
+"""Cosine to a person's photos from which a face goes with them: half of that from which SFace names
+somebody, so that looks that were not recognised go too. Most strangers stay below it."""
 
 
 @dataclass(frozen=True, slots=True)

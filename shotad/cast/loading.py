@@ -21,6 +21,13 @@ def load_cast(path: Path, *, key: str = "", photos: Path | None = None) -> Cast:
     bank. Photos are files that are there; whether they show a face is not looked at. Raises CastError, with
     the line where a file holds the mistake.
     """
+    try:
+        return _loaded(path, key, photos)
+    except OSError as error:
+        raise CastError(f"The cast {path} cannot be read: {error.strerror}.", "Look at its rights.") from None
+
+
+def _loaded(path: Path, key: str, photos: Path | None) -> Cast:
     if not path.exists():
         raise CastError(f"There is no cast {path}.", f"Name {_KINDS}.")
     if path.suffix.lower() == ".json" and path.is_file():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,15 @@ class Reveal:
 
     seconds: float
     film: str = ""
+
+
+def same_film(one: str, other: str) -> bool:
+    """Whether two names of films are the same: some systems spell é in two characters, or ignore case."""
+    return _spelled(one) == _spelled(other)
+
+
+def _spelled(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +57,7 @@ class Member:
 
     def revealed(self, film: str) -> float:
         """The second from which the name may be used in ``film``; 0 where nothing is said of it."""
-        own = [r.seconds for r in self.reveals if r.film == film]
+        own = [r.seconds for r in self.reveals if r.film and same_film(r.film, film)]
         return (own or [r.seconds for r in self.reveals if not r.film] or [0.0])[0]
 
     def character(self, film: str, at: float) -> Character | None:

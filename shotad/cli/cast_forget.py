@@ -143,13 +143,15 @@ def _left(file: CastFile, gone: Sequence[Member]) -> list[tuple[str, int]]:
     """Names that are still in the file, in comments or others' entries, with the line."""
     import re
 
+    from shotad.cast.castfile import HEAD
+
     names = {member.name for member in gone if member.name}
     lines = list(enumerate(file.text.splitlines(), 1)) if file.exists else []
     return [
         (name, number)
         for name in sorted(names)
         for number, line in lines
-        if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", line)
+        if line not in HEAD.splitlines() and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", line)
     ]
 
 

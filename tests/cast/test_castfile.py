@@ -417,3 +417,21 @@ def test_any_text_reads_back_as_it_was_written(
     assert untouched == [m for m in CastFile.open(folder).members if m.id != person]
     (folder / "before.yaml").write_text(WHOLE, encoding="utf-8")
     assert untouched == [m for m in CastFile.open(folder / "before.yaml").members if m.id != person]
+
+
+def test_films_are_known_however_their_names_are_spelled(folder: Path) -> None:
+    (member,) = read(folder, "- name: A\n  reveal_at: {Ame\u0301lie (2001).mkv: 5, others: 7}\n")
+    assert member.revealed("Am\u00e9lie (2001)") == member.revealed("AM\u00c9LIE (2001)") == 5
+    assert member.revealed("Amelie") == 7
+    with pytest.raises(CastError, match="stands twice"):
+        read(folder, "- name: A\n  reveal_at: {Pilot: 5, pilot.mp4: 7}\n")
+
+
+def test_photos_that_cannot_be_looked_for_are_told_with_their_line(folder: Path) -> None:
+    with pytest.raises(CastError, match="line 2: the photo 'x+' cannot be read: File name too long"):
+        read(folder, f"- name: A\n  photos: {'x' * 300}\n")
+
+
+def test_control_characters_are_left_out(folder: Path) -> None:
+    (member,) = read(folder, '- name: "A\\a\\tB\\0"\n')
+    assert member.name == "A B"

@@ -126,6 +126,15 @@ def test_pictures_that_show_nobody_of_the_bank_are_a_mistake(tmp_path: Path) -> 
         load_cast(bank(tmp_path), key="tt2", photos=tmp_path / "gone")
 
 
+def test_a_cast_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(CastError, match="cannot be read: Permission denied"):
+        load_cast(tmp_path)
+
+
 def test_what_is_no_cast_is_told(tmp_path: Path) -> None:
     (tmp_path / "cast.yaml").write_text("- name: A\n")
     (tmp_path / "film.mp4").touch()

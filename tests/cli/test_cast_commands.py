@@ -110,7 +110,8 @@ def test_a_name_is_filled_in_and_all_else_stays(shotad: Shotad, cast: Path) -> N
 
 
 def test_extras_are_made_and_unmade(shotad: Shotad, cast: Path) -> None:
-    assert "extra, never named" in shotad("cast", "name", cast, "person-02", "--nameless").out
+    said = shotad("cast", "name", cast, "person-02", "--nameless").out
+    assert said == "2. person-02: extra, never named. 2 photos.\n"
     assert "3. person-03: Cy. No photos." in shotad("cast", "name", cast, "3", "Cy").out
 
 
