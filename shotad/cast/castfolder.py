@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -264,9 +263,3 @@ def _moment(second: float) -> str:
 
 def _edges(box: Box) -> Sequence[float]:
     return [round(edge, 6) for edge in (box.left, box.top, box.right, box.bottom)]
-
-
-def as_json(found: Found) -> dict[str, Any]:
-    """What was seen in one film, for ``--json``."""
-    return {"film": found.name, "shots": found.shots, "seconds": round(found.seconds, 3),
-            "first": round(found.first, 6)}  # fmt: skip

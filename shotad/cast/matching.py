@@ -115,7 +115,7 @@ def _matched(
     if sure is not None:
         return Match(sure)
     if owner is not None:
-        return Match(owner)
+        return Match(owner, like if like != owner else None)
     if claims.lost > len(claims.kept):
         return Match(dismissed=True)
     return Match(like=_most(claims.kept) if claims.kept else like)

@@ -106,13 +106,13 @@ class _Offer:
 
 
 def _chosen(left: list[_Offer], centre: Embedding, there: Embeddings, count: int) -> list[_Offer]:
-    """One after the other the best, given those before it; nothing that is known already."""
+    """One after the other the best, given those before it; nothing that shows what is known already."""
     chosen: list[_Offer] = []
     left = [offer for offer in left if not len(there) or float((there @ offer.embedding).max()) < _KNOWN]
     while left and len(chosen) < count:
         best = max(left, key=lambda o: (_value(o, centre, there, chosen), -o.look.face.seconds))
         chosen.append(best)
-        left.remove(best)
+        left = [o for o in left if o is not best and float(o.embedding @ best.embedding) < _KNOWN]
     return chosen
 
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from shotad.cast.castfile import CastFile, cast_path
-from shotad.cast.castfolder import held
+from shotad.cast.castfolder import Facts, held
 from shotad.cast.people import people_in
-from shotad.casting.filing import Discovery, Reel, file_people
+from shotad.casting.discovery import Discovery
+from shotad.casting.filing import Reel, file_people, join_of
 from shotad.casting.reading import ShotFaces, Source, Wanted, known_faces, read_faces, ticks_in
 from shotad.errors import UsageError
 from shotad.prepare import Bench, shots_step
@@ -30,9 +31,10 @@ def discover(bench: Bench, place: Path) -> Discovery:
     """
     place = cast_path(place).parent
     CastFile.open(place)
+    Facts.read(place)
     models = make_face_models(bench.config.cast, bench.progress)
     tracks = [track for shot in _faces(bench, models) for track in shot.tracks]
-    info, join = bench.film.info, _join(bench, models)
+    info, join = bench.film.info, join_of(models, bench.config)
     people = people_in(tracks, info.size_within(max_pixels=PIXELS)[1], join, models.margin)
     faces = sum(len(track.faces) for track in tracks)
     if not people and not cast_path(place).exists():
@@ -40,10 +42,6 @@ def discover(bench: Bench, place: Path) -> Discovery:
     reel = Reel(info.fingerprint, info.name, info.size_within(max_pixels=PIXELS)[1], bench.film.pictures)
     with held(place):
         return replace(file_people(people, place, reel, models, bench.config, bench.progress), faces=faces)
-
-
-def _join(bench: Bench, models: FaceModels) -> float:
-    return models.join if bench.config.discover.join is None else bench.config.discover.join
 
 
 def _faces(bench: Bench, models: FaceModels) -> list[ShotFaces]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
@@ -28,20 +27,16 @@ from shotad.cast.members import Cast, Member
 from shotad.cast.overview import write_overview
 from shotad.cast.people import Person, person_of
 from shotad.cast.portraits import Embeddings, Look, Portrait, best_of, looks_of, portrait, promising
+from shotad.casting.discovery import Discovery, Known, Way, comment_of
 from shotad.config import Config
 from shotad.film.clips import Pictures
 from shotad.progress import Progress, reported
-from shotad.script.timecode import timecode
 from shotad.sight.facemodels import FaceModels
 
 _MOST = 4
 """Times ``discover.pictures`` that a person may have; then no further film adds to them."""
 _TRIES = 3
 """Looks that are cut out for each picture kept."""
-
-Way = Literal["new", "add", "renew", "leave"]
-"""What becomes of a person's pictures: somebody new; known, but not from this film; those of an earlier run
-over the film are chosen again; somebody has changed them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,45 +50,6 @@ class Reel:
     pictures: Pictures
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """One person of the film as they are in the cast now.
-
-    ``added`` and ``removed`` count pictures; ``like`` is the id of somebody whom they may be.
-    """
-
-    found: Found
-    name: str
-    way: Way
-    added: int = 0
-    removed: int = 0
-    like: str = ""
-
-    @property
-    def id(self) -> str:
-        """Who in the cast."""
-        return self.found.id
-
-
-@dataclass(frozen=True, slots=True)
-class Discovery:
-    """What a run found, the most seen first, and what it did.
-
-    ``gone`` are ids of an earlier run that the film no longer shows and of whom nothing was filled in;
-    ``brief`` and ``unclear`` count who was left out: seen too shortly, and without a picture by which they
-    could be known again; ``dismissed`` those whom somebody has taken out of the cast before.
-    """
-
-    folder: Path
-    film: str
-    people: tuple[Known, ...] = ()
-    gone: tuple[str, ...] = ()
-    brief: int = 0
-    unclear: int = 0
-    dismissed: int = 0
-    faces: int = 0
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Case:
     """A person found, whose they are, and how many pictures they may get beside those ``there``."""
@@ -105,6 +61,10 @@ class _Case:
     count: int
     there: Embeddings
 
+    def is_open(self, blank: Collection[str]) -> bool:
+        """Whether all of them is up to this run; ``blank`` are members of whom nothing is filled in."""
+        return self.way == "new" or (self.way == "renew" and self.member in blank)
+
 
 def file_people(
     people: Sequence[Person], place: Path, reel: Reel, models: FaceModels, config: Config, progress: Progress
@@ -113,16 +73,17 @@ def file_people(
     file, facts = CastFile.open(place), Facts.read(place)
     holdings = Holdings(place, file.members, facts)
     gallery = _gallery(holdings, reel.film, models, config)
-    borders = Borders(max(models.threshold, config.discover.join or models.join), models.margin)
+    borders = Borders(max(models.threshold, join_of(models, config)), models.margin)
     matches = match_people(people, reel.film, holdings, lambda p: _likeness(p, gallery), borders)
     cases = _cases(people, matches, holdings, gallery, reel.film, config.discover.pictures)
     least = config.discover.least_seconds * config.discover.looks - 1e-6
-    seen = [case for case in cases if case.member is not None or case.person.looks >= least]
+    blank = {member.id for member in file.members if is_blank(member)}
+    seen = [case for case in cases if case.person.looks >= least or not case.is_open(blank)]
     portraits = _portraits(seen, reel, models, progress)
-    kept = [case for case in seen if case.way != "new" or portraits[case]]
+    kept = [case for case in seen if portraits[case] or not case.is_open(blank)]
     filing = _Filing(file, holdings, reel, config.discover.looks, list(facts.pictures))
     gone = filing.clear({case.member for case in kept})
-    known = filing.put(kept, portraits, borders.threshold)
+    known = filing.put(kept, portraits, borders.threshold - borders.margin)
     filing.close(known, gone)
     left_out = (len(cases) - len(seen), len(seen) - len(kept), sum(match.dismissed for match in matches))
     return Discovery(place, reel.name, tuple(known), tuple(gone), *left_out)
@@ -130,13 +91,19 @@ def file_people(
 
 def _gallery(holdings: Holdings, film: str, models: FaceModels, config: Config) -> Gallery:
     """The photos of the cast, without those that an earlier run cut from this film."""
-    own = {picture.file for picture in holdings.facts.of_film(film) if holdings.holder(picture) == picture.id}
-    paths = {holdings.folder / name for name in own}
-    members = (
-        replace(m, photos=tuple(photo for photo in m.photos if photo not in paths)) for m in holdings.members
-    )
+    own = {(picture.id, picture.sha256) for picture in holdings.facts.of_film(film)}
+    members = []
+    for member in holdings.members:
+        hashed = zip(member.photos, holdings.hashes[member.id], strict=True)
+        photos = tuple(photo for photo, sha in hashed if (member.id, sha) not in own)
+        members.append(replace(member, photos=photos))
     settings = config.cast.model_copy(update={"first": None})
     return read_gallery(Cast(tuple(members)), models, settings).gallery
+
+
+def join_of(models: FaceModels, config: Config) -> float:
+    """Likeness above which two groups of faces are one person."""
+    return models.join if config.discover.join is None else config.discover.join
 
 
 def _likeness(person: Person, gallery: Gallery) -> Mapping[str, float]:
@@ -153,10 +120,12 @@ def _cases(
 ) -> list[_Case]:
     """One case for each member found and each new person, the most seen first."""
     parts: dict[str, list[Person]] = {}
+    likes: dict[str, str] = {}
     cases: list[_Case] = []
     for person, match in zip(people, matches, strict=True):
         if match.member is not None:
             parts.setdefault(match.member, []).append(person)
+            likes.setdefault(match.member, match.like or "")
         elif not match.dismissed:
             cases.append(_Case(person, None, match.like or "", "new", pictures, _none(person)))
     for member in holdings.members:
@@ -166,7 +135,7 @@ def _cases(
             there = gallery.photos.get(member.id, _none(whole))
             old = len(member.photos) - sum(p.id == member.id for p in holdings.facts.of_film(film))
             count = 0 if way == "leave" else min(pictures, _MOST * pictures - old)
-            cases.append(_Case(whole, member.id, "", way, max(count, 0), there))
+            cases.append(_Case(whole, member.id, likes[member.id], way, max(count, 0), there))
     return sorted(cases, key=lambda case: (-case.person.looks, case.person.first))
 
 
@@ -241,24 +210,26 @@ class _Filing:
         return remove_pictures(self._place, pictures)
 
     def put(
-        self, cases: Sequence[_Case], portraits: Mapping[_Case, Sequence[Portrait]], threshold: float
+        self, cases: Sequence[_Case], portraits: Mapping[_Case, Sequence[Portrait]], like: float
     ) -> list[Known]:
-        """Write the pictures and the entries of all."""
+        """Write the pictures and the entries of all; from the likeness ``like`` on two may be one person."""
         taken = {*(m.id for m in self.holdings.members), *(p.id for p in self.holdings.facts.pictures)}
         fresh = free_ids(taken, self._place)
         ids = {case: case.member or next(fresh) for case in cases}
         names = {member.id: member.name for member in self.holdings.members}
+        there = {*ids.values(), *(member.id for member in self.file.members)}
         known = []
         for case in cases:
             added, removed = self._renew(case, ids[case], portraits[case])
-            like = case.like or _resembling(case, cases, ids, threshold)
+            alike = "" if names.get(ids[case]) else case.like or _resembling(case, cases, ids, like)
             found = self._found(case.person, ids[case])
-            known.append(Known(found, names.get(found.id, ""), case.way, added, removed, like))
+            alike = alike if alike in there else ""
+            known.append(Known(found, names.get(found.id, ""), case.way, added, removed, alike))
         return known
 
     def _renew(self, case: _Case, person: str, portraits: Sequence[Portrait]) -> tuple[int, int]:
         """Bring a person's pictures to what was chosen: how many came, how many went."""
-        if case.way == "leave":
+        if case.way == "leave" or not portraits:
             return 0, 0
         place, stem = self._place_of(case, person), stem_of(self.reel.name)
         before = [p for p in self._of_film() if p.id == person]
@@ -309,26 +280,13 @@ class _Filing:
         write_overview(self._place, self.file.members, facts, likes)
 
 
-def comment_of(found: Sequence[Found], like: str = "") -> str:
-    """What stands above a person's entry.
-
-    >>> comment_of([Found("person-01", "f", "ep1.mp4", 2, 3.3, 83.5)], "anna")
-    '2 shots, 3 s in view, first at 00:01:23 in ep1.mp4\\nLooks like anna; if they are one: merge them'
-    """
-    shots, seconds = sum(f.shots for f in found), sum(f.seconds for f in found)
-    films = f"{len(found)} films, " if len(found) > 1 else ""
-    first = f"first at {timecode(found[0].first)[:8]} in {found[0].name}"
-    lines = [f"{films}{shots} {'shot' if shots == 1 else 'shots'}, {seconds:.0f} s in view, {first}"]
-    return "\n".join(lines + ([f"Looks like {like}; if they are one: merge them"] if like else []))
-
-
-def _resembling(case: _Case, cases: Sequence[_Case], ids: Mapping[_Case, str], threshold: float) -> str:
+def _resembling(case: _Case, cases: Sequence[_Case], ids: Mapping[_Case, str], like: float) -> str:
     """The id of who is more seen and so alike that both may be one."""
-    if case.way != "new":
+    if case.way not in ("new", "renew"):
         return ""
     before = [other for other in cases[: cases.index(case)] if not other.person.meets(case.person)]
     best = max(before, key=lambda other: float(other.person.centre @ case.person.centre), default=None)
-    return ids[best] if best and float(best.person.centre @ case.person.centre) >= threshold else ""
+    return ids[best] if best and float(best.person.centre @ case.person.centre) >= like else ""
 
 
 def _is_subfolder(spec: str, place: Path) -> bool:

@@ -12,7 +12,7 @@ from shotad.cli.console import Console
 from shotad.cli.options import console_options, film_options, opened, settings
 
 if TYPE_CHECKING:
-    from shotad.casting.filing import Discovery, Known
+    from shotad.casting.discovery import Discovery, Known
 
 
 @click.command(name="discover")
