@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from shotad.sight.facemodels import Following
 from shotad.sight.faces import Embedding, Face
@@ -95,16 +96,20 @@ def parted(strand: Strand, following: Following) -> list[Strand]:
         return [strand]
     vectors = np.stack([look.embedding for look in strand])
     worth = np.array([look.worth for look in strand])
-    weights, likeness = np.outer(worth, worth), vectors @ vectors.T
-    across = [_mean(likeness[:i, i:], weights[:i, i:]) for i in range(2, len(strand) - 1)]
+    weights = np.outer(worth, worth)
+    sums, shares = (_across(m) for m in (weights * (vectors @ vectors.T), weights))
+    across = sums / np.maximum(shares, 1e-9)
     at = int(np.argmin(across))
     if across[at] >= following.near:
         return [strand]
     return [*parted(strand[: at + 2], following), *parted(strand[at + 2 :], following)]
 
 
-def _mean(values: Embedding, weights: Embedding) -> float:
-    return float((values * weights).sum() / max(float(weights.sum()), 1e-9))
+def _across(matrix: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+    """The sum of ``matrix[:i, i:]`` for each ``i`` that leaves two rows on either side, by running sums."""
+    above = np.cumsum(np.cumsum(matrix, axis=0, dtype=np.float64), axis=1)
+    i = np.arange(2, len(matrix) - 1)
+    return np.asarray(above[i - 1, -1] - above[i - 1, i - 1], np.float64)
 
 
 def believed(strand: Strand, following: Following) -> bool:

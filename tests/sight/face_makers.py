@@ -84,8 +84,8 @@ def tiny_scrfd(path: Path) -> Path:
         weights = np.zeros((1, 3, stride, stride), np.float32)
         weights[0, 0] = 1 / stride**2
         constants[f"red{stride}"] = weights
-        constants[f"edges{stride}"] = np.tile(np.float32(EDGES), (2 * places, 1))
-        constants[f"points{stride}"] = np.tile(np.float32(POINTS), (2 * places, 1))
+        constants[f"edges{stride}"] = np.tile(np.array(EDGES, np.float32), (2 * places, 1))
+        constants[f"points{stride}"] = np.tile(np.array(POINTS, np.float32), (2 * places, 1))
         nodes += [
             Node("Conv", ("input", f"red{stride}"), f"mean{stride}", {"strides": (stride, stride)}),
             Node("Sub", (f"mean{stride}", "later"), f"second{stride}"),
@@ -97,10 +97,10 @@ def tiny_scrfd(path: Path) -> Path:
         ]
         for kind in ("score", "edge", "point"):
             outputs[kind, stride] = f"{kind}{stride}"
-    constants["later"] = np.float32([LATER])
+    constants["later"] = np.array([LATER], np.float32)
     ordered = [outputs[kind, stride] for kind in ("score", "edge", "point") for stride in (8, 16, 32)]
     return write_onnx(
-        path, nodes, {**constants, "column": np.int64([-1, 1])}, {"input": (1, 3, 640, 640)}, ordered
+        path, nodes, {**constants, "column": np.array([-1, 1])}, {"input": (1, 3, 640, 640)}, ordered
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from shotad.sight.facelinks import Look, parted
 from shotad.sight.faces import Face
 from shotad.sight.facetracks import FaceTrack, from_row, to_row, tracks_of_shot
 from shotad.types import Box, Image
@@ -98,7 +99,7 @@ def test_a_chain_of_looks_that_leads_to_another_person_is_parted() -> None:
     """Each look is like the one before it, but Anna is not like Ben."""
     steps = [np.cos(a) * ANNA + np.sin(a) * BEN for a in np.linspace(0, np.pi / 2, 7)]
     looks = [ANNA] * 12 + steps[1:-1] + [BEN] * 12
-    found = tracks({i / 4: [(face(0.5), np.float32(v))] for i, v in enumerate(looks)})
+    found = tracks({i / 4: [(face(0.5), np.asarray(v, np.float32))] for i, v in enumerate(looks)})
     assert len(found) > 1
     for track in found:
         assert not {i for i in range(12) if track.first <= i / 4 <= track.last} or track.last < (12 + 5) / 4
@@ -164,7 +165,7 @@ def test_rows_are_of_length_one_and_kept_to_the_bit() -> None:
 
 def test_a_row_is_the_same_on_every_machine() -> None:
     """1.0 in half precision, little-endian, is the bytes 00 3c."""
-    track = FaceTrack(0, (face(),), np.float32([[1.0, 0.0]]), (0,))
+    track = FaceTrack(0, (face(),), np.array([[1.0, 0.0]], np.float32), (0,))
     assert to_row(track)["embeddings"] == ["ADwAAA=="]
 
 
@@ -214,3 +215,19 @@ def test_a_track_that_reads_what_it_has_not_is_refused() -> None:
         FaceTrack(0, (one,), np.zeros((1, 4), np.float32), (1,))
     with pytest.raises(ValueError, match=r"float32\[1, d\], got \(2, 4\)"):
         FaceTrack(0, (one,), np.zeros((2, 4), np.float32), (0,))
+
+
+def test_a_long_strand_of_one_person_stays_whole() -> None:
+    """Looks that share half of what they show, at ten minutes and one a second."""
+    rest = np.random.default_rng(2).normal(size=(600, 127)) / np.sqrt(127)
+    looks = [Look(face(second=i), person(0, 0.7) * (np.arange(128) == 0), 1.0) for i in range(600)]
+    for look, extra in zip(looks, rest, strict=True):
+        look.embedding[1:] = extra * np.sqrt(1 - 0.49)
+    assert parted(looks, KnownFaces({}).following) == [looks]
+
+
+def test_a_strand_is_parted_where_the_two_sides_are_least_alike() -> None:
+    following = KnownFaces({}).following
+    looks = [Look(face(second=i / 4), (ANNA, BEN)[i >= 5], 1.0) for i in range(12)]
+    assert [len(part) for part in parted(looks, following)] == [5, 7]
+    assert parted(looks[:5], following) == [looks[:5]]
