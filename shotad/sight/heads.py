@@ -64,6 +64,9 @@ def _look(yaw: float) -> Look | None:
 
 
 def _body_framing(track: Track[Glimpse]) -> Framing | None:
+    """By the body's height and ends; None where no body was seen, only a face that was recognised."""
+    if not any(max(g.body, g.part, g.second) or g.face for g in track.seen):
+        return None
     height = float(np.median([g.box.height for g in track.seen]))
     if height < 0.25:
         return "distant"

@@ -209,7 +209,7 @@ def _size(track: Track[Glimpse]) -> float:
 
 
 def _faces(track: Track[Glimpse]) -> bool:
-    return sum(g.face_score > FACE_SEEN for g in track.seen) >= 2
+    return sum(g.face_score > FACE_SEEN or bool(g.who) for g in track.seen) >= 2
 
 
 def _face_each_other(one: Track[Glimpse], other: Track[Glimpse]) -> bool:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from shotad.engines.narration.words import number
-from shotad.facts import Named, PeopleFact
+from shotad.facts import Named
 from shotad.types import Character
 
 SEVERAL = 4
@@ -32,9 +32,9 @@ _PARTED = re.compile(r"[,;\"]|\b(?:and|as|while|then)\b")
 _PRONOUN = re.compile(r"\b(he|she|they|it)\b", re.IGNORECASE)
 
 
-def called_together(fact: PeopleFact) -> str:
-    """Several people of whom some are known: "Thom and Celia", "Thom and another person"."""
-    return _listed([*(name.called for name in fact.names), *_others(fact)])
+def called_together(names: Sequence[Named], unknown: int) -> str:
+    """People of whom some are known: "Thom and Celia", "Thom and another person"."""
+    return _listed([*(name.called for name in names), *_others(len(names) + unknown, unknown)])
 
 
 def face_of(named: Named) -> str:
@@ -81,12 +81,12 @@ def without_names(text: str, names: Sequence[Named]) -> str:
     return text
 
 
-def _others(fact: PeopleFact) -> list[str]:
-    if fact.unknown < 2:
-        return ["another person"] * fact.unknown
-    if fact.unknown < SEVERAL:
-        return [f"{number(fact.unknown)} other people"]
-    return ["many others" if fact.count >= CROWD else "several others"]
+def _others(count: int, unknown: int) -> list[str]:
+    if unknown < 2:
+        return ["another person"] * unknown
+    if unknown < SEVERAL:
+        return [f"{number(unknown)} other people"]
+    return ["many others" if count >= CROWD else "several others"]
 
 
 def _listed(nouns: Sequence[str]) -> str:

@@ -84,7 +84,7 @@ def people_key(fact: PeopleFact) -> str:
 def people_nouns(fact: PeopleFact, light: Level) -> tuple[str, ...]:
     """How the people of a fact may be called."""
     if fact.names:
-        return (called_together(fact),)
+        return (called_together(fact.names, fact.unknown),)
     faint = not fact.face and (is_far(fact) or (light in _DIM and fact.size <= FAINT))
     if fact.count == 1:
         return ("a figure",) if faint and not description(fact) else ("a person", "someone")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from shotad.engines.narration.memory import Memory
+from shotad.engines.narration.naming import called_together
+from shotad.engines.narration.phrases import Clause
 from shotad.engines.narration.pictures import picture_statements
 from shotad.engines.narration.reading import Unread, text_statements
 from shotad.engines.narration.statement import EVENTS, PRESENT, WORTH, Statement
-from shotad.facts import Facts
+from shotad.facts import Facts, Named
 from shotad.types import Interval
 
 _STATE_AGAIN = (0.2, 0.5, 0.65, 0.8, 0.9)
@@ -61,11 +63,11 @@ def _certain(facts: Facts, sure: float) -> Facts:
 def _weigh(statement: Statement, memory: Memory, slot: Interval | None) -> Statement:
     since = memory.since_named(statement.names)
     new = WORTH["new"] if statement.names and since is None else 0.0
+    statement = _as_known(statement, memory)
     worth = (statement.worth + new) * (0.5 + 0.5 * statement.sure)
     ago = None if statement.reads else memory.lines_since_any(statement.clauses)
-    if _is_there_still(statement) and since is not None:
+    if since is not None and _is_there_still(statement):
         ago = since
-        statement = _once_more(statement)
     again = _EVENT_AGAIN if statement.key in EVENTS else _STATE_AGAIN
     if ago is not None and ago < len(again):
         worth *= again[ago]
@@ -79,10 +81,24 @@ def _is_there_still(statement: Statement) -> bool:
     return statement.key in PRESENT and 0 < statement.heads == len(statement.names)
 
 
-def _once_more(statement: Statement) -> Statement:
-    """Who was named lately does not appear, but appears again."""
-    clauses = (replace(c, verb="appear again") if c.verb == "appear" else c for c in statement.clauses)
-    return replace(statement, clauses=tuple(clauses))
+def _as_known(statement: Statement, memory: Memory) -> Statement:
+    """Who was named lately does not appear: others appear with them, or they appear again."""
+    known = [name for name in statement.names if memory.lines_since(name.called) is not None]
+    if not known or statement.key not in PRESENT:
+        return statement
+    return replace(statement, clauses=tuple(_among(clause, statement, known) for clause in statement.clauses))
+
+
+def _among(clause: Clause, statement: Statement, known: Sequence[Named]) -> Clause:
+    """ "Celia appears with Thom"; "Thom and Celia appear together" where both are known."""
+    if clause.verb != "appear" or clause.tail:
+        return clause
+    rest = [name for name in statement.names if name not in known]
+    unknown = statement.heads - len(statement.names)
+    if not rest and not unknown:
+        return replace(clause, verb="appear again" if statement.heads == 1 else "appear together")
+    verb = f"appear with {called_together(known, 0)}"
+    return replace(clause, subject=called_together(rest, unknown), verb=verb, many=len(rest) + unknown > 1)
 
 
 def _unique(statements: Iterable[Statement]) -> list[Statement]:

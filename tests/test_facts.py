@@ -1,0 +1,43 @@
+"""Facts as records: what they refuse, and what they look like as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from shotad.facts import Facts, Named, PeopleFact
+
+THOM = Named("thom", "Thom", "he")
+RED = Named("red", "the woman in red", "she", named=False)
+
+
+def person(**more: Any) -> PeopleFact:
+    basics: dict[str, Any] = {"shot": 1, "first": 1.0, "last": 3.0, "count": 1, "place": "left", "size": 0.6}
+    basics |= {"face": True, "movement": None, "enters": False, "leaves": False, "sure": 0.95}
+    return PeopleFact(**(basics | more))
+
+
+def test_names_survive_the_way_through_json() -> None:
+    facts = Facts((1,), people=(person(count=3, names=(THOM, RED)), person()))
+    assert Facts.from_json(json.loads(json.dumps(facts.to_json()))) == facts
+
+
+def test_people_without_names_are_written_as_they_were_before_names() -> None:
+    (fact,) = Facts((1,), people=(person(),)).to_json()["people"]
+    assert "names" not in fact
+    assert list(fact)[-1] == "frames"
+    assert Facts.from_json({"current": [1], "people": [fact]}).people == (person(),)
+
+
+def test_who_is_a_single_person_only() -> None:
+    assert person(names=(THOM,)).who == THOM
+    assert person(count=2, names=(THOM,)).who is None
+    assert person().who is None
+    assert (person(count=3, names=(THOM,)).unknown, person(names=(THOM,)).unknown) == (2, 0)
+
+
+def test_more_names_than_people_are_refused() -> None:
+    with pytest.raises(ValueError, match="1 people cannot have 2 names"):
+        person(names=(THOM, RED))
