@@ -98,7 +98,12 @@ def _lines(plans: Sequence[SlotPlan], bench: Bench, engines: Engines) -> Iterato
         if config.verify.on:
             claims = _STATEMENTS * config.stage2.candidates
             messages, _ = verify_messages(
-                claims, look.plan.current, config.prompt, label=config.overlay.label
+                claims,
+                look.plan.current,
+                config.prompt,
+                label=config.overlay.label,
+                presence=look.plan.presence,
+                marks=config.overlay.characters,
             )
             yield OpenQuestion(
                 "stage1", messages, frames=_frames(look.plan), width=width, height=height,

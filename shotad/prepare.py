@@ -138,7 +138,7 @@ def speech_step(bench: Bench) -> dict[str, Any]:
     """Where people speak: from given or embedded subtitles, else from the sound. Kept in ``speech.json``."""
     settings, given = bench.config.speech, bench.given.subtitles
     key = key_of(
-        "speech/1", bench.film_key, settings, bench.config.film.audio_track, _content(given, SubtitleError)
+        "speech/2", bench.film_key, settings, bench.config.film.audio_track, _content(given, SubtitleError)
     )
     return bench.folder.step("speech", key, lambda: _speech_record(bench))
 

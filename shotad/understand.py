@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from shotad.casting.recognise import check_cast, recognise
 from shotad.config import Config
 from shotad.describe.slotplan import SlotPlan, shown_shots
 from shotad.errors import ConfigError, WeightsError
@@ -67,10 +68,6 @@ def understand(
         for slot in wanted(prepared.slots, bench.given)
     ]
     understood = _with_grammar(sketches, bench, (stamps, rate))
-    if bench.given.cast is None:
-        return understood
-    from shotad.casting.recognise import recognise
-
     known = recognise(understood.plans, prepared, bench, run)
     return Understood(known.plans, (*understood.warnings, *known.warnings), known.shots)
 
@@ -120,10 +117,7 @@ def get_ready(bench: Bench) -> None:
     Raises ConfigError, WeightsError, and ShotadError where an extra is not installed.
     """
     config = bench.config
-    if bench.given.cast is not None:
-        from shotad.casting.recognise import check_cast
-
-        check_cast(bench)
+    check_cast(bench)
     if config.threads.match == "whole" and config.threads.threshold is None:
         raise ConfigError(
             "threads.match = whole has no usual threshold, and threads.threshold is not set.",

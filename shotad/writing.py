@@ -242,7 +242,7 @@ class _Desk:
                 self._last_lines() if writes.abilities.uses_history else (),
                 writes,
                 config,
-                story=self._telling.text(plan.slot),
+                story=self._telling.text(plan.slot, plan.presence),
                 looks=self._engines.looks.identity,
                 shown=str(look["key"]),
             )

@@ -77,7 +77,7 @@ def _inside(utterances: Sequence[Utterance], duration: float) -> tuple[tuple[Utt
     for u in sorted(utterances, key=lambda u: (u.interval, u.text)):
         clipped = u.interval.clip(film)
         if clipped is not None:
-            kept.append(Utterance(clipped, u.text, u.kind))
+            kept.append(Utterance(clipped, u.text, u.kind, u.speaker))
     return tuple(kept), len(utterances) - len(kept)
 
 
