@@ -164,7 +164,11 @@ def _said(
         if one.records or one.removed or one.changed:
             parts = [f"{name} removed" for name in one.removed]
             parts += [f"{name} changed" for name in one.changed]
-            parts += [f"{one.records} records of shots removed"] if one.records else []
+            parts += (
+                [f"{one.records} record{'' if one.records == 1 else 's'} of faces removed"]
+                if one.records
+                else []
+            )
             lines.append(f"{one.folder}: {', '.join(parts)}.")
         else:
             lines.append(f"{one.folder}: nothing was kept there.")

@@ -182,6 +182,22 @@ def test_a_person_is_forgotten(shotad: Shotad, cast: Path, tmp_path: Path) -> No
     assert "person-01" not in text_of(cast)
 
 
+def test_the_overview_forgets_too(shotad: Shotad, cast: Path) -> None:
+    (cast / "overview.html").write_text("<h2>Ann Lee (person-01)</h2>")
+    said = shotad("cast", "forget", cast, "1", "--yes")
+    page = (cast / "overview.html").read_text()
+    assert "person-02" in page
+    assert "Ann Lee" not in page
+    assert "person-01/" not in page, "no picture"
+    assert "Note" not in said.out
+
+
+def test_the_examples_at_the_head_of_a_file_name_nobody(shotad: Shotad, cast: Path) -> None:
+    (cast / "cast.yaml").unlink()
+    assert shotad("cast", "name", cast, "person-01", "Anna").code == 0
+    assert "still stands" not in shotad("cast", "forget", cast, "Anna", "--yes").out
+
+
 def test_everybody_is_forgotten(shotad: Shotad, cast: Path) -> None:
     (cast / "discovered.json").write_text("{}")
     (cast / "overview.html").write_text("<p>")
@@ -292,7 +308,7 @@ def test_faces_in_work_folders_are_forgotten(
     assert f"Work folders that hold faces were left alone: {run}. Name them with --film-folder." in left
     assert len(shots()) == 3
     said = shotad("cast", "forget", cast, "ann", "--yes", "--film-folder", film)
-    assert f"{run}: cast-faces.json changed, characters.json changed, 1 records of shots removed." in said.out
+    assert f"{run}: cast-faces.json changed, characters.json changed, 1 record of faces removed." in said.out
     assert "Lines that were written with the name stay" in said.out
     assert len(shots()) == 2
     assert '"ann"' not in (run / "characters.json").read_text()
