@@ -121,15 +121,15 @@ class PaintedFaces:
         return vector
 
 
-@pytest.fixture
-def painted_faces(monkeypatch: pytest.MonkeyPatch) -> PaintedFaces:
+def look_for_painted_faces(monkeypatch: pytest.MonkeyPatch) -> PaintedFaces:
     """All that look for faces look for painted ones."""
     models = PaintedFaces()
 
     def make(settings: CastSettings, progress: Progress) -> FaceModels:
         return models
 
-    monkeypatch.setitem(facemodels._MODELS, "sface", make)
+    monkeypatch.setattr(facemodels, "ModelsOnDemand", make)
+    monkeypatch.setattr(facemodels, "weights_file", lambda name, progress=None: Path(name))
     return models
 
 

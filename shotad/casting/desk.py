@@ -72,22 +72,25 @@ class Desk:
 
 
 def wanted_of(plans: Sequence[SlotPlan], settings: CastSettings) -> list[Wanted]:
-    """Where to look: on a clock of its own, so that slots more or fewer change little; where each frame is
-    decided for itself, at the frames shown.
+    """Where to look: on a clock of its own, so that slots more or fewer change little, and at the first and
+    the last frame shown, so that none lies beyond the looks. Where each frame is decided for itself, at all
+    frames.
     """
     pieces: dict[int, list[Interval]] = defaultdict(list)
     shown: dict[int, set[float]] = defaultdict(set)
+    ends: dict[int, set[float]] = defaultdict(set)
     shots: dict[int, Shot] = {}
     for plan in plans:
         for piece, frames in zip(plan.shots, plan.frames, strict=True):
             shots[piece.shot.index] = piece.shot
             pieces[piece.shot.index].append(piece.clipped)
             shown[piece.shot.index].update(frames.seconds.tolist())
+            ends[piece.shot.index].update((float(frames.seconds[0]), float(frames.seconds[-1])))
     wanted = []
     for index in sorted(shots):
         moments = tuple(sorted(shown[index]))
-        ticks = [t for part in union(pieces[index]) for t in ticks_in(part.start, part.end, settings.looks)]
-        looks = moments if settings.decide == "frame" else tuple(ticks)
+        ticks = {t for part in union(pieces[index]) for t in ticks_in(part.start, part.end, settings.looks)}
+        looks = moments if settings.decide == "frame" else tuple(sorted(ticks | ends[index]))
         wanted.append(Wanted(shots[index], looks, moments))
     return wanted
 

@@ -20,7 +20,7 @@ from shotad.describe.hints import heard_names
 from shotad.describe.slotplan import SlotPlan
 from shotad.pictures.marks import marks_for
 from shotad.prepare import Bench, Prepared
-from shotad.sight.facemodels import FaceModels, make_face_models
+from shotad.sight.facemodels import FaceModels, get_face_models
 from shotad.sight.facetracks import FaceTrack
 from shotad.types import Character, Interval, Presence, Role, Sighting
 from shotad.workfolder import WorkFolder
@@ -44,9 +44,8 @@ def check_cast(bench: Bench) -> None:
 
     Raises CastError, WeightsError.
     """
-    cast = _cast(bench)
-    if cast is not None:
-        make_face_models(bench.config.cast, bench.progress)
+    if _cast(bench) is not None:
+        get_face_models(bench.config.cast, bench.progress)
 
 
 def recognise(
