@@ -24,6 +24,8 @@ _TRUST = 0.3
 """Share of a picture's corners that must be found again in another one that shows the same."""
 _READ = 5
 """Looks of a track whose embeddings are kept, at most."""
+_ENOUGH = 0.7
+"""Share of the best look's worth below which a look is not kept: poor looks make strangers alike."""
 _SPREAD = 1.0
 """Seconds to the next look that is kept, beyond which distance makes no look better."""
 _LARGE = 112.0
@@ -155,9 +157,12 @@ def _looks(image: Image, seconds: float, models: FaceModels) -> list[Look]:
 
 
 def _worth(face: Face, height: int) -> float:
-    """Large, sure and turned to the camera: what recognisers were trained on."""
+    """Large, sure and turned to the camera: what recognisers were trained on.
+
+    Scores of good and poor looks lie close together, between 0.6 and 0.95, and are drawn apart.
+    """
     size = min(1.0, face.box.height * height / _LARGE)
-    return size * face.score * max(0.1, 1 - abs(face.yaw))
+    return size * face.score**4 * max(0.1, 1 - abs(face.yaw))
 
 
 def _track(shot: int, strand: Strand) -> FaceTrack:
@@ -168,10 +173,13 @@ def _track(shot: int, strand: Strand) -> FaceTrack:
 
 def _best(strand: Strand) -> tuple[int, ...]:
     """The looks worth most, spread over time: what one moment has said, its neighbour says again."""
+    least = _ENOUGH * max(look.worth for look in strand)
+    rest = [i for i, look in enumerate(strand) if look.worth >= least]
     chosen: list[int] = []
-    while len(chosen) < min(_READ, len(strand)):
-        rest = (i for i in range(len(strand)) if i not in chosen)
-        chosen.append(max(rest, key=lambda i: (strand[i].worth * _news(strand, i, chosen), -i)))
+    while rest and len(chosen) < _READ:
+        best = max(rest, key=lambda i: (strand[i].worth * _news(strand, i, chosen), -i))
+        rest.remove(best)
+        chosen.append(best)
     return tuple(chosen)
 
 

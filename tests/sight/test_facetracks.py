@@ -131,7 +131,7 @@ def test_the_first_to_appear_comes_first() -> None:
 
 
 def test_the_best_looks_are_read_and_not_all_from_one_moment() -> None:
-    seen = {i / 4: [(face(yaw=0.0 if i >= 12 else 0.4), person(0, 0.9, of=10 + i))] for i in range(16)}
+    seen = {i / 4: [(face(yaw=0.0 if i >= 12 else 0.2), person(0, 0.9, of=10 + i))] for i in range(16)}
     (found,) = tracks(seen)
     assert found.embeddings.shape == (5, 128)
     assert found.read[0] == 12
@@ -139,6 +139,14 @@ def test_the_best_looks_are_read_and_not_all_from_one_moment() -> None:
     assert max(found.read) - min(found.read) >= 8
     for look, vector in zip(found.read, found.embeddings, strict=True):
         assert vector[10 + look] == pytest.approx(np.sqrt(1 - 0.81), abs=1e-3)
+
+
+@pytest.mark.parametrize("poor", [face(height=0.2), face(yaw=0.6), face(score=0.75)])
+def test_poor_looks_are_not_read_where_there_are_good_ones(poor: Face) -> None:
+    seen = {i / 4: [(face() if i % 2 else poor, ANNA)] for i in range(8)}
+    looks = [look for track in tracks(seen) for look in (track.faces[i] for i in track.read)]
+    assert looks
+    assert all((f.yaw, f.score, round(f.box.height, 2)) == (0.0, 0.9, 0.4) for f in looks)
 
 
 def test_small_faces_say_less_than_large_ones() -> None:
