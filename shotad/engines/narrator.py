@@ -159,10 +159,13 @@ def _notes(told: _Told) -> dict[str, Any]:
     if told.reason:
         notes["reason"] = told.reason
     if told.lines:
-        notes["said"] = [
-            [{"what": s.key, "shot": s.shot, "sure": round(s.sure, 3)} for s in line.statements]
-            for line in told.lines
-        ]
+        notes["said"] = [[_said(statement) for statement in line.statements] for line in told.lines]
     if told.findings.unread:
         notes["unread"] = [{"text": u.text, "reason": u.reason} for u in told.findings.unread]
     return notes
+
+
+def _said(statement: Statement) -> dict[str, Any]:
+    """``who`` are the ids of those it names, where it names somebody."""
+    said = {"what": statement.key, "shot": statement.shot, "sure": round(statement.sure, 3)}
+    return {**said, "who": [name.id for name in statement.names]} if statement.names else said

@@ -221,6 +221,11 @@ def test_names_that_are_words_of_the_rules_do_not_silence_the_narrator() -> None
     assert told(person(boom, turns="left")) == "Close-up turns to the left."
 
 
+def test_who_is_named_is_noted_for_describers() -> None:
+    (said,) = ask([person(THOM, CELIA, count=3)]).notes["said"]
+    assert said == [{"what": "people", "shot": 1, "sure": 0.9, "who": ["thom", "celia"]}]
+
+
 def test_phrases() -> None:
     assert called_together((THOM, RED), 0) == "Thom and the woman in red"
     assert called_together((), 2) == "two other people"
