@@ -45,6 +45,12 @@ class Person:
         return sum(len(track.faces) for track in self.tracks)
 
     @property
+    def order(self) -> tuple[float, ...]:
+        """What people are sorted by: who is seen most, and first, and farther left."""
+        box = self.tracks[0].faces[0].box
+        return -self.looks, self.first, box.left, box.top
+
+    @property
     def rows(self) -> npt.NDArray[np.float32]:
         """What they look like in each track, ``float32[n, d]``."""
         return np.stack([mean_of(track.embeddings) for track in self.tracks])
@@ -74,7 +80,7 @@ def people_in(tracks: Sequence[FaceTrack], height: int, join: float, margin: flo
     appearances = [_appearance(track, height) for track in large]
     groups = group(appearances, join, margin)
     people = [person_of(large[number] for number in numbers) for numbers in groups]
-    return sorted(people, key=lambda person: (-person.looks, person.first))
+    return sorted(people, key=lambda person: person.order)
 
 
 def person_of(tracks: Iterable[FaceTrack]) -> Person:

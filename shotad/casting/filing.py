@@ -136,7 +136,7 @@ def _cases(
             old = len(member.photos) - sum(p.id == member.id for p in holdings.facts.of_film(film))
             count = 0 if way == "leave" else min(pictures, _MOST * pictures - old)
             cases.append(_Case(whole, member.id, likes[member.id], way, max(count, 0), there))
-    return sorted(cases, key=lambda case: (-case.person.looks, case.person.first))
+    return sorted(cases, key=lambda case: case.person.order)
 
 
 def _way(member: str, film: str, holdings: Holdings) -> Way:

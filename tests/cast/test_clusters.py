@@ -1,0 +1,135 @@
+"""Which faces are one person's: linkage, who cannot be one, and who is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shotad.cast.clusters import Appearance, agglomerate, group, together
+
+Rows = npt.NDArray[np.float32]
+
+
+def unit(*values: float) -> npt.NDArray[np.float32]:
+    row = np.array(values, np.float32)
+    return np.asarray(row / np.linalg.norm(row), np.float32)
+
+
+def at(degrees: float) -> npt.NDArray[np.float32]:
+    """A face in a plane: two are as alike as the cosine of the angle between them."""
+    return unit(np.cos(np.radians(degrees)), np.sin(np.radians(degrees)))
+
+
+def seen(degrees: float, *moments: float, firm: bool = True) -> Appearance:
+    return Appearance(at(degrees), moments, firm)
+
+
+def by_the_book(rows: Rows, apart: Sequence[set[int]], join: float) -> list[list[int]]:
+    """Average linkage as it is defined, all pairs anew at each step."""
+    groups = [[k] for k in range(len(rows))]
+    while True:
+        best, pair = join, None
+        for one, other in combinations(range(len(groups)), 2):
+            if any(b in apart[a] for a in groups[one] for b in groups[other]):
+                continue
+            mean = float(np.mean(rows[groups[one]].astype(float) @ rows[groups[other]].astype(float).T))
+            if mean > best:
+                best, pair = mean, (one, other)
+        if pair is None:
+            return groups
+        groups[pair[0]] += groups.pop(pair[1])
+
+
+def as_sets(groups: Sequence[Sequence[int]]) -> set[frozenset[int]]:
+    return {frozenset(members) for members in groups}
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 24), st.floats(0.1, 0.8), st.integers(0, 12))
+def test_groups_are_those_of_average_linkage(seed: int, n: int, join: float, pairs: int) -> None:
+    draw = np.random.default_rng(seed)
+    rows = draw.normal(size=(n, 5)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    apart: list[set[int]] = [set() for _ in range(n)]
+    for one, other in draw.integers(0, n, size=(pairs, 2)).tolist():
+        if one != other:
+            apart[one].add(other)
+            apart[other].add(one)
+    assert as_sets(agglomerate(rows, apart, join)) == as_sets(by_the_book(rows, apart, join))
+
+
+def test_more_rows_than_are_compared_at_once_make_the_same_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = np.random.default_rng(3)
+    people = np.repeat(np.eye(8, 16, dtype=np.float32), 12, axis=0)
+    rows = (people + 0.1 * draw.normal(size=people.shape)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    none: list[set[int]] = [set() for _ in rows]
+    whole = agglomerate(rows, none, 0.5)
+    monkeypatch.setattr("shotad.cast.clusters._BLOCK", 7)
+    assert as_sets(agglomerate(rows, none, 0.5)) == as_sets(whole)
+    assert as_sets(whole) == {frozenset(range(12 * k, 12 * k + 12)) for k in range(8)}
+
+
+def test_callers_rows_and_sets_stay_as_they_are() -> None:
+    rows, apart = np.stack([at(0), at(5), at(9)]), [{1}, {0}, set()]
+    before = rows.copy()
+    agglomerate(rows, apart, 0.5)
+    assert (rows == before).all()
+    assert apart == [{1}, {0}, set()]
+
+
+def test_two_who_are_on_the_screen_together_are_two_however_alike() -> None:
+    assert group([seen(0, 1.0, 2.0), seen(1, 2.0, 3.0)], 0.5) == ((0,), (1,))
+    assert group([seen(0, 1.0, 2.0), seen(1, 2.5, 3.0)], 0.5) == ((0, 1),)
+
+
+def test_twins_stay_apart_also_when_each_has_been_joined_to_others() -> None:
+    twins = [seen(0, 1.0), seen(2, 1.0), seen(0.4, 5.0), seen(2.4, 6.0), seen(0.8, 7.0)]
+    groups = group(twins, 0.5)
+    assert not any({0, 1} <= set(members) for members in groups)
+    assert sorted(number for members in groups for number in members) == [0, 1, 2, 3, 4]
+
+
+def test_a_chain_of_look_alikes_holds_no_two_people_together() -> None:
+    steps = [seen(degrees, float(degrees)) for degrees in range(0, 121, 10)]
+    groups = group(steps, 0.8)
+    assert len(groups) > 1
+    widest = max(max(members) - min(members) for members in groups)
+    assert widest * 10 <= 60
+
+
+def test_who_is_not_firm_founds_nobody() -> None:
+    assert group([seen(0, 1.0, firm=False), seen(0, 2.0, firm=False)], 0.5) == ()
+    assert group([seen(0, 1.0), seen(10, 2.0, firm=False)], 0.5) == ((0, 1),)
+
+
+def test_a_face_between_two_people_is_nobodys() -> None:
+    people = [seen(0, 1.0), seen(60, 2.0), seen(29, 3.0, firm=False), seen(10, 4.0, firm=False)]
+    assert group(people, 0.8, margin=0.1) == ((0, 3), (1,))
+
+
+def test_a_loose_face_is_not_given_to_somebody_beside_it_on_the_screen() -> None:
+    assert group([seen(0, 1.0), seen(3, 1.0, firm=False)], 0.5) == ((0,),)
+    two = [seen(0, 1.0), seen(3, 2.0, firm=False), seen(2, 2.0, firm=False)]
+    assert group(two, 0.5) == ((0, 2),), "of two seen together the more alike"
+
+
+def test_nobody_makes_no_group() -> None:
+    assert group([], 0.5) == ()
+    assert together([]) == []
+
+
+def test_order_of_appearances_does_not_change_who_is_who() -> None:
+    draw = np.random.default_rng(11)
+    people = np.repeat(np.eye(6, 12), 6, axis=0) + 0.12 * draw.normal(size=(36, 12))
+    appearances = [Appearance(unit(*row), (float(k),)) for k, row in enumerate(people)]
+    order = draw.permutation(36).tolist()
+    straight = as_sets(group(appearances, 0.5))
+    mixed = group([appearances[k] for k in order], 0.5)
+    assert {frozenset(order[k] for k in members) for members in mixed} == straight

@@ -1,0 +1,138 @@
+"""Whether people found are known: by what was done with their pictures, then by their faces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from shotad.cast.castfolder import Facts, Holdings, Picture, sha256_of
+from shotad.cast.matching import Borders, Match, match_people
+from shotad.cast.members import Member
+from shotad.cast.people import Person, people_in, person_of
+from shotad.sight.faces import Face
+from shotad.sight.facetracks import FaceTrack
+from shotad.types import Box
+
+BOX = Box(0.4, 0.3, 0.6, 0.7)
+BORDERS = Borders(0.5, 0.1)
+
+
+def face(second: float, box: Box = BOX) -> Face:
+    return Face(box, second, 0.9, ((0.45, 0.4), (0.55, 0.4), (0.5, 0.5), (0.46, 0.6), (0.54, 0.6)), 0.0)
+
+
+def track(shot: int, *seconds: float, who: int = 0, box: Box = BOX) -> FaceTrack:
+    vector = np.eye(4, dtype=np.float32)[[who]]
+    return FaceTrack(shot, tuple(face(second, box) for second in seconds), vector, (0,))
+
+
+def person(*seconds: float, who: int = 0, box: Box = BOX) -> Person:
+    return person_of([track(int(seconds[0]), *seconds, who=who, box=box)])
+
+
+def cut(folder: Path, owner: str, second: float, *, deleted: bool = False, at: str = "") -> Picture:
+    """A picture cut from the face at a second and given to ``owner``; it lies with ``at`` now."""
+    path = folder / (at or owner) / f"{second}.jpg"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{owner} {second}")
+    sha = sha256_of(path)
+    if deleted:
+        path.unlink()
+    return Picture(owner, f"{owner}/{second}.jpg", sha, "film", second, BOX)
+
+
+def cast(folder: Path, pictures: list[Picture], *members: Member) -> Holdings:
+    placed = tuple(Member(m.id, m.name, photos=tuple(sorted((folder / m.id).glob("*.jpg")))) for m in members)
+    return Holdings(folder, placed, Facts((), tuple(pictures)))
+
+
+def matched(people: list[Person], there: Holdings, *likeness: Mapping[str, float]) -> list[Match]:
+    given = {id(p): alike for p, alike in zip(people, likeness, strict=False)}
+    return match_people(people, "film", there, lambda p: given.get(id(p), {}), BORDERS)
+
+
+def test_faces_alone_tell_where_there_is_nothing_else(tmp_path: Path) -> None:
+    there = cast(tmp_path, [], Member("anna"), Member("bo"))
+    people = [person(1.0), person(2.0), person(3.0), person(4.0)]
+    alike = [{"anna": 0.8, "bo": 0.2}, {"anna": 0.6, "bo": 0.55}, {"anna": 0.45, "bo": 0.0}, {"anna": 0.1}]
+    assert matched(people, there, *alike) == [Match("anna"), Match(like="anna"), Match(like="anna"), Match()]
+
+
+def test_several_may_be_one_member_but_not_at_one_moment(tmp_path: Path) -> None:
+    there = cast(tmp_path, [], Member("anna"))
+    people = [person(1.0, 2.0), person(5.0), person(2.0, box=Box(0.0, 0.3, 0.2, 0.7))]
+    same = {"anna": 0.9}
+    assert matched(people, there, same, same, same) == [Match("anna"), Match("anna"), Match(like="anna")]
+
+
+def test_somebody_found_again_stays_who_they_were(tmp_path: Path) -> None:
+    pictures = [cut(tmp_path, "person-01", 1.0), cut(tmp_path, "person-02", 5.0)]
+    there = cast(tmp_path, pictures, Member("person-01"), Member("person-02"))
+    assert matched([person(5.0), person(1.0)], there) == [Match("person-02"), Match("person-01")]
+
+
+def test_of_two_parts_of_one_the_larger_share_stays(tmp_path: Path) -> None:
+    pictures = [cut(tmp_path, "person-01", second) for second in (1.0, 2.0, 8.0)]
+    there = cast(tmp_path, pictures, Member("person-01"))
+    assert matched([person(8.0), person(1.0, 2.0)], there) == [Match(like="person-01"), Match("person-01")]
+
+
+def test_a_name_that_was_filled_in_counts_more_than_likeness(tmp_path: Path) -> None:
+    pictures = [cut(tmp_path, "person-01", 1.0)]
+    blank = cast(tmp_path, pictures, Member("person-01"), Member("anna"))
+    assert matched([person(1.0)], blank, {"anna": 0.9}) == [Match("anna")]
+    named = cast(tmp_path, pictures, Member("person-01", "Bo"), Member("anna"))
+    assert matched([person(1.0)], named, {"anna": 0.9}) == [Match("person-01")]
+
+
+def test_pictures_that_were_moved_say_whose_they_are(tmp_path: Path) -> None:
+    moved = [cut(tmp_path, "person-02", second, at="person-01") for second in (5.0, 6.0)]
+    there = cast(
+        tmp_path, [cut(tmp_path, "person-01", 1.0), *moved], Member("person-01"), Member("person-02")
+    )
+    people = [person(1.0), person(5.0, 6.0)]
+    assert matched(people, there) == [Match("person-01"), Match("person-01")]
+
+
+def test_one_picture_moved_of_many_moves_nobody(tmp_path: Path) -> None:
+    kept = [cut(tmp_path, "person-02", second) for second in (5.0, 6.0)]
+    moved = cut(tmp_path, "person-02", 7.0, at="person-01")
+    there = cast(tmp_path, [*kept, moved], Member("person-01"), Member("person-02"))
+    assert matched([person(5.0, 6.0, 7.0)], there) == [Match("person-02")]
+
+
+def test_deleted_pictures_still_tell_whose_the_face_was(tmp_path: Path) -> None:
+    pictures = [cut(tmp_path, "person-01", 1.0, deleted=True)]
+    assert matched([person(1.0)], cast(tmp_path, pictures, Member("person-01"))) == [Match("person-01")]
+
+
+def test_who_was_taken_out_stays_out_unless_a_face_says_otherwise(tmp_path: Path) -> None:
+    pictures = [cut(tmp_path, "person-01", 1.0)]
+    there = cast(tmp_path, pictures, Member("anna"))
+    assert matched([person(1.0)], there) == [Match(dismissed=True)]
+    assert matched([person(1.0)], there, {"anna": 0.9}) == [Match("anna")]
+
+
+def test_pictures_of_another_face_at_that_moment_say_nothing(tmp_path: Path) -> None:
+    there = cast(tmp_path, [cut(tmp_path, "person-01", 1.0)], Member("person-01"))
+    assert matched([person(1.0, box=Box(0.0, 0.0, 0.2, 0.2))], there) == [Match()]
+
+
+def test_people_are_the_groups_of_tracks_most_seen_first() -> None:
+    tracks = [track(0, 1.0, 1.3, who=0), track(1, 2.0, 2.3, 2.6, who=1), track(2, 3.0, 3.3, who=1)]
+    found = people_in(tracks, 360, 0.5, 0.1)
+    assert [(p.looks, p.shots, p.first) for p in found] == [(5, 2, 2.0), (2, 1, 1.0)]
+
+
+def test_faces_too_small_to_tell_are_nobodys() -> None:
+    small = Box(0.4, 0.4, 0.45, 0.45)
+    assert people_in([track(0, 1.0, 1.3, box=small)], 360, 0.5, 0.1) == []
+    assert len(people_in([track(0, 1.0, 1.3, box=small)], 2160, 0.5, 0.1)) == 1
+
+
+def test_one_look_alone_is_no_person() -> None:
+    assert people_in([track(0, 1.0)], 360, 0.5, 0.1) == []
+    both = people_in([track(0, 1.0), track(1, 2.0, 2.3)], 360, 0.5, 0.1)
+    assert [person.looks for person in both] == [3]

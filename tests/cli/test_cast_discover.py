@@ -1,0 +1,120 @@
+"""``shotad cast discover``: what it says, and what it does with its options."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from shotad.casting import discovering
+from shotad.cli.cast_discover import cast_folder_of
+from tests.cli.program import Shotad
+from tests.painted_faces import Head, PaintedFaces, Take, paint_film
+
+TAKES = (
+    Take(2.0, (Head("ann", (0.25, 0.5), (0.4, 0.5)),)),
+    Take(1.5, (Head("bo", (0.75, 0.5), (0.75, 0.5)),)),
+    Take(1.5, (Head("ann", (0.7, 0.5), (0.7, 0.5)),)),
+)
+
+
+@pytest.fixture(scope="module")
+def films(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("films")
+    paint_film(folder / "ep one.mp4", TAKES)
+    paint_film(folder / "empty.mp4", (Take(1.0), Take(1.0)))
+    return folder
+
+
+@pytest.fixture
+def painted_faces(monkeypatch: pytest.MonkeyPatch) -> PaintedFaces:
+    """The command looks for painted faces."""
+    models = PaintedFaces()
+    monkeypatch.setattr(discovering, "make_face_models", lambda *_: models)
+    return models
+
+
+def test_it_says_who_was_found_and_what_comes_next(
+    shotad: Shotad, films: Path, tmp_path: Path, painted_faces: PaintedFaces
+) -> None:
+    film, cast = films / "ep one.mp4", tmp_path / "a cast"
+    said = shotad("cast", "discover", film, "--cast", cast, "--out", tmp_path / "work", "--plain")
+    assert said.code == 0, said.err
+    assert re.search(r"^person-01 +2 +3\.\d s  00:00:00  1 new$", said.out, re.MULTILINE)
+    assert "People in ep one.mp4: 2." in said.out
+    assert f"Next: shotad cast name '{cast}' person-01 \"NAME\"" in said.out
+    assert f"Then: shotad describe '{film}' --cast '{cast}'" in said.out
+    assert "Looking for faces" in said.err
+    assert (tmp_path / "work" / "shots.json").is_file()
+    assert (tmp_path / "work" / "discovered.jsonl").is_file()
+    assert (cast / "overview.html").is_file()
+
+
+def test_the_three_commands_of_a_newcomer_begin_here(
+    shotad: Shotad, films: Path, tmp_path: Path, painted_faces: PaintedFaces
+) -> None:
+    cast = tmp_path / "x.cast"
+    words = ("cast", "discover", films / "ep one.mp4", "--cast", cast, "--out", tmp_path / "work")
+    assert shotad(*words).code == 0
+    assert shotad("cast", "name", cast, "person-01", "Ann Lee").code == 0
+    again = shotad(*words)
+    assert "as before; Ann Lee" in again.out
+    assert "2 known before, 0 new" in again.out
+    assert f"shotad cast name {cast} person-02" in again.out
+
+
+def test_json_has_all_that_was_found(
+    shotad: Shotad, films: Path, tmp_path: Path, painted_faces: PaintedFaces
+) -> None:
+    cast = tmp_path / "x.cast"
+    said = shotad("cast", "discover", films / "ep one.mp4", "--cast", cast, "--out", tmp_path / "w", "--json")
+    told = json.loads(said.out)
+    assert told["cast"] == str(cast)
+    assert [(one["id"], one["shots"], one["pictures"]) for one in told["people"]] == [
+        ("person-01", 2, "new"),
+        ("person-02", 1, "new"),
+    ]
+    assert told["left_out"] == {"brief": 0, "unclear": 0, "dismissed": 0}
+    assert told["faces"] > 10
+
+
+def test_no_face_is_no_error(
+    shotad: Shotad, films: Path, tmp_path: Path, painted_faces: PaintedFaces
+) -> None:
+    cast = tmp_path / "x.cast"
+    said = shotad("cast", "discover", films / "empty.mp4", "--cast", cast, "--out", tmp_path / "w", "--plain")
+    assert said.code == 0
+    assert "No faces were found in empty.mp4" in said.out
+    assert not cast.exists()
+
+
+def test_who_is_left_out_is_told(
+    shotad: Shotad, films: Path, tmp_path: Path, painted_faces: PaintedFaces
+) -> None:
+    said = shotad(
+        "cast", "discover", films / "ep one.mp4", "--cast", tmp_path / "x.cast", "--out", tmp_path / "w",
+        "--set", "discover.least_seconds=2.5",
+    )  # fmt: skip
+    assert "Left out: 1 seen too briefly (discover.least_seconds)." in said.out
+
+
+def test_a_film_that_is_not_there_leaves_nothing_behind(shotad: Shotad, tmp_path: Path) -> None:
+    said = shotad("cast", "discover", tmp_path / "no.mp4")
+    assert said.code != 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_cast_stands_beside_the_film() -> None:
+    assert cast_folder_of(Path("films/movie.part.mp4")) == Path("films/movie.part.cast")
+
+
+def test_a_cast_that_is_a_bank_is_refused(
+    shotad: Shotad, films: Path, tmp_path: Path, painted_faces: PaintedFaces
+) -> None:
+    bank = tmp_path / "bank.json"
+    bank.write_text("{}")
+    said = shotad("cast", "discover", films / "ep one.mp4", "--cast", bank, "--out", tmp_path / "w")
+    assert said.code == 1
+    assert "is no cast folder" in said.err
