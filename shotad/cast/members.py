@@ -57,8 +57,13 @@ class Member:
 
     def revealed(self, film: str) -> float:
         """The second from which the name may be used in ``film``; 0 where nothing is said of it."""
-        own = [r.seconds for r in self.reveals if r.film and same_film(r.film, film)]
-        return (own or [r.seconds for r in self.reveals if not r.film] or [0.0])[0]
+        reveal = self.reveal_of(film)
+        return 0.0 if reveal is None else reveal.seconds
+
+    def reveal_of(self, film: str) -> Reveal | None:
+        """What is said of ``film`` itself, else of all films; None where neither is."""
+        own = (reveal for reveal in self.reveals if reveal.film and same_film(reveal.film, film))
+        return next(own, next((reveal for reveal in self.reveals if not reveal.film), None))
 
     def character(self, film: str, at: float) -> Character | None:
         """This person as they may be spoken of at second ``at`` of ``film``; None for the nameless."""

@@ -6,7 +6,7 @@ Part of the second act. What it decides stands in ``characters.json``, shot by s
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -68,7 +68,8 @@ def recognise(
         presence = presence_of(plan, characters, seen, bench.config.cast)
         done.append(_with_heard(replace(plan, presence=presence), characters, prepared, bench))
     bench.folder.write_json(f"{CHARACTERS}.json", _record(cast, desk.models, seen))
-    return Recognised(tuple(done), _in_shots(cast, seen), (*cast.warnings, *desk.warnings))
+    warnings = (*cast.warnings, *desk.warnings, *_unrevealed(cast, film))
+    return Recognised(tuple(done), _in_shots(cast, seen), warnings)
 
 
 def _cast(bench: Bench) -> Cast | None:
@@ -102,6 +103,14 @@ def presence_of(
         marks={name: everybody[name] for name in callable_ if roles[name]},
         sightings=tuple(sorted(found.values(), key=lambda s: (s.seconds, s.name))),
     )
+
+
+def _unrevealed(cast: Cast, film: str) -> Iterator[str]:
+    """Who may be named from the start only because ``reveal_at`` speaks of other films."""
+    for member in cast:
+        if member.says and member.reveals and member.reveal_of(film) is None:
+            others = ", ".join(reveal.film for reveal in member.reveals)
+            yield f"reveal_at of {member.says} tells of {others}, not of {film}: named from the start."
 
 
 def _with_heard(

@@ -170,6 +170,14 @@ def test_a_name_waits_until_the_film_reveals_it(
     assert [c["called"] for c in third["characters"]] == ["Ann Lee"]
 
 
+def test_a_reveal_of_another_film_alone_is_told(
+    film: Path, tmp_path: Path, painted_faces: PaintedFaces
+) -> None:
+    outcome, _ = run(film, tmp_path / "w", cast_in(tmp_path, ann="    reveal_at: {episode-2: never}\n"))
+    assert outcome.recognised == (("Ann Lee", 2), ("Bo", 1))
+    assert any("episode-2" in warning and "heads" in warning for warning in outcome.warnings)
+
+
 def test_who_may_not_be_named_and_has_no_descriptor_is_not_marked(
     film: Path, tmp_path: Path, painted_faces: PaintedFaces
 ) -> None:
