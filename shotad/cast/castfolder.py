@@ -31,7 +31,7 @@ _ABOUT = "Written by shotad cast discover: which pictures it put here, and who w
 @dataclass(frozen=True, slots=True)
 class Found:
     """What was seen of somebody in one film; ``film`` is its fingerprint, ``first`` the second of the first
-    look, ``seconds`` how long the face was in view, about."""
+    look, ``seconds`` how long the face was in view, about, ``like`` the id of somebody whom they may be."""
 
     id: str
     film: str
@@ -39,6 +39,7 @@ class Found:
     shots: int
     seconds: float
     first: float
+    like: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,10 @@ class Facts:
     def of_film(self, film: str) -> tuple[Picture, ...]:
         """The pictures cut from one film."""
         return tuple(picture for picture in self.pictures if picture.film == film)
+
+    def like(self, person: str) -> str:
+        """The id of somebody whom a person may be; empty where there is nobody."""
+        return next((one.like for one in self.in_films(person) if one.like not in ("", person)), "")
 
     def in_films(self, person: str) -> tuple[Found, ...]:
         """What was seen of somebody, film by film."""

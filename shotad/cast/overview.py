@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import urllib.parse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
 
+from shotad.cast.castfile import CastFile
 from shotad.cast.castfolder import Facts, Found
 from shotad.cast.members import Member
 from shotad.script.timecode import timecode
@@ -57,12 +58,16 @@ class Card:
         return f"{plural(shots, 'shot')}, {in_view(seconds)} in view{films}."
 
 
-def write_overview(
-    folder: Path, members: Sequence[Member], facts: Facts, likes: Mapping[str, str] | None = None
-) -> Path:
+def renew_overview(folder: Path) -> None:
+    """Write the overview of a cast folder anew after a change, where there is one. Raises CastError."""
+    if (folder / PAGE).exists():
+        write_overview(folder, CastFile.open(folder).members, Facts.read(folder))
+
+
+def write_overview(folder: Path, members: Sequence[Member], facts: Facts) -> Path:
     """Write ``overview.html`` into a cast folder. Raises WorkFolderError where it cannot be
     written."""
-    cards = [card_of(member, facts, folder, (likes or {}).get(member.id, "")) for member in members]
+    cards = [card_of(member, facts, folder, members) for member in members]
     films = sorted({(found.name, found.film) for found in facts.found})
     page = _environment().get_template("page.html.j2").render(
         cards=cards,
@@ -79,7 +84,7 @@ def write_overview(
     return path
 
 
-def card_of(member: Member, facts: Facts, folder: Path, like: str = "") -> Card:
+def card_of(member: Member, facts: Facts, folder: Path, members: Sequence[Member]) -> Card:
     """What the page shows of one person."""
     count = len(member.photos)
     pictures = []
@@ -87,7 +92,9 @@ def card_of(member: Member, facts: Facts, folder: Path, like: str = "") -> Card:
         width, height = _size(path)
         words = f"{member.name or member.id}, picture {number} of {count}"
         pictures.append(Shown(_address(path, folder), words, round(width * _HEIGHT / height), _HEIGHT))
-    return Card(member, tuple(pictures), facts.in_films(member.id), like)
+    like = "" if member.name else facts.like(member.id)
+    known = any(other.id == like for other in members)
+    return Card(member, tuple(pictures), facts.in_films(member.id), like if known else "")
 
 
 def lead(cards: Sequence[Card], films: Sequence[str]) -> str:

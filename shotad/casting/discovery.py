@@ -19,7 +19,7 @@ over the film are chosen again; somebody has changed them."""
 class Known:
     """One person of the film as they are in the cast now.
 
-    ``added`` and ``removed`` count pictures; ``like`` is the id of somebody whom they may be.
+    ``added`` and ``removed`` count pictures.
     """
 
     found: Found
@@ -27,12 +27,16 @@ class Known:
     way: Way
     added: int = 0
     removed: int = 0
-    like: str = ""
 
     @property
     def id(self) -> str:
         """Who in the cast."""
         return self.found.id
+
+    @property
+    def like(self) -> str:
+        """The id of somebody whom they may be."""
+        return self.found.like
 
 
 @dataclass(frozen=True, slots=True)

@@ -221,10 +221,10 @@ class _Filing:
         known = []
         for case in cases:
             added, removed = self._renew(case, ids[case], portraits[case])
-            alike = "" if names.get(ids[case]) else case.like or _resembling(case, cases, ids, like)
-            found = self._found(case.person, ids[case])
-            alike = alike if alike in there else ""
-            known.append(Known(found, names.get(found.id, ""), case.way, added, removed, alike))
+            name = names.get(ids[case], "")
+            alike = "" if name else case.like or _resembling(case, cases, ids, like)
+            found = self._found(case.person, ids[case], alike if alike in there else "")
+            known.append(Known(found, name, case.way, added, removed))
         return known
 
     def _renew(self, case: _Case, person: str, portraits: Sequence[Portrait]) -> tuple[int, int]:
@@ -258,26 +258,27 @@ class _Filing:
             self.file.update(person, photos=(*specs, person))
         return person
 
-    def _found(self, person: Person, name: str) -> Found:
-        seconds = round(person.looks / self.rate, 3)
-        return Found(name, self.reel.film, self.reel.name, person.shots, seconds, round(person.first, 6))
+    def _found(self, person: Person, name: str, like: str) -> Found:
+        seconds, first = round(person.looks / self.rate, 3), round(person.first, 6)
+        return Found(name, self.reel.film, self.reel.name, person.shots, seconds, first, like)
 
     def close(self, known: Sequence[Known], gone: Sequence[str]) -> None:
         """Write ``cast.yaml``, the facts and the overview, each only where it changes."""
         before = self.holdings.facts.found
         older = [
-            replace(found, id=now)
+            replace(found, id=now, like=self.holdings.successor(found.like) or "")
             for found in before
             if found.film != self.reel.film and (now := self.holdings.successor(found.id)) is not None
         ]
         facts = Facts(joined([*older, *(one.found for one in known)]), tuple(self.pictures))
-        likes = {one.id: one.like for one in known if one.like}
         for one in known:
-            self.file.update(one.id, comment=comment_of(facts.in_films(one.id), one.like))
+            self.file.update(
+                one.id, comment=comment_of(facts.in_films(one.id), "" if one.name else facts.like(one.id))
+            )
         if not self.file.path.exists() or self.file.path.read_text(encoding="utf-8") != self.file.text:
             self.file.save()
         facts.write(self._place)
-        write_overview(self._place, self.file.members, facts, likes)
+        write_overview(self._place, self.file.members, facts)
 
 
 def _resembling(case: _Case, cases: Sequence[_Case], ids: Mapping[_Case, str], like: float) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from shotad.cast.castfolder import Facts, Found
 from shotad.cast.members import Member
-from shotad.cast.overview import PAGE, in_view, lead, write_overview
+from shotad.cast.overview import PAGE, in_view, lead, renew_overview, write_overview
 from tests.painted_faces import photo
 
 VOID = {"img", "meta", "br", "link", "input", "hr"}
@@ -48,7 +48,7 @@ class Page(HTMLParser):
 FOUND = (
     Found("person-01", "f1", "ep1.mp4", 12, 83.5, 3723.0),
     Found("person-01", "f2", "ep2.mp4", 1, 3.4, 5.0),
-    Found("person-02", "f1", "ep1.mp4", 1, 1.0, 62.2),
+    Found("person-02", "f1", "ep1.mp4", 1, 1.0, 62.2, "person-01"),
 )
 
 
@@ -73,7 +73,7 @@ def members(folder: Path) -> tuple[Member, ...]:
 
 @pytest.fixture
 def page(folder: Path, members: tuple[Member, ...]) -> Page:
-    path = write_overview(folder, members, Facts(FOUND), {"person-02": "person-01"})
+    path = write_overview(folder, members, Facts(FOUND))
     assert path == folder / PAGE
     return Page(path.read_text(encoding="utf-8"))
 
@@ -147,6 +147,22 @@ def test_the_same_cast_gives_the_same_page_and_is_not_written_again(
     assert path.stat().st_ino == before
     write_overview(folder, members[:1], Facts(FOUND))
     assert "person-02" not in path.read_text(encoding="utf-8").split("The people</h2>")[1]
+
+
+def test_after_a_change_the_page_is_written_anew_where_there_is_one(tmp_path: Path) -> None:
+    photo(tmp_path / "Ann" / "1.png", "ann")
+    renew_overview(tmp_path)
+    assert not (tmp_path / PAGE).exists()
+    write_overview(tmp_path, (), Facts())
+    renew_overview(tmp_path)
+    assert "Ann (ann)" in (tmp_path / PAGE).read_text()
+
+
+def test_nobody_is_like_somebody_who_went_or_once_they_have_a_name(tmp_path: Path) -> None:
+    facts = Facts((Found("a", "f", "ep1.mp4", 1, 1.0, 1.0, "b"),))
+    for members in ((Member("a"),), (Member("a", "Ann"), Member("b"))):
+        assert "Looks like" not in write_overview(tmp_path, members, facts).read_text()
+    assert "Looks like b" in write_overview(tmp_path, (Member("a"), Member("b")), facts).read_text()
 
 
 def test_an_empty_cast_has_a_page_too(tmp_path: Path) -> None:
