@@ -73,9 +73,23 @@ BORDERS = {
     # Detection and following: looked at on Tears of Steel and Sintel; the mean of two looks (mirrored and
     # straight) parts faces from machines and shoulders, which reach 0.8 in one look. The others are first
     # values, to be replaced by measured ones.
-    "sface": Borders(0.6, 0.40, 0.06, 0.45, 0.6, Following(0.25, 0.45, 0.6, 0.8, 0.85)),
+    "sface": Borders(
+        detection=0.6,
+        threshold=0.40,
+        margin=0.06,
+        join=0.45,
+        same=0.6,
+        following=Following(near=0.25, far=0.45, again=0.6, believed=0.8, alone=0.85),
+    ),
     # Detection, threshold and margin are those of AutoAD-Zero's published code; the others were not measured.
-    "buffalo_l": Borders(0.4, 0.20, 0.0, 0.35, 0.5, Following(0.15, 0.35, 0.5, 0.6, 0.7)),
+    "buffalo_l": Borders(
+        detection=0.4,
+        threshold=0.20,
+        margin=0.0,
+        join=0.35,
+        same=0.5,
+        following=Following(near=0.15, far=0.35, again=0.5, believed=0.6, alone=0.7),
+    ),
 }
 
 
