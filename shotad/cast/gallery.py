@@ -24,11 +24,45 @@ Embeddings = npt.NDArray[np.float32]
 """``float32[n, d]``, rows of length 1."""
 
 Pool = Literal["mean", "set"]
+_POOLS: dict[Pool, Callable[[Embeddings], Embeddings]] = {
+    "mean": lambda photos: mean_of(photos)[None],
+    "set": lambda photos: photos,
+}
+"""What of ``float32[n, d]`` is compared, the likest counting."""
 
-_FILM_WEIGHT = 1.0
-"""What all looks from the film together weigh against all photos of a person, at most."""
 _ODD = 0.5
 """A photo that is less than this part of the threshold like all others of a person shows somebody else."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Measure:
+    """A gallery as arrays: ``rows`` ``float32[r, d]`` of the photos, those of a person from ``starts`` on
+    (``int64[m]``); ``film`` ``float32[m, d]`` and its ``weight`` ``float64[m]``."""
+
+    rows: Embeddings
+    starts: npt.NDArray[np.int64]
+    film: Embeddings
+    weight: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, photos: Mapping[str, Embeddings], film: Mapping[str, Embeddings], pool: Pool) -> _Measure:
+        people = [_POOLS[pool](rows) for rows in photos.values()]
+        none = np.zeros((0, 1), np.float32)
+        looks = [film.get(name, none) for name in photos]
+        means = [mean_of(f) if len(f) else np.zeros_like(p[0]) for f, p in zip(looks, people, strict=True)]
+        counts = np.array([len(rows) for rows in looks], np.float64)
+        ends = np.cumsum([0, *(len(rows) for rows in people)])
+        return cls(
+            np.concatenate(people) if people else none,
+            ends[:-1].astype(np.int64),
+            np.stack(means) if means else none,
+            counts / (counts + 1),
+        )
+
+    def likeness(self, face: Embeddings) -> list[float]:
+        to_photos = np.maximum.reduceat(self.rows @ face, self.starts).astype(np.float64)
+        together: list[float] = ((to_photos + self.weight * (self.film @ face)) / (1 + self.weight)).tolist()
+        return together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,6 +78,7 @@ class Gallery:
     pool: Pool = "mean"
     nameless: frozenset[str] = frozenset()
     film: Mapping[str, Embeddings] = field(default_factory=dict)
+    _measure: _Measure = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         for name, rows in (*self.photos.items(), *self.film.items()):
@@ -52,6 +87,7 @@ class Gallery:
         stray = next((name for name in (*self.film, *self.nameless) if name not in self.photos), None)
         if stray is not None:
             raise ValueError(f"{stray!r} has no photo in the gallery")
+        object.__setattr__(self, "_measure", _Measure.of(self.photos, self.film, self.pool))
 
     def __len__(self) -> int:
         return len(self.photos)
@@ -59,28 +95,18 @@ class Gallery:
     def likeness(self, looks: Embeddings) -> dict[str, float]:
         """How much a face looks like each person: cosine, -1 to 1, by id, in the order of the cast.
 
-        ``looks`` is ``float32[k, d]``, k > 0: one face seen k times, whose mean is compared. A person's looks
-        from the film are drawn into the mean of their photos and weigh no more than these together, however
-        many they are, so that somebody wrong among them does not take the person over.
+        ``looks`` is ``float32[k, d]``, k > 0: one face seen k times, whose mean is compared (measured better
+        than the mean, the median or the best of their likenesses). Where there are looks from the film, it is
+        the mean of the likeness to the photos and of that to these, which weigh less, however many they
+        are: somebody wrong among them does not take the person over.
         """
-        face = mean_of(looks)
-        return {name: self._to(name, face) for name in self.photos}
-
-    def to_photos(self, looks: Embeddings) -> dict[str, float]:
-        """The same by the photos alone."""
-        return Gallery(self.photos, self.pool).likeness(looks)
+        if not self.photos:
+            return {}
+        return dict(zip(self.photos, self._measure.likeness(mean_of(looks)), strict=True))
 
     def with_film(self, film: Mapping[str, Embeddings]) -> Gallery:
         """The same photos with other looks from the film, ``float32[n, d]`` by id."""
         return Gallery(self.photos, self.pool, self.nameless, film)
-
-    def _to(self, name: str, face: Embeddings) -> float:
-        photos, film = self.photos[name], self.film.get(name)
-        likeness = _POOLS[self.pool](photos, face)
-        if film is None:
-            return likeness
-        weight = _FILM_WEIGHT * len(film) / (len(film) + 1)
-        return max(likeness, float(_unit(mean_of(photos) + weight * mean_of(film)) @ face))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,17 +156,6 @@ def mean_of(rows: Embeddings) -> Embeddings:
 def _unit(vector: npt.NDArray[np.floating]) -> Embeddings:
     unit: Embeddings = (vector / max(float(np.linalg.norm(vector)), 1e-9)).astype(np.float32)
     return unit
-
-
-def _to_mean(photos: Embeddings, face: Embeddings) -> float:
-    return float(mean_of(photos) @ face)
-
-
-def _to_best(photos: Embeddings, face: Embeddings) -> float:
-    return float((photos @ face).max())
-
-
-_POOLS: dict[Pool, Callable[[Embeddings, Embeddings], float]] = {"mean": _to_mean, "set": _to_best}
 
 
 def _reading(
