@@ -130,7 +130,7 @@ def _writes_lines(options: Mapping[str, Any]) -> bool:
 
 
 def _given(options: Mapping[str, Any]) -> Given:
-    from shotad.prepare import Given, GivenCast
+    from shotad.prepare import Given
 
     start = asked_time(options["start"]) if options.get("start") else 0.0
     end = asked_time(options["end"]) if options.get("end") else None

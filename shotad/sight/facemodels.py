@@ -31,6 +31,8 @@ class Following:
     """Score that the best look of a track must have."""
     alone: float
     """Score of a face that was seen at one moment only."""
+    every: bool = False
+    """Every look is read, not the best alone: where each frame is decided for itself."""
 
 
 class FaceModels(Protocol):
@@ -163,7 +165,7 @@ class ModelsOnDemand:
         self.join, self.same = borders.join, borders.same
         self.following = borders.following
         if settings.decide == "frame":
-            self.following = replace(borders.following, believed=0.0, alone=0.0)
+            self.following = replace(borders.following, believed=0.0, alone=0.0, every=True)
         self.identity = _identity(self._pair.weights, self._detection, self.following)
         self._progress = progress
         self._finder: Finder | None = None

@@ -97,7 +97,7 @@ def tracks_of_shot(
     parts = [part for strand in strands for part in parted(strand, models.following)]
     parts = [part for part in parts if believed(part, models.following)]
     parts.sort(key=lambda part: (part[0].seconds, part[0].face.box.left, part[0].face.box.top))
-    return tuple(_track(shot, part) for part in parts)
+    return tuple(_track(shot, part, every=models.following.every) for part in parts)
 
 
 def to_row(track: FaceTrack) -> dict[str, Any]:
@@ -165,8 +165,8 @@ def _worth(face: Face, height: int) -> float:
     return size * face.score**4 * max(0.1, 1 - abs(face.yaw))
 
 
-def _track(shot: int, strand: Strand) -> FaceTrack:
-    read = _best(strand)
+def _track(shot: int, strand: Strand, *, every: bool) -> FaceTrack:
+    read = tuple(range(len(strand))) if every else _best(strand)
     embeddings = np.stack([strand[i].embedding for i in read])
     return FaceTrack(shot, tuple(look.face for look in strand), embeddings, read)
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from shotad.sight.facelinks import Look, parted
+from shotad.sight.facemodels import BORDERS
 from shotad.sight.faces import Face
 from shotad.sight.facetracks import FaceTrack, from_row, to_row, tracks_of_shot
 from shotad.types import Box, Image
@@ -239,3 +240,11 @@ def test_a_strand_is_parted_where_the_two_sides_are_least_alike() -> None:
     looks = [Look(face(second=i / 4), (ANNA, BEN)[i >= 5], 1.0) for i in range(12)]
     assert [len(part) for part in parted(looks, following)] == [5, 7]
     assert parted(looks[:5], following) == [looks[:5]]
+
+
+def test_where_each_frame_is_decided_for_itself_every_look_is_read() -> None:
+    seen = {i / 4: [(face(height=0.2 if i % 2 else 0.4), ANNA)] for i in range(12)}
+    models = KnownFaces(seen, replace(BORDERS["sface"].following, every=True))
+    (found,) = tracks_of_shot([(second, scene(0)) for second in seen], 3, models)
+    assert found.read == tuple(range(12))
+    assert found.embeddings.shape == (12, 128)
