@@ -128,6 +128,29 @@ def test_who_is_told_among_others_is_not_told_again_alone() -> None:
     assert wordings(both, person(THOM, place="left"), person(CELIA)) == {"Thom and Celia appear."}
 
 
+def test_what_one_of_several_does_is_told_with_the_others() -> None:
+    thom = person(THOM, movement="left")
+    line = told(person(THOM, count=2), thom)
+    assert re.fullmatch(r"Thom moves (to the )?left (as|while) another person appears\.", line)
+    both = wordings(person(THOM, CELIA, at=4), thom)
+    assert all(re.fullmatch(r"Thom moves (to the )?left (as|while) Celia appears\.", line) for line in both)
+    again = told(person(THOM, CELIA), thom, history=["Celia leaves."])
+    assert again.endswith(" Celia appears again.")
+
+
+def test_where_each_does_something_nobody_merely_appears() -> None:
+    lines = wordings(person(THOM, CELIA), person(THOM, movement="left"), person(CELIA, at=6, turns="left"))
+    assert all(
+        re.fullmatch(r"Thom moves .*left (as|while) Celia turns to the left\.", line) for line in lines
+    )
+
+
+def test_who_face_each_other_are_told_so_alone() -> None:
+    assert wordings(person(THOM, count=2, facing=True), person(THOM, looks="left")) == {
+        "Thom and another person face each other."
+    }
+
+
 def test_a_known_name_is_worth_more_than_an_unknown_person() -> None:
     unknown, thom = person(movement="left"), person(THOM, shot=2, at=8, movement="right")
     assert told(unknown, thom).startswith("Thom ")

@@ -68,9 +68,12 @@ def _identities(people: tuple[PeopleFact, ...]) -> dict[int, int]:
 
 
 def _once(people: list[PeopleFact]) -> list[PeopleFact]:
-    """The facts of one shot less those of somebody named among others who does nothing besides."""
+    """The facts of one shot with nobody told twice: less those of somebody named among others who does
+    nothing besides, and those of several of whom each does something."""
     among = {name for fact in people if fact.count > 1 for name in fact.names}
-    return [f for f in people if f.who not in among or people_key(f) not in PRESENT]
+    doing = {fact.who for fact in people if fact.who and people_key(fact) not in PRESENT}
+    kept = [f for f in people if f.who not in among or f.who in doing]
+    return [f for f in kept if f.facing or not (f.count == len(f.names) > 1 and doing.issuperset(f.names))]
 
 
 def _seen(

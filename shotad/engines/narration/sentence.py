@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from shotad.engines.narration.memory import Memory
+from shotad.engines.narration.naming import called_together
 from shotad.engines.narration.phrases import Clause
-from shotad.engines.narration.statement import Statement
+from shotad.engines.narration.statement import PRESENT, Statement
 from shotad.engines.narration.words import capital, spoken_words
 from shotad.facts import Named
 
@@ -35,14 +36,15 @@ def plans(able: Sequence[Statement], most: int) -> Iterator[tuple[Statement, ...
     for leader in able:
         group = [leader]
         for other in able:
-            if len(group) < most and other is not leader and all(_go_together(other, g) for g in group):
+            fits = other is not leader and all(_go_together(other, g) for g in group)
+            if len(group) < most and fits and not _tells_nothing_more([*group, other]):
                 group.append(other)
         yield from (tuple(group[:size]) for size in range(len(group), 0, -1))
 
 
 def lines(group: Sequence[Statement], memory: Memory, budget: int | None) -> Iterator[Line]:
     """The group's sentences within the budget, the fullest and freshest first."""
-    ordered = sorted(group, key=lambda statement: statement.order)
+    ordered = _in_order(group)
     choices = _choices(ordered, memory)
     telling_apart = sum(statement.heads == 1 for statement in ordered) > 1
     shortest = [_shortest(options, telling_apart) for options in choices]
@@ -71,10 +73,39 @@ def _go_together(one: Statement, other: Statement) -> bool:
         return False
     if one.heads == other.heads == 1:
         return _two_singles(one, other)
+    if _is_company_of(one, other) or _is_company_of(other, one):
+        return True
     if one.heads and other.heads:
         apart = one.shot != other.shot and one.heads != other.heads
         return (apart and not (one.names or other.names)) or _all_told_apart(one, other)
     return True
+
+
+def _is_company_of(several: Statement, one: Statement) -> bool:
+    """True where somebody named, of whom one statement tells more, is seen with others."""
+    together = several.key == "people" and several.shot == one.shot and several.heads > 1
+    others = several.heads > len(several.names) or len(several.names) > 1
+    return together and others and one.named in several.names and one.key not in PRESENT
+
+
+def _tells_nothing_more(group: Sequence[Statement]) -> bool:
+    """True where everybody of those seen together is told of one by one."""
+    return any(
+        several.heads == sum(_is_company_of(several, one) for one in group)
+        for several in group
+        if several.heads > 1 and several.names
+    )
+
+
+def _in_order(group: Sequence[Statement]) -> list[Statement]:
+    """In film order; who is seen with somebody comes after what that one does."""
+    ordered = sorted(group, key=lambda statement: statement.order)
+    company = [s for s in ordered if any(_is_company_of(s, one) for one in ordered)]
+    found = [s for s in ordered if s not in company]
+    for several in company:
+        last = max(i for i, one in enumerate(found) if _is_company_of(several, one))
+        found.insert(last + 1, several)
+    return found
 
 
 def _all_told_apart(one: Statement, other: Statement) -> bool:
@@ -114,7 +145,10 @@ def _fresh_wordings(ordered: Sequence[Statement], at: int, memory: Memory) -> li
     statement = ordered[at]
     clauses: Sequence[Clause] = statement.clauses
     before = [other for other in ordered[:at] if other.heads == 1]
-    if statement.named:
+    told = [s.named for s in ordered[:at] if s.named and _is_company_of(statement, s)]
+    if told:
+        clauses = [_of_others(clause, statement, told, memory) for clause in clauses]
+    elif statement.named:
         clauses = _by_name(ordered, at, statement.named, memory)
     elif any(_same(other, statement) for other in before):
         clauses = [clause.of_same(_same(ordered[at - 1], statement)) for clause in clauses]
@@ -128,6 +162,15 @@ def _fresh_wordings(ordered: Sequence[Statement], at: int, memory: Memory) -> li
         )
     unique = list(dict.fromkeys(_not_again(clause, memory.places()) for clause in clauses))
     return memory.order(unique, f"{statement.key}:{statement.shot}")
+
+
+def _of_others(clause: Clause, several: Statement, told: Sequence[Named], memory: Memory) -> Clause:
+    """The same of those of whom nothing was told yet: "as another person appears"."""
+    rest = [name for name in several.names if name not in told]
+    unknown = several.heads - len(several.names)
+    many = len(rest) + unknown > 1
+    verb = "appear again" if not unknown and memory.since_named(rest) is not None else "appear"
+    return replace(clause, subject=called_together(rest, unknown), verb=verb, many=many, tail="")
 
 
 def _by_name(ordered: Sequence[Statement], at: int, named: Named, memory: Memory) -> Sequence[Clause]:
