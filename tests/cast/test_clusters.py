@@ -31,19 +31,36 @@ def seen(degrees: float, *moments: float, firm: bool = True) -> Appearance:
 
 
 def by_the_book(rows: Rows, apart: Sequence[set[int]], join: float) -> list[list[int]]:
-    """Average linkage as it is defined, all pairs anew at each step."""
+    """The rules as they are told, all pairs anew at each step."""
     groups = [[k] for k in range(len(rows))]
+    apart = [set(others) for others in apart]
+
+    def mean(one: list[int], other: list[int]) -> float:
+        return float(np.mean(rows[one].astype(float) @ rows[other].astype(float).T))
+
+    def within(one: list[int]) -> float:
+        if len(one) < 3:
+            return -1.0
+        return float(np.mean([rows[a].astype(float) @ rows[b] for a, b in combinations(one, 2)]))
+
     while True:
         best, pair = join, None
         for one, other in combinations(range(len(groups)), 2):
             if any(b in apart[a] for a in groups[one] for b in groups[other]):
                 continue
-            mean = float(np.mean(rows[groups[one]].astype(float) @ rows[groups[other]].astype(float).T))
-            if mean > best:
-                best, pair = mean, (one, other)
+            alike = mean(groups[one], groups[other])
+            if alike > best:
+                best, pair = alike, (one, other)
         if pair is None:
             return groups
-        groups[pair[0]] += groups.pop(pair[1])
+        first, second = (groups[k] for k in pair)
+        if best < min(within(first), within(second)) - 0.15:
+            for a in first:
+                apart[a] |= set(second)
+                for b in second:
+                    apart[b].add(a)
+        else:
+            groups[pair[0]] += groups.pop(pair[1])
 
 
 def as_sets(groups: Sequence[Sequence[int]]) -> set[frozenset[int]]:
@@ -102,6 +119,18 @@ def test_a_chain_of_look_alikes_holds_no_two_people_together() -> None:
     assert len(groups) > 1
     widest = max(max(members) - min(members) for members in groups)
     assert widest * 10 <= 60
+
+
+def test_two_look_alikes_who_are_seen_often_stay_two() -> None:
+    one = [seen(degrees, float(degrees)) for degrees in (0, 1, 2, 3)]
+    other = [seen(degrees, float(degrees)) for degrees in (40, 41, 42, 43)]
+    assert group([*one, *other], 0.5) == ((0, 1, 2, 3), (4, 5, 6, 7)), "cosine of 40 degrees is 0.77"
+    assert group([one[0], other[0]], 0.5) == ((0, 1),), "of two looks nothing is known"
+
+
+def test_somebody_with_many_looks_is_one() -> None:
+    fan = [seen(degrees, float(degrees)) for degrees in (0, 15, 30, 45, 60)]
+    assert group(fan, 0.5) == ((0, 1, 2, 3, 4),)
 
 
 def test_who_is_not_firm_founds_nobody() -> None:
