@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shotad.errors import ScriptError, WorkFolderError
-from shotad.facts import Facts, LightFact, PeopleFact, TextFact, ThingFact
+from shotad.facts import Facts, LightFact, Named, PeopleFact, TextFact, ThingFact
 from shotad.pictures.sheet.gather import read_subject
 from shotad.pictures.sheet.inwords import in_words
 from shotad.pictures.sheet.subject import Look, Piece, shown_seconds
@@ -202,3 +202,11 @@ def test_frames_are_spread_from_the_first_to_the_last() -> None:
 def test_more_shots_than_frames_show_one_each() -> None:
     look = look_of(*(piece(n, Role.CURRENT, 4) for n in range(20)))
     assert [len(seconds) for seconds in shown_seconds(look, 15).values()] == [1] * 20
+
+
+def test_people_in_words_have_their_names() -> None:
+    thom, celia = Named("thom", "Thom"), Named("celia", "the woman in red", named=False)
+    alone = PeopleFact(0, 1, 2, 1, "left", 0.5, True, "still", False, False, 0.9, names=(thom,))
+    both = PeopleFact(1, 1, 2, 3, "left", 0.5, True, None, False, False, 0.9, names=(thom, celia))
+    told = in_words(Facts((0, 1), people=(alone, both)))
+    assert told == {0: "Thom, on the left", 1: "three people (Thom, the woman in red)"}

@@ -41,9 +41,10 @@ def in_words(facts: Facts | None) -> dict[int, str]:
 
 def _people(fact: PeopleFact) -> str:
     count = _NUMBERS.get(fact.count, str(fact.count))
+    known = ", ".join(person.called for person in fact.names)
     if fact.count != 1:
-        return f"{count} people"
-    parts = [f"{count} person", _FRAMINGS.get(fact.framing or "", ""), _PLACES[fact.place]]
+        return f"{count} people" + (f" ({known})" if known else "")
+    parts = [known or f"{count} person", _FRAMINGS.get(fact.framing or "", ""), _PLACES[fact.place]]
     return ", ".join(part for part in parts if part)
 
 
