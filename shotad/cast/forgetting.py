@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shotad.cast.files.photofiles import photos_in, unread_in
 from shotad.cast.members import Member
-from shotad.cast.photofiles import photos_in, unread_in
 from shotad.cast.photos import photo_key
 from shotad.errors import CastError, UsageError
 from shotad.sight.facetracks import from_row

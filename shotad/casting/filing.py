@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from shotad.cast.castfile import CastFile
 from shotad.cast.castfolder import (
     Facts,
     Found,
@@ -21,6 +20,7 @@ from shotad.cast.castfolder import (
     remove_pictures,
     stem_of,
 )
+from shotad.cast.files.castfile import CastFile
 from shotad.cast.gallery import Gallery, read_gallery
 from shotad.cast.matching import Borders, Match, match_people
 from shotad.cast.members import Cast, Member

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from shotad.cast.files.loading import load_cast
 from shotad.cast.identity import Verdict
-from shotad.cast.loading import load_cast
 from shotad.cast.members import Cast
 from shotad.casting.desk import Desk, Named
 from shotad.config import CastSettings

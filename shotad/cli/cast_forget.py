@@ -15,7 +15,7 @@ from shotad.cli.options import console_options
 from shotad.errors import ShotadError, UsageError
 
 if TYPE_CHECKING:
-    from shotad.cast.castfile import CastFile
+    from shotad.cast.files.castfile import CastFile
     from shotad.cast.forgetting import Cleared, Photos
     from shotad.cast.members import Member
 
@@ -50,7 +50,7 @@ def command(
     stay: they are yours to edit.
     """
     from shotad.cast.castfolder import held
-    from shotad.cast.choosing import chosen
+    from shotad.cast.files.choosing import chosen
     from shotad.cast.forgetting import clear_all, clear_person, delete_photos, photos_to_forget, run_folder
 
     if everybody == bool(person):
@@ -143,7 +143,7 @@ def _left(file: CastFile, gone: Sequence[Member]) -> list[tuple[str, int]]:
     """Names that are still in the file, in comments or others' entries, with the line."""
     import re
 
-    from shotad.cast.castfile import HEAD
+    from shotad.cast.files.castfile import HEAD
 
     names = {member.name for member in gone if member.name}
     lines = list(enumerate(file.text.splitlines(), 1)) if file.exists else []

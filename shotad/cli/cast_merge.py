@@ -22,8 +22,8 @@ def command(console: Console, path: Path, person: str, into: str) -> None:
     Both are ids, names, or numbers as shotad cast show counts. What both have stays as INTO has it. No
     file is moved.
     """
-    from shotad.cast.choosing import chosen
-    from shotad.cast.merging import merge
+    from shotad.cast.files.choosing import chosen
+    from shotad.cast.files.merging import merge
 
     file = cast_file(path)
     members = file.members

@@ -50,7 +50,7 @@ def command(
     PERSON is an id, or a number as shotad cast show counts. Names and other texts replace what was there
     (an empty one clears it), --alias adds. Comments and everything else in cast.yaml stay as they are.
     """
-    from shotad.cast.choosing import chosen
+    from shotad.cast.files.choosing import chosen
 
     if nameless and name:
         raise UsageError(f"--nameless and the name {name!r} exclude each other.", "Give one of them.")
@@ -76,7 +76,7 @@ def command(
 
 def _check_free(members: Sequence[Member], member: Member, names: Sequence[str], path: Path) -> None:
     """Raises CastError where somebody else has one of the names: that is one person, or a mistake."""
-    from shotad.cast.choosing import names_of
+    from shotad.cast.files.choosing import names_of
 
     wanted = {name.casefold(): name for name in names if name}
     for other in members:
@@ -90,7 +90,7 @@ def _check_free(members: Sequence[Member], member: Member, names: Sequence[str],
 
 
 def _reveals(texts: Sequence[str]) -> tuple[Reveal, ...]:
-    from shotad.cast.entries import film_name, seconds_of
+    from shotad.cast.files.entries import film_name, seconds_of
     from shotad.cast.members import Reveal
 
     found = {}

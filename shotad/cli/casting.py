@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from shotad.errors import CastError
 
 if TYPE_CHECKING:
-    from shotad.cast.castfile import CastFile
+    from shotad.cast.files.castfile import CastFile
     from shotad.cast.members import Member, Reveal
 
 
 def cast_file(path: Path) -> CastFile:
     """The cast file of a cast folder that is there. Raises CastError."""
-    from shotad.cast.castfile import CastFile
+    from shotad.cast.files.castfile import CastFile
 
     if path.suffix.lower() == ".json":
         raise CastError(f"{path} is a character bank, which is only read.", "Change it by hand.")
@@ -46,7 +46,7 @@ def _parts(member: Member) -> list[str]:
 
 
 def _told(reveal: Reveal) -> str:
-    from shotad.cast.entries import time_text
+    from shotad.cast.files.entries import time_text
 
     film = f" in {reveal.film}" if reveal.film else ""
     if math.isinf(reveal.seconds):

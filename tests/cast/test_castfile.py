@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from shotad.cast.castfile import CastFile, read_cast
-from shotad.cast.entries import seconds_of, tidy, time_text
+from shotad.cast.files.castfile import CastFile, read_cast
+from shotad.cast.files.entries import seconds_of, tidy, time_text
 from shotad.cast.members import Cast, Member, Reveal
 from shotad.errors import CastError
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from shotad.cast.loading import load_cast
+from shotad.cast.files.loading import load_cast
 from shotad.cast.members import Member
 from shotad.errors import CastError
 

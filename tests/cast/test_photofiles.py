@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from shotad.cast.ids import distinct_ids, id_of, is_id
-from shotad.cast.loading import load_cast
+from shotad.cast.files.ids import distinct_ids, id_of, is_id
+from shotad.cast.files.loading import load_cast
+from shotad.cast.files.photofiles import photos_in, photos_of
 from shotad.cast.members import Cast
-from shotad.cast.photofiles import photos_in, photos_of
 from shotad.errors import CastError
 
 

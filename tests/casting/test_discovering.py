@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shotad.cast.castfile import CastFile, read_cast
 from shotad.cast.castfolder import Facts
+from shotad.cast.files.castfile import CastFile, read_cast
+from shotad.cast.files.merging import merge
 from shotad.cast.gallery import read_gallery
-from shotad.cast.merging import merge
 from shotad.cast.portraits import Look, portrait
 from shotad.casting import discovering, filing
 from shotad.casting.discovering import RECORDS, discover

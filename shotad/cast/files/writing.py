@@ -9,10 +9,10 @@ from typing import Any
 
 import yaml
 
-from shotad.cast.entries import KEYS, OTHERS, tidy, time_text
-from shotad.cast.layout import MARK, people_of
+from shotad.cast.files.entries import KEYS, OTHERS, tidy, time_text
+from shotad.cast.files.layout import MARK, people_of
+from shotad.cast.files.yamltext import NEWLINE, Source, compose, end_of, flow, newline_of, scalar, splice
 from shotad.cast.members import Member, Reveal
-from shotad.cast.yamltext import NEWLINE, Source, compose, end_of, flow, newline_of, scalar, splice
 
 _COMMENT = re.compile(r"[ \t]+#[^\n\r]*")
 _KEY_OF = {"spoken": "speak", "reveals": "reveal_at"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from shotad.cast.castfile import CastFile
-from shotad.cast.choosing import names_of
+from shotad.cast.files.castfile import CastFile
+from shotad.cast.files.choosing import names_of
 from shotad.cast.members import Member
 from shotad.errors import CastError
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from shotad.cast.castfile import cast_path, read_cast
-from shotad.cast.charbank import read_bank
-from shotad.cast.checks import warnings
+from shotad.cast.files.castfile import cast_path, read_cast
+from shotad.cast.files.charbank import read_bank
+from shotad.cast.files.checks import warnings
+from shotad.cast.files.photofiles import is_photo, members_of_folder
 from shotad.cast.members import Cast
-from shotad.cast.photofiles import is_photo, members_of_folder
 from shotad.errors import CastError
 
 _KINDS = "a cast.yaml, a folder that holds one, a folder of photos, or a character bank in JSON"

@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shotad.cast.checks import warnings
-from shotad.cast.entries import tidy
-from shotad.cast.ids import distinct_ids, id_of, is_id
-from shotad.cast.jsonplaces import line_at, parts_of_array, parts_of_object
+from shotad.cast.files.checks import warnings
+from shotad.cast.files.entries import tidy
+from shotad.cast.files.ids import distinct_ids, id_of, is_id
+from shotad.cast.files.jsonplaces import line_at, parts_of_array, parts_of_object
+from shotad.cast.files.photofiles import is_photo, natural, photos_in
+from shotad.cast.files.yamltext import Source, read_text
 from shotad.cast.members import Cast, Member
-from shotad.cast.photofiles import is_photo, natural, photos_in
-from shotad.cast.yamltext import Source, read_text
 from shotad.errors import CastError
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from shotad.cast.ids import distinct_ids
+from shotad.cast.files.ids import distinct_ids
 from shotad.cast.members import Member
 from shotad.errors import CastError
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import yaml
 
-from shotad.cast.entries import fields_of, is_blank
-from shotad.cast.yamltext import NEWLINE, Source, end_of, newline_of
+from shotad.cast.files.entries import fields_of, is_blank
+from shotad.cast.files.yamltext import NEWLINE, Source, end_of, newline_of
 
 MARK = "#: "
 """Begins a comment that programs write and replace."""

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shotad.cast.checks import check_apart, check_photos, warnings
-from shotad.cast.entries import Entry, entry_of, with_ids
-from shotad.cast.layout import MARK, Layout, Piece, divided, people_of
+from shotad.cast.files.checks import check_apart, check_photos, warnings
+from shotad.cast.files.entries import Entry, entry_of, with_ids
+from shotad.cast.files.layout import MARK, Layout, Piece, divided, people_of
+from shotad.cast.files.photofiles import formats, members_of_folder, photos_of
+from shotad.cast.files.writing import changed_piece, new_piece, with_comment
+from shotad.cast.files.yamltext import NEWLINE, Source, compose, newline_of, read_text
 from shotad.cast.members import Cast, Member
-from shotad.cast.photofiles import formats, members_of_folder, photos_of
-from shotad.cast.writing import changed_piece, new_piece, with_comment
-from shotad.cast.yamltext import NEWLINE, Source, compose, newline_of, read_text
 from shotad.errors import CastError
 from shotad.workfolder import write_text
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import yaml
 
-from shotad.cast.ids import distinct_ids, is_id
+from shotad.cast.files.ids import distinct_ids, is_id
+from shotad.cast.files.yamltext import Source
 from shotad.cast.members import Member, Reveal, same_film
-from shotad.cast.yamltext import Source
 from shotad.script.timecode import parse_time, timecode
 
 KEYS = ("id", "name", "speak", "aliases", "pronoun", "descriptor", "reveal_at", "photos", "nameless")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from shotad.cast.entries import Entry
+from shotad.cast.files.entries import Entry
 from shotad.cast.members import Member
 from shotad.errors import CastError
 

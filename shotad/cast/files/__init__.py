@@ -1,0 +1,1 @@
+"""Casts as people write them: cast files, folders of photos, published character banks."""
