@@ -1,0 +1,172 @@
+"""Pictures of faces with their people, for the measurements of recognition.
+
+    python benchmarks/portraits.py [--to FOLDER] [SET ...]
+
+SET is ``openpeople`` (10 people, about 23 pictures each), ``fake-avatars`` (263, one each) or ``orl-faces``
+(40, ten each); portraits.yaml says where they come from and on which terms. They are fetched at first use and
+kept in the cache of the weights. With ``--to`` they are written as PNG, one folder for each person.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import re
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import yaml
+from PIL import Image as Pictures
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from shotad import weights
+from shotad.config import CastSettings
+from shotad.progress import NoProgress
+from shotad.sight.facemodels import FaceModels, make_face_models
+from shotad.types import Image
+
+MANIFEST = Path(__file__).with_suffix(".yaml")
+SHEETS = ("emotions_sheet", "character_sheet")
+"""Pictures of OpenPeople with many faces of one person."""
+BODIES = 0.5
+"""Part of a character sheet's height, from the top, that has the heads."""
+SPLIT = 0.53
+"""Where a sheet of expressions is parted, between its second and third row."""
+FIELD = 2.2
+"""Side of the square that is cut out of a sheet round a face, in heights of the face."""
+
+
+@dataclass(frozen=True)
+class Portrait:
+    """One picture of one person: ``kind`` says of OpenPeople's which."""
+
+    person: str
+    kind: str
+    image: Image
+
+
+def portraits(name: str, models: FaceModels | None = None) -> list[Portrait]:
+    """The pictures of one set, in a fixed order. ``models`` find the faces on OpenPeople's sheets."""
+    archive = _archive(name)
+    found = [_READERS[name](path, data) for path, data in _members(archive)]
+    single = [portrait for portrait in found if portrait is not None]
+    if name != "openpeople":
+        return sorted(single, key=lambda p: (_natural(p.person), _natural(p.kind)))
+    models = models or make_face_models(CastSettings())
+    cut = [part for portrait in single for part in _cut(portrait, models)]
+    return sorted(cut, key=lambda p: (p.person, p.kind))
+
+
+@cache
+def _archive(name: str) -> Path:
+    entries = yaml.safe_load(MANIFEST.read_text(encoding="utf-8"))["weights"]
+    return weights._checked(weights._entry(name, entries[name]), NoProgress())
+
+
+def _members(archive: Path) -> Iterator[tuple[str, bytes]]:
+    if zipfile.is_zipfile(archive):
+        with zipfile.ZipFile(archive) as pack:
+            for path in pack.namelist():
+                if _PICTURE.search(path):
+                    yield path, pack.read(path)
+        return
+    with tarfile.open(archive) as tar:
+        for member in tar:
+            stream = tar.extractfile(member) if _PICTURE.search(member.name) else None
+            if stream is not None:
+                yield member.name, stream.read()
+
+
+_PICTURE = re.compile(r"(curated/P\d+/assets/\w+\.jpg|avatars/png/\d+\.png|ORL_faces/s\d+/\d+\.pgm)$")
+
+
+def _openpeople(path: str, data: bytes) -> Portrait | None:
+    person, kind = re.search(r"(P\d+)/assets/(\w+)\.jpg$", path).groups()  # type: ignore[union-attr]
+    return Portrait(person, kind, _image(data))
+
+
+def _avatar(path: str, data: bytes) -> Portrait | None:
+    return Portrait(f"avatar-{Path(path).stem}", "portrait", _image(data))
+
+
+def _orl(path: str, data: bytes) -> Portrait | None:
+    return Portrait(f"orl-{Path(path).parent.name}", Path(path).stem, _image(data))
+
+
+_READERS: dict[str, Callable[[str, bytes], Portrait | None]] = {
+    "openpeople": _openpeople,
+    "fake-avatars": _avatar,
+    "orl-faces": _orl,
+}
+
+
+def _cut(portrait: Portrait, models: FaceModels) -> Iterator[Portrait]:
+    """The portrait itself, or the heads of a sheet one by one, left to right and from the top."""
+    if portrait.kind not in SHEETS:
+        yield portrait
+        return
+    boxes = sorted(
+        (box for tile in _tiles(portrait) for box in _faces(portrait.image, tile, models)),
+        key=lambda b: (round(b[1] / len(portrait.image) * 6), b[0]),
+    )
+    for number, (x, y, half) in enumerate(boxes):
+        left, top = max(x - half, 0), max(y - half, 0)
+        part = portrait.image[top : y + half, left : x + half]
+        yield Portrait(portrait.person, f"{portrait.kind.split('_')[0]}-{number:02d}", part.copy())
+
+
+def _tiles(portrait: Portrait) -> list[tuple[slice, slice]]:
+    """Parts of a sheet in which the heads are large enough to be found well: rows and columns."""
+    height, width = portrait.image.shape[:2]
+    half, middle = slice(0, width // 2), slice(width // 2, width)
+    if portrait.kind == "character_sheet":
+        return [(slice(0, round(height * BODIES)), part) for part in (half, middle)]
+    row = round(height * SPLIT)
+    return [(rows, part) for rows in (slice(0, row), slice(row, height)) for part in (half, middle)]
+
+
+def _faces(image: Image, tile: tuple[slice, slice], models: FaceModels) -> Iterator[tuple[int, int, int]]:
+    """Middle and half the side of the square round each face of a tile, in pixels of the whole picture."""
+    part = image[tile]
+    height, width = part.shape[:2]
+    for face in models.find(part, 0.0):
+        x, y = face.box.centre
+        half = round(face.box.height * height * FIELD / 2)
+        yield round(x * width) + tile[1].start, round(y * height) + tile[0].start, half
+
+
+def _image(data: bytes) -> Image:
+    with Pictures.open(io.BytesIO(data)) as opened:
+        return np.asarray(opened.convert("RGB"), np.uint8)
+
+
+def _natural(text: str) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", text)]
+
+
+def main() -> None:
+    """List or write the pictures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("sets", nargs="*", default=list(_READERS), metavar="SET")
+    parser.add_argument("--to", type=Path, help="write the pictures below this folder")
+    options = parser.parse_args()
+    for name in options.sets:
+        if name not in _READERS:
+            parser.error(f"there is no set {name!r}; there are {', '.join(_READERS)}")
+        found = portraits(name)
+        print(f"{name:12}  {len({p.person for p in found}):4} people  {len(found):4} pictures")
+        for portrait in found if options.to else ():
+            path = options.to / name / portrait.person / f"{portrait.kind}.png"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            Pictures.fromarray(portrait.image).save(path)
+
+
+if __name__ == "__main__":
+    main()
