@@ -11,9 +11,13 @@ import pytest
 from PIL import Image
 
 from tests.cli.program import Said, Shotad
-from tests.painted_faces import Head, PaintedFaces, Take, paint_film, painted_faces, photo
+from tests.painted_faces import Head, PaintedFaces, Take, look_for_painted_faces, paint_film, photo
 
-__all__ = ["painted_faces"]
+
+@pytest.fixture
+def painted_faces(monkeypatch: pytest.MonkeyPatch) -> PaintedFaces:
+    return look_for_painted_faces(monkeypatch)
+
 
 CAST = """\
 # Season one.
