@@ -21,6 +21,7 @@ import argparse
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
@@ -48,8 +49,6 @@ from shotad.types import Box
 
 LEAST = 30
 """Height of the smallest faces that count in the tables, unless they are by height."""
-Counts = npt.NDArray[np.int64]
-
 THRESHOLDS, MARGINS = (0.3, 0.34, 0.36, 0.38, 0.4, 0.42, 0.45, 0.5), (0.0, 0.03, 0.05, 0.1)
 RATE = 0.25
 """Seconds between the pictures of a film that are looked at."""
@@ -142,39 +141,47 @@ def spread(made: Sequence[Trial]) -> None:
         print(f"{name:20}{len(values):8} pairs  " + " ".join(f"{v:6.3f}" for v in marks))
 
 
+@dataclass(frozen=True)
+class Decision:
+    """Whose a track is, who that was taken for, and whether they are of the cast."""
+
+    person: str
+    member: str | None
+    of_cast: bool
+
+
 def with_bank(made: Sequence[Trial], models: FaceModels) -> None:
     """The whole decision of shotad, each cast in a film in which all tracks are shots of their own."""
     print("\nas decided, with and without the film's own bank:  strangers named, cast rightly, wrongly")
-    for name in dict.fromkeys(trial.name for trial in made):
-        for from_film in (False, True):
-            settings = CastSettings(from_film=from_film, smallest=LEAST / facelooks.FRAME[1] * 0.8)
-            counts = sum(
-                (_decided(t, settings, models) for t in made if t.name == name), np.zeros(5, np.int64)
-            )
-            called, others, right, wrong, cast = counts.tolist()
-            shares = [n / max(of, 1) for n, of in ((called, others), (right, cast), (wrong, cast))]
-            print(
-                f"{name:13} bank {'on ' if from_film else 'off'}  {called:5} of {others:6} ({shares[0]:.3%})"
-                f"  {right:4} and {wrong} of {cast:4} ({shares[1]:.1%}, {shares[2]:.2%})"
-            )
+    for from_film in (False, True):
+        settings = CastSettings(from_film=from_film, smallest=LEAST / facelooks.FRAME[1] * 0.8)
+        decided = {trial: _decided(trial, settings, models) for trial in made}
+        for name in (*dict.fromkeys(trial.name for trial in made), "all"):
+            of_name = [d for trial, ds in decided.items() if name in (trial.name, "all") for d in ds]
+            print(f"{name:13} bank {'on ' if from_film else 'off'} {_shares(of_name)}")
 
 
-def _decided(trial: Trial, settings: CastSettings, models: FaceModels) -> Counts:
-    """``int64[5]``: strangers' tracks named and in all; the cast's named rightly, wrongly and in all."""
+def _shares(decisions: Sequence[Decision]) -> str:
+    strangers = [d for d in decisions if not d.of_cast]
+    cast = [d for d in decisions if d.of_cast]
+    named = np.array([d.member is not None for d in strangers])
+    low, high = interval(named, [d.person for d in strangers])
+    right = sum(d.member == d.person for d in cast)
+    wrong = sum(d.member not in (None, d.person) for d in cast)
+    mine = f"  {right:4} and {wrong} of {len(cast):4} ({right / len(cast):.1%})" if cast else ""
+    return f"{named.sum():5} of {len(named):6} {named.mean():.3%} ({low:.3%} to {high:.3%}){mine}"
+
+
+def _decided(trial: Trial, settings: CastSettings, models: FaceModels) -> list[Decision]:
     asked = trial.own + trial.strangers
     shown = [t for t in asked + trial.photographed if t.height >= LEAST and len(t.embeddings)]
     tracks = [_track(looks, shot) for shot, looks in enumerate(shown)]
     verdicts = identify(tracks, Gallery(trial.photos, settings.pool), settings, models)
-    counts = np.zeros(5, np.int64)
-    for track, verdict in zip(shown, verdicts, strict=True):
-        if track in trial.photographed:
-            continue
-        if track.person not in trial.photos:
-            counts += (verdict.member is not None, 1, 0, 0, 0)
-        else:
-            right = verdict.member == track.person
-            counts += (0, 0, right, verdict.member is not None and not right, 1)
-    return counts
+    return [
+        Decision(track.person, verdict.member, track.person in trial.photos)
+        for track, verdict in zip(shown, verdicts, strict=True)
+        if track not in trial.photographed
+    ]
 
 
 def _track(looks: Looks, shot: int) -> FaceTrack:
@@ -198,7 +205,7 @@ def read_all(models: FaceModels, folder: Path | None) -> tuple[list[Looks], Phot
     for person, group in groupby(pictures, key=lambda p: p.person):
         own = list(group)
         photos |= {(person, kind): row for kind, row in facelooks.clean(own, models).items()}
-        heights = facelooks.HEIGHTS if person.startswith(("P", "orl")) else (30, 70)
+        heights = facelooks.HEIGHTS if person.startswith("P") else (30, 70)
         tracks += facelooks.read_tracks(own, models, heights)
     return tracks, photos
 
