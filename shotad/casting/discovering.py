@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from shotad.cast.castfolder import Facts, held
 from shotad.cast.files.castfile import CastFile, cast_path
-from shotad.cast.people import people_in
+from shotad.cast.found.castfolder import Facts, held
+from shotad.cast.found.people import people_in
 from shotad.casting.discovery import Discovery
 from shotad.casting.filing import Reel, file_people, join_of
 from shotad.casting.reading import ShotFaces, Source, Wanted, known_faces, read_faces, ticks_in

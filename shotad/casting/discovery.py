@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from shotad.cast.castfolder import Found
+from shotad.cast.found.castfolder import Found
 from shotad.script.timecode import timecode
 
 Way = Literal["new", "add", "renew", "leave"]

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from shotad.cast.castfolder import (
+from shotad.cast.files.castfile import CastFile
+from shotad.cast.found.castfolder import (
     Facts,
     Found,
     Holdings,
@@ -20,13 +21,12 @@ from shotad.cast.castfolder import (
     remove_pictures,
     stem_of,
 )
-from shotad.cast.files.castfile import CastFile
+from shotad.cast.found.matching import Borders, Match, match_people
+from shotad.cast.found.overview import write_overview
+from shotad.cast.found.people import Person, person_of
+from shotad.cast.found.portraits import Embeddings, Look, Portrait, best_of, looks_of, portrait, promising
 from shotad.cast.gallery import Gallery, read_gallery
-from shotad.cast.matching import Borders, Match, match_people
 from shotad.cast.members import Cast, Member
-from shotad.cast.overview import write_overview
-from shotad.cast.people import Person, person_of
-from shotad.cast.portraits import Embeddings, Look, Portrait, best_of, looks_of, portrait, promising
 from shotad.casting.discovery import Discovery, Known, Way, comment_of
 from shotad.config import Config
 from shotad.film.clips import Pictures

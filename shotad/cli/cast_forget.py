@@ -49,9 +49,9 @@ def command(
     go the shots in which they were recognised or somebody looks a little like them. Lines that say the name
     stay: they are yours to edit.
     """
-    from shotad.cast.castfolder import held
     from shotad.cast.files.choosing import chosen
     from shotad.cast.forgetting import clear_all, clear_person, delete_photos, photos_to_forget, run_folder
+    from shotad.cast.found.castfolder import held
 
     if everybody == bool(person):
         raise UsageError("One person is to be forgotten, or everybody.", "Give an id or name, or --all.")
@@ -99,15 +99,14 @@ def _strike(file: CastFile, gone: Sequence[Member]) -> None:
 def _tidy(file: CastFile, everybody: bool) -> None:
     """Bring what discovery wrote beside the file up to date. Of one person it keeps the moments at which they
     were seen, so as not to bring them back."""
-    from shotad.cast.castfolder import FACTS, Facts
-    from shotad.cast.overview import PAGE, write_overview
+    from shotad.cast.found.castfolder import FACTS
+    from shotad.cast.found.overview import PAGE, renew_overview
 
-    page = file.folder / PAGE
     if everybody:
-        for path in (page, file.folder / FACTS):
-            path.unlink(missing_ok=True)
-    elif page.exists():
-        write_overview(file.folder, file.members, Facts.read(file.folder))
+        for name in (PAGE, FACTS):
+            (file.folder / name).unlink(missing_ok=True)
+    else:
+        renew_overview(file.folder)
 
 
 def _notes(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from shotad.cli.casting import cast_file, person_line, person_row
+from shotad.cli.casting import cast_file, person_line, person_row, save_cast
 from shotad.cli.console import Console
 from shotad.cli.options import console_options
 
@@ -28,7 +28,7 @@ def command(console: Console, path: Path, person: str, into: str) -> None:
     file = cast_file(path)
     members = file.members
     merge(file, chosen(members, person), kept := chosen(members, into))
-    file.save()
+    save_cast(file, path)
     number = [member.id for member in file.members].index(kept.id) + 1
     now = file.member(kept.id)
     console.result(person_line(number, now), person_row(number, now))

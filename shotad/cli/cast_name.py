@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.cli.casting import cast_file, person_line, person_row
+from shotad.cli.casting import cast_file, person_line, person_row, save_cast
 from shotad.cli.console import Console
 from shotad.cli.options import console_options
 from shotad.errors import CastError, UsageError
@@ -68,7 +68,7 @@ def command(
         raise UsageError(f"There is nothing to say of {member.id}.", "Give a name, or --nameless.")
     _check_free(file.members, member, [name or "", speak or "", *aliases], path)
     file.update(member.id, **values)
-    file.save()
+    save_cast(file, path)
     number = [one.id for one in file.members].index(member.id) + 1
     now = file.member(member.id)
     console.result(person_line(number, now), person_row(number, now))

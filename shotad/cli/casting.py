@@ -24,6 +24,14 @@ def cast_file(path: Path) -> CastFile:
     return CastFile.open(path)
 
 
+def save_cast(file: CastFile, path: Path) -> None:
+    """Write the cast file, and the overview of what was found anew where there is one."""
+    from shotad.cast.found.overview import renew_overview
+
+    file.save()
+    renew_overview(path if path.is_dir() else path.parent)
+
+
 def person_line(number: int, member: Member) -> str:
     """One person in words: number, id, name, and what else is known."""
     return f"{number}. {member.id}: " + " ".join(f"{part}." for part in _parts(member))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.cast.castfolder import (
+from shotad.cast.found.castfolder import (
     FACTS,
     Facts,
     Found,
@@ -143,7 +143,7 @@ def test_who_has_anything_filled_in_is_not_blank() -> None:
 
 
 def test_two_do_not_change_a_cast_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shotad.cast.castfolder._PATIENCE", 0.0)
+    monkeypatch.setattr("shotad.cast.found.castfolder._PATIENCE", 0.0)
     with (
         held(tmp_path / "x.cast"),
         pytest.raises(CastError, match="in use by another"),

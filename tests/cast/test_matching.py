@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from shotad.cast.castfolder import Facts, Holdings, Picture, sha256_of
-from shotad.cast.matching import Borders, Match, match_people
+from shotad.cast.found.castfolder import Facts, Holdings, Picture, sha256_of
+from shotad.cast.found.matching import Borders, Match, match_people
+from shotad.cast.found.people import Person, people_in, person_of
 from shotad.cast.members import Member
-from shotad.cast.people import Person, people_in, person_of
 from shotad.sight.faces import Face
 from shotad.sight.facetracks import FaceTrack
 from shotad.types import Box

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shotad.cast.portraits import Look, best_of, looks_of, portrait, promising
+from shotad.cast.found.portraits import Look, best_of, looks_of, portrait, promising
 from shotad.sight.faces import Face
 from shotad.sight.facetracks import FaceTrack
 from shotad.types import Box

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shotad.cast.castfolder import Facts
 from shotad.cast.files.castfile import CastFile, read_cast
 from shotad.cast.files.merging import merge
+from shotad.cast.found.castfolder import Facts
+from shotad.cast.found.portraits import Look, portrait
 from shotad.cast.gallery import read_gallery
-from shotad.cast.portraits import Look, portrait
 from shotad.casting import discovering, filing
 from shotad.casting.discovering import RECORDS, discover
 from shotad.casting.discovery import Discovery, comment_of
@@ -461,7 +461,7 @@ def test_a_picture_that_looks_like_somebody_else_is_not_kept(faces: VariedFaces)
 def test_comments_count_films() -> None:
     found = Facts.read(Path("/nowhere")).found
     assert found == ()
-    from shotad.cast.castfolder import Found
+    from shotad.cast.found.castfolder import Found
 
     one, two = Found("a", "f", "ep1.mp4", 1, 3.3, 83.5), Found("a", "g", "ep2.mp4", 2, 1.0, 2.0)
     assert comment_of([one]) == "1 shot, 3 s in view, first at 00:01:23 in ep1.mp4"

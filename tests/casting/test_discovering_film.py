@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.cast.castfolder import Facts, Picture
 from shotad.cast.files.castfile import read_cast
+from shotad.cast.found.castfolder import Facts, Picture
 from shotad.cast.gallery import read_gallery
 from shotad.casting.discovering import discover
 from shotad.config import Config

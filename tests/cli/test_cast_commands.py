@@ -11,13 +11,7 @@ import pytest
 from PIL import Image
 
 from tests.cli.program import Said, Shotad
-from tests.painted_faces import Head, PaintedFaces, Take, look_for_painted_faces, paint_film, photo
-
-
-@pytest.fixture
-def painted_faces(monkeypatch: pytest.MonkeyPatch) -> PaintedFaces:
-    return look_for_painted_faces(monkeypatch)
-
+from tests.painted_faces import Head, PaintedFaces, Take, paint_film, photo
 
 CAST = """\
 # Season one.

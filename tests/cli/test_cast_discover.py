@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from shotad.casting import discovering
 from shotad.cli.cast_discover import cast_folder_of
 from tests.cli.program import Shotad
 from tests.painted_faces import Head, PaintedFaces, Take, paint_film
@@ -26,14 +25,6 @@ def films(tmp_path_factory: pytest.TempPathFactory) -> Path:
     paint_film(folder / "ep one.mp4", TAKES)
     paint_film(folder / "empty.mp4", (Take(1.0), Take(1.0)))
     return folder
-
-
-@pytest.fixture
-def painted_faces(monkeypatch: pytest.MonkeyPatch) -> PaintedFaces:
-    """The command looks for painted faces."""
-    models = PaintedFaces()
-    monkeypatch.setattr(discovering, "make_face_models", lambda *_: models)
-    return models
 
 
 def test_it_says_who_was_found_and_what_comes_next(
@@ -59,6 +50,7 @@ def test_the_three_commands_of_a_newcomer_begin_here(
     words = ("cast", "discover", films / "ep one.mp4", "--cast", cast, "--out", tmp_path / "work")
     assert shotad(*words).code == 0
     assert shotad("cast", "name", cast, "person-01", "Ann Lee").code == 0
+    assert "Ann Lee" in (cast / "overview.html").read_text()
     again = shotad(*words)
     assert "as before; Ann Lee" in again.out
     assert "2 known before, 0 new" in again.out

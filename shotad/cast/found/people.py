@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from shotad.cast.clusters import Appearance, group
+from shotad.cast.found.clusters import Appearance, group
 from shotad.cast.gallery import mean_of
 from shotad.sight.faces import Embedding
 from shotad.sight.facetracks import FaceTrack
@@ -73,7 +73,8 @@ class Person:
 def people_in(tracks: Sequence[FaceTrack], height: int, join: float, margin: float) -> list[Person]:
     """Who is who: the people among the faces of a film, the most seen first.
 
-    ``height`` is that of the pictures, in pixels; ``join`` and ``margin`` as in `shotad.cast.clusters.group`.
+    ``height`` is that of the pictures, in pixels; ``join`` and ``margin`` as in
+    `shotad.cast.found.clusters.group`.
     Faces too small to tell are left out, and so is who was never seen twice in a shot.
     """
     large = [track for track in tracks if _largest(track) * height >= _LEAST_HEIGHT]

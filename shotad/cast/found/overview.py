@@ -11,8 +11,8 @@ from typing import Any
 
 from PIL import Image
 
-from shotad.cast.castfolder import Facts, Found
 from shotad.cast.files.castfile import CastFile
+from shotad.cast.found.castfolder import Facts, Found
 from shotad.cast.members import Member
 from shotad.script.timecode import timecode
 from shotad.workfolder import write_text

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from shotad.cast.castfolder import Holdings, is_blank
-from shotad.cast.people import Person
+from shotad.cast.found.castfolder import Holdings, is_blank
+from shotad.cast.found.people import Person
 
 Likeness = Mapping[str, float]
 """How much somebody looks like each member, by id."""
