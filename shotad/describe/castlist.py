@@ -13,11 +13,11 @@ from typing import Literal
 
 from shotad.config import OverlaySettings, PromptSettings
 from shotad.describe.blocks import block, name_shots
-from shotad.describe.hints import Heard
+from shotad.describe.hints import Heard, in_usual_letters
 from shotad.describe.naming import spoken
 from shotad.describe.templates import render
 from shotad.script.people import Mention, mentions
-from shotad.types import Character, Description, Presence
+from shotad.types import Character, Description, Presence, Utterance
 
 Marks = Literal["ellipses", "boxes", "none"]
 
@@ -202,6 +202,13 @@ def as_spoken(text: str, presence: Presence, settings: PromptSettings) -> str:
 def without_untold(text: str, presence: Presence) -> str:
     """A text with descriptors for names that the film has not told yet, or ``the woman``, ``somebody``."""
     return spoken(text, [_untold(c) for c in presence.cast])
+
+
+def told_only(said: Utterance, presence: Presence) -> Utterance:
+    """What is said in the film, with descriptors for names that it has not told yet."""
+    if not any(character.hidden for character in presence.cast):
+        return said
+    return replace(said, text=without_untold(in_usual_letters(said.text, presence.cast), presence))
 
 
 def _untold(character: Character) -> Character:

@@ -16,7 +16,7 @@ class Complaint:
     """What was wrong, for a record (``rule``) and for a model (``text``, a sentence or two).
 
     ``rule`` is that of `shotad.script.rules` (``L3``), or ``budget``, ``pronoun``, ``talk``,
-    ``example``, ``refused``, ``cut off``, ``unreadable``, ``leak``, ``missing``.
+    ``example``, ``refused``, ``cut off``, ``unreadable``, ``leak``, ``name``, ``missing``.
     """
 
     rule: str
@@ -80,6 +80,17 @@ def leaked(phrases: Sequence[str]) -> tuple[Complaint, ...]:
         "no part of the story: leave them out, and say who is meant by looks or by name."
     )
     return (Complaint("leak", text),)
+
+
+def invented(names: Sequence[str]) -> tuple[Complaint, ...]:
+    """Complaint about names in a description that the question does not give; none where there are none."""
+    if not names:
+        return ()
+    text = (
+        f"You named {_listed(names)}. Give nobody a name that the question does not give: say what can be "
+        "seen of them."
+    )
+    return (Complaint("name", text),)
 
 
 def missing(steps: Sequence[str], wanted: Sequence[str]) -> tuple[Complaint, ...]:

@@ -80,7 +80,7 @@ def _in_label(label: str, cast: tuple[Character, ...]) -> Iterator[str]:
 
 def _in_words(text: str, cast: tuple[Character, ...], called: frozenset[str] | None) -> Iterator[str]:
     if cast:
-        yield from _of_cast(_in_usual_letters(text, cast), cast)
+        yield from _of_cast(in_usual_letters(text, cast), cast)
     elif called is not None and not text.isupper():
         yield from (text[start:end] for start, end in people_named(text))
         yield from (match[1] for match in _CALL.finditer(text) if match[1] in called)
@@ -93,7 +93,7 @@ def _of_cast(text: str, cast: tuple[Character, ...]) -> Iterator[str]:
             yield by_id[mention.id].called
 
 
-def _in_usual_letters(text: str, cast: tuple[Character, ...]) -> str:
+def in_usual_letters(text: str, cast: tuple[Character, ...]) -> str:
     """Captions in capital letters only, with those left that begin names; other texts as they are."""
     if not text.isupper():
         return text

@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import product
 
 from shotad.describe.leakwords import any_of
+from shotad.pictures.marks import COLOURS
 from shotad.types import Mark
 
 HOLD = "\ue010"
@@ -28,7 +29,7 @@ _ALIKE = {
     "cyan": ("turquoise", "teal", "aqua", "light blue"),
     "green": ("lime", "lime green"),
 }
-"""What models call these colours too; taken only together with a circle."""
+"""What models call these colours too; like the colours of other marks taken only together with a circle."""
 
 _BEFORE_TAG = ("tag", "tagged", "label", "labelled", "labeled", "number", "numbered")
 
@@ -77,7 +78,8 @@ def mark_words(marks: Iterable[Mark], colours: Sequence[str] = (), *, boxes: boo
     """The words for these marks, and for plain ``colours``."""
     given = list(marks)
     names = dict.fromkeys(colour.lower() for colour in (*(mark.colour for mark in given), *colours))
-    alike = (other for colour in names if given for other in _ALIKE.get(colour, ()) if other not in names)
+    said = (other for colour in names for other in _ALIKE.get(colour, ()))
+    alike = dict.fromkeys(other for other in (*said, *COLOURS) if given and other not in names)
     styles = dict.fromkeys(mark.style for mark in given if mark.style != "solid")
     tags = dict.fromkeys(mark.tag for mark in given if mark.tag)
     return MarkWords(tuple(names), tuple(alike), tuple(styles), tuple(tags), boxes)

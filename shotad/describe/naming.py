@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from shotad.describe.checks import Complaint
 from shotad.describe.hints import Heard
 from shotad.describe.persons import people_named
-from shotad.script.nameruns import SENTENCE_START, key_of
+from shotad.script.nameruns import SENTENCE_START, key_of, keys_of
 from shotad.script.people import Mention, mentions, words_of
 from shotad.script.rules import quotations
 from shotad.types import Character, Presence
@@ -27,7 +27,7 @@ def spoken(text: str, characters: Sequence[Character]) -> str:
     Names in full, aliases, titles with a name, and parts of a name that only one of the cast has become the
     name to speak; names that may not be said yet become the descriptor, with a capital letter where a
     sentence begins, or stay where there is none. A name that would then stand twice side by side
-    (``Celia (Celia)``) stands once. Text in quotation marks stays.
+    (``Celia (Celia)``) stands once. Text in quotation marks stays, but for names that may not be said.
 
     >>> celia = Character("c", "Celia", "Celia Smith", ("Dr. Smith",))
     >>> spoken("Dr. Celia Smith's hand rests on a door marked 'Dr. Smith'.", [celia])
@@ -39,9 +39,10 @@ def spoken(text: str, characters: Sequence[Character]) -> str:
     for mention in mentions(text, characters):
         if not called[mention.id]:
             continue
-        start, name = _fitted(text[: mention.start], mention, called[mention.id])
+        first, last = _with_marks(text, mention)
+        start, name = _fitted(text[:first], mention, called[mention.id])
         pieces += [text[at : max(start, at)], name]
-        at = mention.end
+        at = last
         if mention.text[-1:] in "sz" and name[-1:] not in "sz" and re.match(r"['’](?!\w)", text[at:]):
             pieces.append(f"{text[at]}s")
             at += 1
@@ -51,9 +52,19 @@ def spoken(text: str, characters: Sequence[Character]) -> str:
     return changed
 
 
+def _with_marks(text: str, mention: Mention) -> tuple[int, int]:
+    """The span of a name; of one that may not be said with the quotation marks that hold it alone."""
+    start, end = mention.start, mention.end
+    alone = mention.hidden and text[start - 1 : start] in _OPENS and text[end : end + 1] in _CLOSES
+    return (start - 1, end + 1) if alone and start and end < len(text) else (start, end)
+
+
+_OPENS, _CLOSES = frozenset("\"'“‘«„»"), frozenset("\"'”’»“«")
+
+
 def _fitted(before: str, mention: Mention, called: str) -> tuple[int, str]:
     """Where what is replaced begins, and what takes its place after ``before``."""
-    start = mention.start
+    start = len(before)
     if not called[0].islower():
         return start, called
     article = _ARTICLE.search(before) if mention.hidden else None
@@ -106,6 +117,18 @@ def name_complaints(
         *(_from_nowhere(line, presence.cast, f"{description}\n{told}", heard) if english else ()),
         *_other_names(found, by_id),
     )
+
+
+def names_untold(description: str, told: str, presence: Presence) -> tuple[str, ...]:
+    """Names of people in a description that was asked for with ``told``, in which they do not stand: whoever
+    wrote it has them from elsewhere, or made them up. Nothing where no cast is given. English."""
+    if not presence.cast:
+        return ()
+    known = {key_of(word) for word in re.findall(r"[\w'’.-]+", told)}
+    spans = [(m.start, m.end) for m in mentions(description, presence.cast) if not m.hidden]
+    spans += people_named(description)
+    names = (description[start:end] for start, end in sorted(spans))
+    return tuple(dict.fromkeys(name for name in names if not set(keys_of(name)) & known))
 
 
 _ByID = dict[str, Character]

@@ -1,7 +1,7 @@
 """Stage I: frames and a prompt to an engine, a dense description back (Shot-by-Shot, section 3.2).
 
-An answer that cannot be read, and one in which the marks on the frames have leaked, is asked for again with
-what was wrong.
+An answer that cannot be read, one in which the marks on the frames have leaked, and one that names people
+whom the question does not name is asked for again with what was wrong.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from shotad.describe.ask import (
     usage_record,
 )
 from shotad.describe.castlist import told_of
-from shotad.describe.checks import REFUSED, Complaint, leaked, missing, unreadable
+from shotad.describe.checks import REFUSED, Complaint, invented, leaked, missing, unreadable
 from shotad.describe.converse import Inquiry, Turn
 from shotad.describe.leaks import clean
+from shotad.describe.naming import names_untold
 from shotad.describe.parsing import parse_stage1
 from shotad.describe.prompts import Stage1Prompt, stage1_messages
 from shotad.describe.repair import stage1_again
@@ -164,7 +165,11 @@ def _checked(found: Description, asked: Question) -> _Read:
     )
     if not cleaned.steps:
         return _Read(None, "nothing of the description was left but marks on the frames", leaked(leaks))
-    return _Read(cleaned, None, (*missing(tuple(cleaned.steps), _NEEDED), *leaked(leaks)), leaks)
+    told = "\n".join(message.text for message in asked.request.messages)
+    names = names_untold(cleaned.text, told, asked.plan.presence)
+    return _Read(
+        cleaned, None, (*missing(tuple(cleaned.steps), _NEEDED), *leaked(leaks), *invented(names)), leaks
+    )
 
 
 _FEWEST = 3

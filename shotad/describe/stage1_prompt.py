@@ -12,7 +12,16 @@ from typing import Literal
 
 from shotad.config import OverlaySettings, PromptSettings
 from shotad.describe.blocks import COUNTS, name_shots, note_block
-from shotad.describe.castlist import MARKS, PLURALS, SHAPES, STAGE1_TEMPLATES, Marks, heard_block, people_told
+from shotad.describe.castlist import (
+    MARKS,
+    PLURALS,
+    SHAPES,
+    STAGE1_TEMPLATES,
+    Marks,
+    heard_block,
+    people_told,
+    without_untold,
+)
 from shotad.describe.hints import Heard
 from shotad.describe.templates import render
 from shotad.errors import PromptError
@@ -120,7 +129,7 @@ def stage1_messages(
         "stage1/base",
         medium=settings.medium,
         labels=render(f"stage1/labels-{label}"),
-        note=note_block("stage1/note", settings),
+        note=without_untold(note_block("stage1/note", settings), presence),
         heard=heard_block(heard, presence, settings),
         shots=name_shots(current),
         count=COUNTS[len(steps)],

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from shotad.config import PromptSettings
 from shotad.describe.blocks import COUNTS, block, note_block
-from shotad.describe.castlist import STAGE2_TEMPLATES, called_block
+from shotad.describe.castlist import STAGE2_TEMPLATES, called_block, without_untold
 from shotad.describe.examples import draw, load_examples
 from shotad.describe.templates import render
 from shotad.types import NOBODY, Description, Message, Presence
@@ -86,7 +86,7 @@ def stage2_messages(
         medium=settings.medium,
         goal=_in_number("stage2/goal", candidates),
         stress=render("stage2/stress") if settings.stress_steps else "",
-        note=note_block("stage2/note", settings),
+        note=without_untold(note_block("stage2/note", settings), presence),
         story=block(story),
         people=called_block(description.text, presence, settings),
         description=description.text,

@@ -7,6 +7,7 @@ from typing import Any
 
 from shotad.config import Config, SamplingSettings
 from shotad.describe.ask import identity_record, prompt_record, slot_seed, try_record
+from shotad.describe.castlist import told_only, without_untold
 from shotad.describe.story import due, names_in_use, parse_renewal, renewal_messages, story_text
 from shotad.engines.base import Identity, Reply, Request
 from shotad.script.cue import Cue
@@ -44,7 +45,15 @@ class Telling:
             return ""
         lines = [cue.text for cue in self._lines]
         names = names_in_use(lines, self._config.prompt.note, presence)
-        return story_text(lines, slot, self._speech, names, self._so_far, self._config.story)
+        speech = [told_only(said, presence) for said in self._near(slot)]
+        text = story_text(lines, slot, speech, names, self._so_far, self._config.story)
+        return without_untold(text, presence)
+
+    def _near(self, slot: Slot) -> list[Utterance]:
+        """What is said around a slot."""
+        reach = self._config.story.dialogue_reach
+        start, end = slot.interval.start - reach, slot.interval.end + reach
+        return [said for said in self._speech if said.interval.end >= start and said.interval.start <= end]
 
     def heard(self, cue: Cue) -> None:
         """A line has been written."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -44,6 +45,35 @@ def plain(text: str) -> str:
     return text
 
 
+def quoted(text: str) -> str:
+    """``text`` with all blanked out but what stands in quotation marks and is not told to be read.
+
+    >>> quoted("'Ann' waves; a sign reads 'Bo'.").strip()
+    'Ann'
+    """
+    kept = [" "] * len(text)
+    for start, end in quotations(text):
+        if not (_READ.search(text[:start]) or _READ_AFTER.match(text[end:])):
+            kept[start + 1 : end - 1] = text[start + 1 : end - 1]
+    return "".join(kept)
+
+
+_READ = re.compile(
+    r"\b(?:reads?|reading|spells?|spelling|words?|headlines?|messages?|labels?|labell?ed|motto|logo|titles?|"
+    r"titled|captions?|subtitles?|credits?|writes?|written|signs?|signed|signature|marked|text|letters|"
+    r"lettering|inscriptions?|inscribed|engraved|printed|(?:name)?plates?|name ?tags?|badge|poster|"
+    r"card|cover|tombstone|gravestone|screen)\b[^.!?\"“”]*\Z",
+    re.IGNORECASE,
+)
+"""Before what is read from the screen, in the same sentence."""
+_READ_AFTER = re.compile(
+    r"\A,? (?:appears?|fades?|(?:is|are|stands?) (?:written|printed|carved|engraved|painted|shown|on)\b|"
+    r"on (?:an?|the|his|her|their|its) (?:\w+ )?"
+    r"(?:screen|sign|door|poster|page|cover|card|wall|plate|stone|board|badge)\b)",
+    re.IGNORECASE,
+)
+
+
 def runs(text: str) -> Iterator[tuple[Token, ...]]:
     """Runs of words with a capital letter, split where a full stop ends a sentence and not a title."""
     for match in RUN.finditer(text):
@@ -79,7 +109,16 @@ def keys_of(written: str) -> Iterator[str]:
 def _token(word: str, start: int) -> Token:
     """``Smith's`` → ``smith``; ``Dr.`` → ``dr``; a full stop is left out of the span as well."""
     bare = _POSSESSIVE.sub("", word).rstrip(".")
-    return Token(bare.replace("’", "'").casefold(), start, start + len(bare))
+    return Token(_without_accents(bare).replace("’", "'").casefold(), start, start + len(bare))
+
+
+def _without_accents(word: str) -> str:
+    """``Zoë → Zoe``: models leave accents out as they like. Signs of other scripts that make another letter
+    (U+3099 makes ``か`` to ``が``) stay."""
+    if word.isascii():
+        return word
+    apart = unicodedata.normalize("NFD", word)
+    return unicodedata.normalize("NFC", re.sub("[\u0300-\u036f]", "", apart))
 
 
 def _abbreviates(key: str) -> bool:

@@ -2,7 +2,8 @@
 
 Names are read from runs of words with a capital letter, so that a part of a longer name that is somebody
 else's (``Mary Smith`` where the cast has ``Celia Smith``) or something else's (``Smith Street``) is not taken
-for it. Text in quotation marks, which is read from the screen, is not looked at.
+for it. Text in quotation marks, which is read from the screen, is not looked at; names that may not be said
+yet are found there too, unless it is told to be read, and in small letters.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import takewhile
 
-from shotad.script.nameruns import SENTENCE_START, Token, keys_of, plain, runs
+from shotad.script.nameruns import SENTENCE_START, Token, keys_of, plain, quoted, runs
 from shotad.script.namewords import HER_TITLES, HIS_TITLES, NAME_TITLES, PARTICLES, STARTERS, WORD_NAMES
 from shotad.types import Character
 
@@ -41,7 +43,14 @@ def mentions(text: str, cast: Sequence[Character]) -> tuple[Mention, ...]:
     book = _book(tuple(cast))
     if not book.names:
         return ()
-    bare = plain(text)
+    found = _found(plain(text), text, book)
+    if any(name.hidden for name in book.names):
+        found += [mention for mention in _found(quoted(text), text, book) if mention.hidden]
+    return tuple(_joined(sorted(found, key=lambda mention: mention.start), text))
+
+
+def _found(bare: str, text: str, book: _Book) -> list[Mention]:
+    """Names in ``bare``, which is ``text`` with a part of it blanked out."""
     found: list[Mention] = []
     for match in book.literal.finditer(bare) if book.literal else ():
         owners = book.whole(tuple(keys_of(match[0])))
@@ -51,7 +60,7 @@ def mentions(text: str, cast: Sequence[Character]) -> tuple[Mention, ...]:
         found += [
             m for m in _in_run(run, text, book) if not any(m.start < o.end and o.start < m.end for o in found)
         ]
-    return tuple(_joined(sorted(found, key=lambda mention: mention.start), text))
+    return found
 
 
 def _joined(found: Sequence[Mention], text: str) -> Iterator[Mention]:
@@ -99,7 +108,8 @@ class _Book:
     names: tuple[_Name, ...]
     words: frozenset[str]
     literal: re.Pattern[str] | None
-    """Names with a word in small letters (``the Dude``), which are no runs."""
+    """Names with a word in small letters (``the Dude``), which are no runs; of names that may not be said the
+    spelling in small letters too, where that is no word."""
 
     def whole(self, keys: tuple[str, ...]) -> tuple[_Name, ...]:
         """The names that are just these words, one for each owner."""
@@ -139,9 +149,15 @@ def _book(cast: tuple[Character, ...]) -> _Book:
                 names.append(_Name(character, keys, hidden))
                 if not all(word[0].isupper() for word in written.split()) or keys[0] == "the":
                     literal.append(_pattern(written))
+                if hidden and (len(keys) > 1 or (written == character.hidden[0] and _is_no_word(keys[0]))):
+                    literal.append(_pattern(written.lower()))
     literal.sort(key=len, reverse=True)
     pattern = re.compile("|".join(literal)) if literal else None
     return _Book(tuple(names), frozenset(key for name in names for key in name.keys), pattern)
+
+
+def _is_no_word(key: str) -> bool:
+    return len(key) > 2 and key not in WORD_NAMES | NAME_TITLES | STARTERS
 
 
 def _pattern(written: str) -> str:
@@ -169,6 +185,16 @@ def _in_run(run: tuple[Token, ...], text: str, book: _Book) -> Iterator[Mention]
         joined = isinstance(before, Token) and not _starts(before, text, book.is_first(piece))
         if not joined and not isinstance(after, Token):
             yield piece
+        elif not joined and piece.hidden:
+            yield _with_following(piece, pieces[i + 1 :], text)
+
+
+def _with_following(name: Mention, pieces: Sequence[Mention | Token], text: str) -> Mention:
+    """A name that may not be said, with the words behind it that are nobody's: its beginning tells it."""
+    end = name.end
+    for piece in takewhile(lambda piece: isinstance(piece, Token), pieces):
+        end = piece.end
+    return replace(name, end=end, text=text[name.start : end])
 
 
 def _starts(token: Token, text: str, before_first: bool) -> bool:

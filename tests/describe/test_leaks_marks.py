@@ -156,6 +156,13 @@ def test_boxes_go_where_people_are_marked_by_boxes_alone() -> None:
     assert cleaned(text, boxes=True) == ("The man nods.", ())
 
 
+def test_a_circle_of_another_colour_goes_too() -> None:
+    red = (Mark("red"),)
+    assert cleaned("Thom, in the blue circle, waves.", red) == ("Thom waves.", ())
+    assert cleaned("Thom (yellow circle) waves.", red) == ("Thom waves.", ())
+    assert cleaned("Blue waves break.", red) == ("Blue waves break.", ())
+
+
 def test_without_marks_nothing_of_colour_is_touched() -> None:
     for text in ("Thom (dashed red) nods.", "Thom (23) nods.", "The man in the red ellipse nods."):
         assert cleaned(text, ()) == (text, ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shotad.describe.hints import Heard
-from shotad.describe.naming import name_complaints, spoken
+from shotad.describe.naming import name_complaints, names_untold, spoken
 from shotad.types import NOBODY, Character, Presence
 
 CELIA = Character("celia", "Celia", "Celia Smith", ("Dr. Smith", "Sis"), pronoun="she")
@@ -36,6 +36,14 @@ CAST = (CELIA, THOM, BO, DEB)
         ("The young Bo runs. He sees old Bo.", "The man in grey runs. He sees the man in grey."),
         ("1. Main characters: Bo and Celia Smith", "1. Main characters: the man in grey and Celia"),
         ("Deb runs.", "Deb runs."),
+        # In quotation marks too, and in small letters, unless the film shows the name.
+        ("\"Bo\" smiles at 'Bo Jones'.", "The man in grey smiles at the man in grey."),
+        ("“Come, Bo!” she calls.", "“Come, the man in grey!” she calls."),
+        ("She gives bo jones a map.", "She gives the man in grey a map."),
+        ("Words appear: “BO JONES”.", "Words appear: “BO JONES”."),
+        ('"Bo" appears on a black ground. A ring is engraved "Bo".',) * 2,
+        # Whoever's surname a model adds.
+        ("Bo Finch runs.", "The man in grey runs."),
         # Nobody twice.
         ("Celia (Celia Smith) waves.", "Celia waves."),
         ("Celia (Celia) waves.", "Celia waves."),
@@ -49,6 +57,23 @@ CAST = (CELIA, THOM, BO, DEB)
 def test_spoken(text: str, said: str) -> None:
     assert spoken(text, CAST) == said
     assert spoken(said, CAST) == said
+
+
+def test_accents_are_left_out_as_models_like() -> None:
+    zoe, rene = (
+        Character("z", "the girl", "the girl", (), ("Zoë",), "she", named=False),
+        Character("r", "René", "René Ångström"),
+    )
+    assert spoken("Zoe and ZOË see Rene Angstrom.", (zoe, rene)) == "The girl and the girl see René."
+    kana = Character("k", "the boy", "the boy", (), ("が",), "he", named=False)
+    assert spoken("か", (kana,)) == "か"
+
+
+def test_names_that_nobody_told_the_model() -> None:
+    told = "In Shot 1 these may appear: Celia (red). Names spoken near: Max."
+    text = "Celia sees Max. Thom runs to Boris Finch. A sign reads 'Eve'. The man in grey looks at Paris."
+    assert names_untold(text, told, HERE) == ("Thom", "Boris Finch")
+    assert names_untold(text, told, NOBODY) == ()
 
 
 def test_without_a_cast_nothing_changes() -> None:

@@ -187,7 +187,29 @@ def test_record_says_who_was_recognised_and_what_was_heard() -> None:
     assert json.loads(json.dumps(record)) == record
     unmarked = looked(people("ann"), GOOD, "overlay.characters=none")
     assert unmarked["characters"] == [{"id": "ann", "called": "Ann", "mark": "", "current": True}]
-    assert looked(people(), GOOD)["characters"] == []
+    assert looked(people(), GOOD.replace("Ann", "A girl"))["characters"] == []
+
+
+def test_a_name_that_the_question_does_not_give_is_asked_again() -> None:
+    asked = stage1.question(plan(people("ann")), PAINTS, config(), "pixels")
+    seen = stage1.as_seen(CLIP, asked.plan, PAINTS, config())
+    wrong = GOOD.replace("Ann opens", "Ann looks at Boris Finch and opens")
+    record = answered(stage1.inquiry(asked, seen, PAINTS, config()), wrong, GOOD)
+    assert record["steps"]["Actions"] == "Ann opens a gate."
+    assert ['"Boris Finch"' in text for one in record["tries"] for text in one["complaints"]] == [True]
+
+
+@pytest.mark.parametrize("stage", [1, 2])
+def test_the_note_of_the_user_tells_no_name_too_early(stage: int) -> None:
+    note = ('prompt.note="Nora Falk hides from Ann."',)
+    asked = (
+        asked2(people("ann nora"), "Ann opens a gate.", *note)
+        if stage == 2
+        else stage1.question(plan(people("ann nora")), PAINTS, config(*note), "pixels")
+    )
+    text = " ".join(message.text for message in asked.request.messages)
+    assert "the woman in red hides from Ann." in text
+    assert "Nora" not in text
 
 
 def test_marks_are_taken_out_of_what_a_model_says() -> None:

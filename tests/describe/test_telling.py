@@ -10,7 +10,7 @@ from shotad.config import load_config
 from shotad.describe.telling import Telling
 from shotad.engines.base import Identity, Reply, Request
 from shotad.script.cue import Cue, CueStatus
-from shotad.types import Interval, Slot
+from shotad.types import Interval, Slot, Utterance
 from tests.describe.prompting import people
 
 SLOT = Slot("s00020000", Interval(20, 24), 8)
@@ -64,3 +64,17 @@ def test_names_of_who_is_in_the_clip_come_first() -> None:
     telling.heard(Cue("s00001000", "s00001000", second, text, language="en", status=CueStatus.PLACED))
     assert "Names in use: Bo, Max. " in telling.text(SLOT, people("bo nora"))
     assert "Names in use: Max, Nora. " in telling.text(SLOT)
+
+
+def test_names_that_the_film_has_not_told_are_not_told_of_the_dialogue() -> None:
+    said = [
+        Utterance(Interval(18, 19), text="COME HERE NORA NOW"),
+        Utterance(Interval(25, 26), text="Nora, run!"),
+    ]
+    telling = Telling(said, CONFIG, Identity("model"), lambda _: Reply(""), lambda _: None, lambda *_: None)
+    line = Cue("s00001000", "s00001000", Interval(1, 2), "Nora waits.", language="en", status=CueStatus.PLACED)
+    telling.heard(line)
+    text = telling.text(SLOT, people("nora"))
+    assert "nora" not in text.lower()
+    assert "come here the woman in red now" in text
+    assert "Nora" in telling.text(SLOT)
