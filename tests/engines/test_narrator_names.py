@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 
 from shotad.config import Config
 from shotad.engines.base import Reply, Request, Scene
-from shotad.engines.narration.naming import called_together, face_of, resolved, stands_for, without_names
+from shotad.engines.narration.naming import (
+    called_together,
+    face_of,
+    resolved,
+    stands_for,
+    without_cast,
+    without_names,
+)
 from shotad.engines.narration.words import spoken_words
 from shotad.engines.narrator import Narrator
 from shotad.facts import Facts, LightFact, Named, PeopleFact, TextFact, ThingFact
@@ -39,7 +46,8 @@ def person(*names: Named, shot: int = 1, at: float = 5.0, count: int = 0, **more
 
 
 def ask(people: Sequence[PeopleFact], history: Sequence[str] = (), **more: Any) -> Reply:
-    facts = Facts(tuple(sorted({f.shot for f in people})), people=tuple(people), **more.pop("facts", {}))
+    others = {"current": tuple(sorted({f.shot for f in people})), **more.pop("facts", {})}
+    facts = Facts(people=tuple(people), **others)
     given_: dict[str, Any] = {"scene": SCENE, "budget": 15, "seed": 0}
     request = Request(
         "s1",
@@ -188,6 +196,60 @@ def test_what_was_said_with_a_pronoun_was_said() -> None:
     assert ask([person(BO, looks="left")], ["Bo comes closer.", "They look to the left."]).finish == "silent"
 
 
+FACES = [
+    (THOM, ["Thom looks to the left."], {"His face appears up close."}),
+    (KIM, ["Kim looks to the left."], {"Kim's face appears up close."}),
+    (BO, ["Bo looks to the left."], {"Up close, they appear again."}),
+    (THOM, ["Thom leaves.", "Light flashes."], {"Thom's face appears up close.", "Up close, Thom appears again."}),
+    (THOM, ["Up close, Max looks to the left."], {"Thom's face appears up close.", "Up close, Thom appears."}),
+    (THOM, ["Thom comes closer.", "His face appears up close."], {""}),
+    (THOM, ["Up close, Thom looks to the left."], {""}),
+    (THOM, ["Thom's face appears up close.", "Light flashes.", "Darkness falls."], {"Thom appears again.", "Thom's face appears again."}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("named", "history", "lines"), FACES)
+def test_a_face_is_worth_telling_once(named: Named, history: list[str], lines: set[str]) -> None:
+    assert wordings(person(named, framing="face"), history=history) <= lines
+
+
+def test_again_gives_way_to_the_budget_beside_others() -> None:
+    people = (person(MAX, looks="left"), person(THOM, shot=2, at=8))
+    history = ["Thom leaves.", "Light flashes.", "Darkness falls."]
+    assert told(*people, history=history, budget=9).endswith("left, then Thom appears again.")
+    assert told(*people, history=history, budget=8).endswith("left, then Thom appears.")
+
+
+def test_company_that_was_told_is_not_told_as_new() -> None:
+    pair, before = person(THOM, count=2), "Thom and another person appear."
+    assert told(pair, history=[before]) == ""
+    assert told(pair, history=["Thom comes closer as another person appears."]) == ""
+    assert (
+        told(pair, history=[before, *(["Light flashes."] * 2)]) == "Thom appears again with another person."
+    )
+    both = told(person(THOM, CELIA, count=5), history=["Thom, Celia and several others appear.", "A.", "B."])
+    assert both == "Thom and Celia appear again with three other people."
+
+
+def test_who_may_be_somebody_named_is_not_told_as_another() -> None:
+    thom = person(THOM, at=8)
+    history = ["Thom leaves."]
+    assert told(thom, person(at=5), history=history) == ""
+    assert told(thom, person(at=7.5), history=history) == "A person appears."
+    assert told(thom, person(at=5, movement="left"), history=history) in (
+        "A person moves left.",
+        "Someone moves left.",
+        "A person moves to the left.",
+        "Someone moves to the left.",
+    )
+
+
+def test_a_title_that_is_a_name_is_read_although_the_name_was_said() -> None:
+    title = {"texts": (TextFact(1, "CELIA", "title", 5.0, 7.0, 0.95),)}
+    assert '"CELIA' in told(history=["Celia comes closer."], facts={**title, "current": (1,)})
+    assert told(history=['A title reads: "CELIA."'], facts={**title, "current": (1,)}) == ""
+
+
 PRONOUNS = [
     (THOM, "Thom comes closer.", "He turns to the left."),
     (CELIA, "Celia comes closer.", "She turns to the left."),
@@ -257,6 +319,12 @@ def test_phrases() -> None:
     assert not stands_for(THOM, "", CAST)
     assert resolved("She leaves.", "Celia enters.", EVERYBODY, CAST) == "Celia leaves."
     assert resolved("She leaves.", "Thom enters.", EVERYBODY, CAST) == "She leaves."
+    assert resolved("Her face appears.", "Celia enters.", EVERYBODY, CAST) == "Celia's face appears."
+    assert resolved("Her hat falls.", "Celia enters.", EVERYBODY, CAST) == "Her hat falls."
+    assert (
+        without_cast('Celia reads: "Celia," as the woman in red leaves.', CAST)
+        == ' reads: "Celia," as  leaves.'
+    )
     assert resolved('A sign reads: "HE."', "Thom enters.", EVERYBODY, CAST) == 'A sign reads: "HE."'
 
 

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import TypeVar
 
-from shotad.engines.narration.naming import resolved, stands_for
+from shotad.engines.narration.naming import face_of, resolved, stands_for, without_cast
 from shotad.engines.narration.phrases import Clause
 from shotad.engines.narration.quotes import clean
 from shotad.engines.narration.words import agree, bare
@@ -17,6 +17,9 @@ from shotad.facts import Named
 from shotad.types import Character
 
 _SETTINGS = ("in the dark", "in dim light", "out of the dark", "up close", "close by")
+_NEAR = ("up close", "close by")
+"""How near somebody is: of one person, not of the scene."""
+_OTHERS = re.compile(r"\b(?:another person|other people|several others|many others)\b")
 _SAME_WORD = 0.8
 """Likeness of letters from which two readings are of one word, if it is long enough for a misread letter."""
 _LONG_WORD = 5
@@ -41,6 +44,7 @@ class Memory:
     ) -> None:
         told = [resolved(line, before, known, cast) for before, line in pairwise(["", *history])]
         self._lines = [bare(line) for line in reversed(told)]
+        self._texts = [bare(without_cast(line, cast)) for line in reversed(history)]
         self._last = history[-1] if history and not spoken else ""
         self._cast = cast
         self._plurals = any(name.pronoun == "they" for name in known)
@@ -61,13 +65,33 @@ class Memory:
         known = [ago for ago in since if ago is not None]
         return max(known) if known and len(known) == len(since) else None
 
+    def saw_face(self, named: Named) -> bool:
+        """True where one of the last lines has told of this person's face, or of them up close."""
+        near = f" {bare(named.called)} ", f" {bare(face_of(named))} "
+        return any(
+            near[1] in f" {line} " or (near[0] in f" {line} " and "up close" in line) for line in self._lines
+        )
+
     def means(self, named: Named) -> bool:
         """True where a pronoun can only be heard as of this person."""
         return stands_for(named, self._last, self._cast)
 
-    def places(self) -> list[str]:
-        """Settings that the last lines have given, so that they need not be given again."""
-        return [place for place in _SETTINGS if self.lines_since(place) is not None]
+    def since_among(self, names: Sequence[Named]) -> int | None:
+        """How many lines ago all of these were said to be with people who have no name."""
+        called = [f" {bare(name.called)} " for name in names]
+        for ago, line in enumerate(self._lines):
+            if _OTHERS.search(line) and all(name in f" {line} " for name in called):
+                return ago
+        return None
+
+    def places(self, named: Named | None = None) -> list[str]:
+        """Settings that the last lines have given, so that they need not be given again; how near ``named``
+        is, only where they were told of."""
+        told = [place for place in _SETTINGS if self.lines_since(place) is not None]
+        if named is None:
+            return told
+        about = [line for line in self._lines if f" {bare(named.called)} " in f" {line} "]
+        return [place for place in told if place not in _NEAR or any(place in line for line in about)]
 
     def lines_since_any(self, clauses: Sequence[Clause]) -> int | None:
         """The same for a statement in any of its wordings."""
@@ -78,9 +102,13 @@ class Memory:
         return None
 
     def has_read(self, text: str) -> bool:
-        """True where these words, or a reading hardly different, stand in one of the last lines."""
+        """True where these words, or a reading hardly different, stand in one of the last lines.
+
+        A film may be called like one of its people: that a line names them does not read its title.
+        """
         words = bare(clean(text))
-        return self.lines_since(words) is not None or any(same_text(words, q) for q in self._quotes)
+        told = any(f" {words} " in f" {line} " for line in self._texts)
+        return told or any(same_text(words, quote) for quote in self._quotes)
 
     def order(self, clauses: Sequence[Clause], tag: str) -> list[Clause]:
         """The wordings, those least lately used first; equals in an order that the seed gives."""

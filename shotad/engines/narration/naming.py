@@ -27,9 +27,10 @@ _SOMEBODY = re.compile(
 _SETTING = r"(?:(?:In|Out|Up|Close)\b[^,\"]{0,24}, )?"
 """An adverbial that may open a line: "In dim light, "."""
 _QUOTED = re.compile(r'"[^"]*"')
+_QUOTED_PART = re.compile(r'("[^"]*")')
 _OTHER_NAME = re.compile(r"(?<=[\w,;:'’] )[A-Z]\w")
 _PARTED = re.compile(r"[,;\"]|\b(?:and|as|while|then)\b")
-_PRONOUN = re.compile(r"\b(he|she|they|it)\b", re.IGNORECASE)
+_PRONOUN = re.compile(r"\b(?:(he|she|they|it)\b|(his|her|their|its) face\b)", re.IGNORECASE)
 
 
 def called_together(names: Sequence[Named], unknown: int) -> str:
@@ -69,8 +70,13 @@ def resolved(line: str, before: str, known: Sequence[Named], cast: Sequence[Char
     found = _PRONOUN.search(_QUOTED.sub(lambda quoted: " " * len(quoted[0]), line))
     if found is None:
         return line
-    meant = [n for n in known if n.pronoun == found[1].lower() and stands_for(n, before, cast)]
-    return f"{line[: found.start()]}{meant[0].called}{line[found.end() :]}" if meant else line
+    said = found[0].lower().removesuffix(" face")
+    forms = {name: _POSSESSIVES.get(name.pronoun) if found[2] else name.pronoun for name in known}
+    meant = [name for name in known if forms[name] == said and stands_for(name, before, cast)]
+    if not meant:
+        return line
+    told = face_of(meant[0]) if found[2] else meant[0].called
+    return f"{line[: found.start()]}{told}{line[found.end() :]}"
 
 
 def without_names(text: str, names: Sequence[Named]) -> str:
@@ -79,6 +85,15 @@ def without_names(text: str, names: Sequence[Named]) -> str:
         if name.named:
             text = re.sub(_pattern(name.called), "Anna", text)
     return text
+
+
+def without_cast(line: str, cast: Sequence[Character]) -> str:
+    """The line without the names of the cast; words that are read aloud keep theirs."""
+    parts = _QUOTED_PART.split(line)
+    called = {name for c in cast for name in (c.called, c.full, *c.others, *c.hidden) if name}
+    for name in sorted(called, key=lambda name: (-len(name), name)):
+        parts[::2] = [re.sub(_pattern(name), "", part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def _others(count: int, unknown: int) -> list[str]:

@@ -72,8 +72,15 @@ def _once(people: list[PeopleFact]) -> list[PeopleFact]:
     nothing besides, and those of several of whom each does something."""
     among = {name for fact in people if fact.count > 1 for name in fact.names}
     doing = {fact.who for fact in people if fact.who and people_key(fact) not in PRESENT}
-    kept = [f for f in people if f.who not in among or f.who in doing]
+    kept = [f for f in people if (f.who not in among or f.who in doing) and not _may_be_told(f, people)]
     return [f for f in kept if f.facing or not (f.count == len(f.names) > 1 and doing.issuperset(f.names))]
+
+
+def _may_be_told(fact: PeopleFact, people: list[PeopleFact]) -> bool:
+    """True for somebody unknown who is merely there, and may be one who is named at other moments of the
+    shot."""
+    unknown = fact.count == 1 and not fact.names and people_key(fact) in PRESENT
+    return unknown and any(f.names and (f.last < fact.first or fact.last < f.first) for f in people)
 
 
 def _seen(

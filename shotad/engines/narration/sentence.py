@@ -47,7 +47,7 @@ def lines(group: Sequence[Statement], memory: Memory, budget: int | None) -> Ite
     ordered = _in_order(group)
     choices = _choices(ordered, memory)
     telling_apart = sum(statement.heads == 1 for statement in ordered) > 1
-    shortest = [_shortest(options, telling_apart) for options in choices]
+    shortest = [_shortest(options, telling_apart, len(ordered) > 1) for options in choices]
     most = max((len(c.where) for options in choices for c in options), default=0)
     told: set[str] = set()
     for pick in range(max(len(options) for options in choices)):
@@ -59,9 +59,14 @@ def lines(group: Sequence[Statement], memory: Memory, budget: int | None) -> Ite
                 yield Line(text, tuple(ordered))
 
 
-def _shortest(options: Sequence[Clause], keep_detail: bool) -> list[Clause]:
-    """The wordings without what may be dropped, the fewest words first; looks stay where they tell apart."""
-    cut = (replace(clause, where=()) if keep_detail else clause.bare() for clause in options)
+def _shortest(options: Sequence[Clause], keep_detail: bool, beside: bool) -> list[Clause]:
+    """The wordings without what may be dropped, the fewest words first; looks stay where they tell apart.
+
+    ``beside`` others, "appears again" may lose its last word.
+    """
+    cut = [replace(clause, where=()) if keep_detail else clause.bare() for clause in options]
+    if beside:
+        cut = [replace(c, verb="appear") if c.verb == "appear again" else c for c in cut]
     return sorted(cut, key=lambda clause: spoken_words(clause.body(0, True)))
 
 
@@ -160,7 +165,8 @@ def _fresh_wordings(ordered: Sequence[Statement], at: int, memory: Memory) -> li
         clauses = (
             [replace(clause, subject="a figure") for clause in clauses] if statement.is_figure else clauses
         )
-    unique = list(dict.fromkeys(_not_again(clause, memory.places()) for clause in clauses))
+    places = memory.places(statement.named)
+    unique = list(dict.fromkeys(_not_again(clause, places) for clause in clauses))
     return memory.order(unique, f"{statement.key}:{statement.shot}")
 
 

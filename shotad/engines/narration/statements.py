@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from shotad.engines.narration.memory import Memory
-from shotad.engines.narration.naming import called_together
+from shotad.engines.narration.naming import called_together, face_of
 from shotad.engines.narration.phrases import Clause
 from shotad.engines.narration.pictures import picture_statements
 from shotad.engines.narration.reading import Unread, text_statements
@@ -67,7 +67,9 @@ def _weigh(statement: Statement, memory: Memory, slot: Interval | None) -> State
     worth = (statement.worth + new) * (0.5 + 0.5 * statement.sure)
     ago = None if statement.reads else memory.lines_since_any(statement.clauses)
     if since is not None and _is_there_still(statement):
-        ago = since
+        ago = since + _shows_more(statement, memory)
+    if statement.key == "people" and statement.names and ago is None:
+        ago = memory.since_among(statement.names)
     again = _EVENT_AGAIN if statement.key in EVENTS else _STATE_AGAIN
     if ago is not None and ago < len(again):
         worth *= again[ago]
@@ -81,22 +83,49 @@ def _is_there_still(statement: Statement) -> bool:
     return statement.key in PRESENT and 0 < statement.heads == len(statement.names)
 
 
+def _shows_more(statement: Statement, memory: Memory) -> bool:
+    """True for somebody's face, of which no line has told yet."""
+    return statement.key == "face" and statement.named is not None and not memory.saw_face(statement.named)
+
+
 def _as_known(statement: Statement, memory: Memory) -> Statement:
     """Who was named lately does not appear: others appear with them, or they appear again."""
     known = [name for name in statement.names if memory.lines_since(name.called) is not None]
     if not known or statement.key not in PRESENT:
         return statement
-    return replace(statement, clauses=tuple(_among(clause, statement, known) for clause in statement.clauses))
+    if _shows_more(statement, memory) and statement.named:
+        return replace(statement, clauses=_of_face(statement, statement.named, memory))
+    among = memory.since_among(statement.names) is not None
+    clauses = tuple(_among(clause, statement, known, among) for clause in statement.clauses)
+    return replace(statement, clauses=clauses)
 
 
-def _among(clause: Clause, statement: Statement, known: Sequence[Named]) -> Clause:
-    """ "Celia appears with Thom"; "Thom and Celia appear together" where both are known."""
+def _of_face(statement: Statement, named: Named, memory: Memory) -> tuple[Clause, ...]:
+    """The wordings for a face not told yet: who was named in the last line does not appear, the face does."""
+    faces = tuple(clause for clause in statement.clauses if clause.subject == face_of(named))
+    again = tuple(_among(c, statement, (named,)) for c in statement.clauses if c not in faces)
+    return faces if faces and memory.since_named((named,)) == 0 else (*faces, *again)
+
+
+def _among(clause: Clause, statement: Statement, known: Sequence[Named], among: bool = False) -> Clause:
+    """ "Celia appears with Thom"; "Thom and Celia appear together" where both are known.
+
+    ``among``: that these are seen with others was said already.
+    """
     if clause.verb != "appear" or clause.tail:
         return clause
     rest = [name for name in statement.names if name not in known]
     unknown = statement.heads - len(statement.names)
     if not rest and not unknown:
         return replace(clause, verb="appear again" if statement.heads == 1 else "appear together")
+    if not rest and among:
+        return replace(
+            clause,
+            subject=called_together(known, 0),
+            verb="appear again",
+            many=len(known) > 1,
+            tail=f" with {called_together((), unknown)}",
+        )
     verb = f"appear with {called_together(known, 0)}"
     return replace(clause, subject=called_together(rest, unknown), verb=verb, many=len(rest) + unknown > 1)
 
