@@ -6,6 +6,12 @@ import signal
 import sys
 from pathlib import Path
 
+from hypothesis import settings
+
+# Times depend on what else the machine does.
+settings.register_profile("shotad", deadline=None)
+settings.load_profile("shotad")
+
 ROOT = str(Path(__file__).resolve().parent.parent)
 if ROOT not in sys.path:
     sys.path.insert(0, ROOT)

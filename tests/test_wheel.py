@@ -95,3 +95,29 @@ def test_the_embedded_default_works_after_installation(shotad: Path, tmp_path: P
     assert report["counts"]["placed"] >= 1
     assert done.stderr == ""
     assert call(shotad, "export", "--check", *report["files"]).returncode == 0
+
+
+def test_the_round_with_names_works_after_installation(shotad: Path, tmp_path: Path) -> None:
+    """Discover, name, describe, as in the README; described before without a cast, the film has no name."""
+    film, cast, out = ROOT / "tests" / "sample" / "sample.mp4", tmp_path / "c", ("--out", tmp_path / "w")
+    before = json.loads(call(shotad, "describe", film, *out, "--json", "--no-sheet").stdout)
+    found = call(shotad, "cast", "discover", film, "--cast", cast, *out)
+    assert found.returncode == 0, found.stderr
+    assert (cast / "overview.html").is_file()
+    named = call(shotad, "cast", "name", cast, "person-01", "Eileen Collins", "--speak", "Eileen")
+    assert named.returncode == 0, named.stderr
+    done = call(shotad, "describe", film, "--cast", cast, *out, "--json", "--no-sheet")
+    after = json.loads(done.stdout)
+    assert not [line for line in before["lines"] if "Eileen" in line["text"]]
+    # The astronaut is in the film from 9 to 20 s and from 24 to 28 s (tests/sample/README.md).
+    said = [line["start"] for line in after["lines"] if "Eileen" in line["text"]]
+    assert said
+    assert all(9 <= start < 28 for start in said)
+    assert "Eileen" in after["recognised"]
+    dropped = call(shotad, "cast", "forget", cast, "--all", "--yes", "--film-folder", tmp_path / "w")
+    assert dropped.returncode == 0, dropped.stderr
+    assert not [
+        p
+        for p in (tmp_path / "w").iterdir()
+        if p.suffix in (".json", ".jsonl") and "embeddings" in p.read_text()
+    ]

@@ -73,14 +73,15 @@ class Borders:
 
 BORDERS = {
     # Detection and following: looked at on Tears of Steel and Sintel; the mean of two looks (mirrored and
-    # straight) parts faces from machines and shoulders, which reach 0.8 in one look. The others are first
-    # values, to be replaced by measured ones.
+    # straight) parts faces from machines and shoulders, which reach 0.8 in one look. Threshold, margin and
+    # same: benchmarks/faces.py, for less than 1 stranger in 100 with the film's own looks in the gallery.
+    # Join: average linkage, see docs/experiments.md.
     "sface": Borders(
         detection=0.6,
-        threshold=0.40,
-        margin=0.06,
+        threshold=0.43,
+        margin=0.05,
         join=0.45,
-        same=0.6,
+        same=0.65,
         following=Following(near=0.25, far=0.45, again=0.6, believed=0.8, alone=0.85),
     ),
     # Detection, threshold and margin are those of AutoAD-Zero's published code; the others were not measured.
