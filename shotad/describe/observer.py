@@ -33,6 +33,7 @@ from shotad.sight.companies import companies
 from shotad.sight.figures import figure_of, things_of
 from shotad.sight.inscriptions import FrameText
 from shotad.sight.light import Change, Level, active_area, change_of, level_of, mean_luma
+from shotad.sight.missed import with_missed
 from shotad.sight.motion import camera_of, inside_of
 from shotad.sight.people import Glimpse
 from shotad.sight.persons import Person, Stretch, people_fact, people_of
@@ -122,6 +123,7 @@ class Observer:
                 figure = figure_of(passage.moving, passage.steps, seen, stretch, passage.seconds)
                 figures += [figure] if figure else []
                 things += things_of(firsts, seconds, frames.number, self._settings.observer.thing_score)
+            people = _with_missed(people, frames, known)
         return replace(
             facts,
             people=_without_echoes(people),
@@ -230,6 +232,19 @@ def _without_echoes(facts: Sequence[PeopleFact]) -> tuple[PeopleFact, ...]:
 def _is_fuller(other: PeopleFact, fact: PeopleFact) -> bool:
     named = set(fact.names) <= set(other.names)
     return other.shot == fact.shot and other.count > fact.count and named
+
+
+def _with_missed(people: Sequence[PeopleFact], frames: ShotFrames, known: _Known) -> list[PeopleFact]:
+    """The facts with those of a shot's people whose recognised faces alone show them."""
+    before = [fact for fact in people if fact.shot != frames.number]
+    faces = [s for second in frames.seconds for s in frames.known_at(second)]
+    mine = [fact for fact in people if fact.shot == frames.number]
+    found = with_missed(mine, frames.number, faces, known.cast)
+    return [*before, *(fact if fact in mine else _met(fact, known) for fact in found)]
+
+
+def _met(fact: PeopleFact, known: _Known) -> PeopleFact:
+    return replace(fact, again=known.met(fact.who.id, fact.shot)) if fact.who else fact
 
 
 def _stretch(frames: ShotFrames, passage: Passage) -> Stretch:

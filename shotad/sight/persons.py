@@ -65,7 +65,7 @@ def people_of(tracks: Sequence[Track[Glimpse]], borders: Borders | None = None) 
     found = [_person(track, who, borders) for track, who in zip(tracks, names, strict=True)]
     kept: list[Person] = []
     for person in sorted((p for p in found if p.sure > 0), key=_rank):
-        doubles = any(_doubles(person.track, other.track) for other in kept)
+        doubles = any(_doubles(person.track, k.track) for k in kept if not _are_two(person, k))
         if not doubles and (not kept or person.who or is_clear(person.track, borders)):
             kept.append(person)
     if kept:
@@ -173,6 +173,11 @@ def _names(together: Sequence[Person], cast: Mapping[str, Named]) -> tuple[Named
 
 def _rank(person: Person) -> tuple[bool, float, float, float]:
     return (not person.who, -person.sure, -_size(person.track), person.track.first)
+
+
+def _are_two(person: Person, other: Person) -> bool:
+    """True for two who were recognised, one before the other perhaps."""
+    return bool(person.who and other.who and person.who != other.who)
 
 
 def _doubles(track: Track[Glimpse], other: Track[Glimpse]) -> bool:

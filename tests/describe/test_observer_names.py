@@ -179,6 +179,18 @@ def test_a_face_that_no_detector_saw_is_told_with_no_more_than_is_known(
     )
 
 
+def test_one_whom_no_detector_follows_is_told_beside_one_who_is_followed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clip = clip_of(wall(), [0] * 8 + [1] * 8)
+    known = [*seen("thom", LEFT, clip), *(s for s in seen("red", RIGHT, clip)[1:6])]
+    facts = observe(
+        monkeypatch, clip, presence(*(s for s in known if s.name == "thom" or s.seconds % 0.25)), one
+    )
+    assert (2, ("Thom", "the woman in red")) in names(facts)
+    assert [fact.again for fact in facts.people if fact.who == Named("thom", "Thom", "he")] == [None, 0]
+
+
 def test_the_same_person_in_the_next_shot_is_known_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     clip = clip_of(wall(), [0] * 8 + [1] * 8)
     facts = observe(monkeypatch, clip, presence(*seen("thom", LEFT, clip)), one)

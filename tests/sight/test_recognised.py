@@ -210,3 +210,14 @@ def test_nobody_enters_who_was_there_before() -> None:
     seen_before = replace(late, parts=(walking(0, 3),))
     there = people_fact([seen_before], stretch(16), CAST)
     assert there == replace(entering, enters=False)
+
+
+def test_two_who_are_recognised_are_no_doubles_however_close_they_stand() -> None:
+    """One of them is seen from behind, and fills the place of the other."""
+    wide = Box(0.0, 0.1, 0.9, 0.95)
+    back = [replace(glimpse(LEFT, "thom"), box=wide)] * 2 + [replace(glimpse(LEFT, seen=False), box=wide)] * 4
+    front = [glimpse(RIGHT)] + [glimpse(RIGHT, "celia")] * 3
+    people = people_of([track(*back), track(*front, first=2)])
+    assert {p.who for p in people} == {"thom", "celia"}
+    unknown = [glimpse(RIGHT, seen=False)] * 4
+    assert [p.who for p in people_of([track(*back), track(*unknown, first=2)])] == ["thom"]
