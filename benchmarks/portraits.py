@@ -67,7 +67,7 @@ def portraits(name: str, models: FaceModels | None = None) -> list[Portrait]:
 @cache
 def _archive(name: str) -> Path:
     entries = yaml.safe_load(MANIFEST.read_text(encoding="utf-8"))["weights"]
-    return weights._checked(weights._entry(name, entries[name]), NoProgress())
+    return weights.checked_file(weights.entry_of(name, entries[name]), NoProgress())
 
 
 def _members(archive: Path) -> Iterator[tuple[str, bytes]]:

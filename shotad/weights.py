@@ -118,7 +118,7 @@ def manifest() -> dict[str, Weights]:
     path = manifest_path()
     try:
         tree: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-        return {name: _entry(name, fields) for name, fields in tree["weights"].items()}
+        return {name: entry_of(name, fields) for name, fields in tree["weights"].items()}
     except (OSError, KeyError, TypeError, yaml.YAMLError) as error:
         raise WeightsError(f"The manifest {path} cannot be read: {error!r}.") from None
 
@@ -144,7 +144,7 @@ def weights_file(name: str, progress: Progress | None = None) -> Path:
 
     Raises WeightsError where no source delivers it, naming each and why.
     """
-    return _checked(weights(name), progress or NoProgress())
+    return checked_file(weights(name), progress or NoProgress())
 
 
 def weights_folder(name: str, progress: Progress | None = None) -> Path:
@@ -166,7 +166,8 @@ def obtainable(name: str) -> bool:
 _verified: set[Path] = set()
 
 
-def _checked(entry: Weights, progress: Progress) -> Path:
+def checked_file(entry: Weights, progress: Progress) -> Path:
+    """The file of an entry, fetched where it is missing and checked by its hash. Raises WeightsError."""
     path = entry.path
     if path in _verified and entry.is_here:
         return path
@@ -349,7 +350,8 @@ _FETCHERS: dict[str, Callable[[Source, Path, Weights, Progress], Path]] = {
 }
 
 
-def _entry(name: str, fields: dict[str, Any]) -> Weights:
+def entry_of(name: str, fields: dict[str, Any]) -> Weights:
+    """An entry as a manifest writes it."""
     sources = tuple(Source(**source) for source in fields["sources"])
     parts = tuple(Part(**part) for part in fields.get("parts", ()))
     return Weights(name=name, **{**fields, "sources": sources, "parts": parts})
