@@ -25,6 +25,11 @@ def same_film(one: str, other: str) -> bool:
     return _spelled(one) == _spelled(other)
 
 
+def _is_of(reveal: Reveal, film: str) -> bool:
+    """Whether a reveal speaks of ``film``, with its ending or without; a folder's name has none."""
+    return bool(reveal.film) and (same_film(reveal.film, film) or same_film(reveal.film, Path(film).stem))
+
+
 def _spelled(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
 
@@ -61,8 +66,9 @@ class Member:
         return 0.0 if reveal is None else reveal.seconds
 
     def reveal_of(self, film: str) -> Reveal | None:
-        """What is said of ``film`` itself, else of all films; None where neither is."""
-        own = (reveal for reveal in self.reveals if reveal.film and same_film(reveal.film, film))
+        """What is said of ``film`` itself, else of all films; None where neither is. ``film`` is the name of
+        its file or folder, or that without the ending."""
+        own = (reveal for reveal in self.reveals if _is_of(reveal, film))
         return next(own, next((reveal for reveal in self.reveals if not reveal.film), None))
 
     def character(self, film: str, at: float) -> Character | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from shotad.cast.files.loading import load_cast
@@ -61,7 +60,7 @@ def recognise(
         return Recognised(tuple(_with_heard(plan, (), prepared, bench) for plan in plans))
     desk = Desk(bench, cast, run)
     seen = desk.named(plans, prepared.shots)
-    film = Path(bench.film.info.name).stem
+    film = bench.film.info.name
     done = []
     for plan in plans:
         characters = cast.characters(film, plan.slot.interval.start)

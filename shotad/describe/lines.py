@@ -20,6 +20,7 @@ from shotad.script.cue import (
     count_words,
     spoken_interval,
 )
+from shotad.script.nameruns import keys_of
 from shotad.script.rules import check_line
 from shotad.types import Slot
 from shotad.workfolder import key_of
@@ -75,7 +76,13 @@ def cue_of(
         language=config.language,
         status=CueStatus.SHORTENED if line.fitted.steps else CueStatus.PLACED,
         reason="; ".join(
-            (*line.fitted.steps, *_not_seen(line), *_not_looked(stage2), *map(str, line.findings))
+            (
+                *line.fitted.steps,
+                *_not_seen(line),
+                *_not_looked(stage2),
+                *_invented(line, stage1),
+                *map(str, line.findings),
+            )
         ),
         candidates=tuple(candidates),
         chosen=line.number,
@@ -126,6 +133,13 @@ def _not_seen(line: Line) -> tuple[str, ...]:
 def _not_looked(stage2: Mapping[str, Any]) -> tuple[str, ...]:
     why = stage2.get("unlooked")
     return (f"the second look at the frames failed: {one_line(why)}",) if why else ()
+
+
+def _invented(line: Line, stage1: Mapping[str, Any]) -> tuple[str, ...]:
+    """Names in the line that a model gave by itself."""
+    words = set(keys_of(line.text))
+    names = [name for name in stage1.get("invented", ()) if words & set(keys_of(name))]
+    return (f"named by the model alone: {one_line(', '.join(names))}",) if names else ()
 
 
 def _lineless(slot: Slot, answers: Answers, config: Config) -> Cue:

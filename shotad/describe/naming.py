@@ -121,14 +121,20 @@ def name_complaints(
 
 def names_untold(description: str, told: str, presence: Presence) -> tuple[str, ...]:
     """Names of people in a description that was asked for with ``told``, in which they do not stand: whoever
-    wrote it has them from elsewhere, or made them up. Nothing where no cast is given. English."""
+    wrote it has them from elsewhere, or made them up. Names that may not be said are left out: they go in any
+    case. Nothing where no cast is given. English."""
     if not presence.cast:
         return ()
     known = {key_of(word) for word in re.findall(r"[\w'’.-]+", told)}
-    spans = [(m.start, m.end) for m in mentions(description, presence.cast) if not m.hidden]
-    spans += people_named(description)
+    of_cast = mentions(description, presence.cast)
+    spans = [(m.start, m.end) for m in of_cast if not m.hidden]
+    spans += (span for span in people_named(description) if not any(_meets(span, m) for m in of_cast))
     names = (description[start:end] for start, end in sorted(spans))
     return tuple(dict.fromkeys(name for name in names if not set(keys_of(name)) & known))
+
+
+def _meets(span: tuple[int, int], mention: Mention) -> bool:
+    return span[0] < mention.end and mention.start < span[1]
 
 
 _ByID = dict[str, Character]

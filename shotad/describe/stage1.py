@@ -131,6 +131,7 @@ class _Read:
     error: str | None
     complaints: tuple[Complaint, ...]
     leaks: tuple[str, ...] = ()
+    invented: tuple[str, ...] = ()
 
 
 def _read(reply: Reply, asked: Question, engine: Engine) -> _Read:
@@ -167,9 +168,8 @@ def _checked(found: Description, asked: Question) -> _Read:
         return _Read(None, "nothing of the description was left but marks on the frames", leaked(leaks))
     told = "\n".join(message.text for message in asked.request.messages)
     names = names_untold(cleaned.text, told, asked.plan.presence)
-    return _Read(
-        cleaned, None, (*missing(tuple(cleaned.steps), _NEEDED), *leaked(leaks), *invented(names)), leaks
-    )
+    complaints = (*missing(tuple(cleaned.steps), _NEEDED), *leaked(leaks), *invented(names))
+    return _Read(cleaned, None, complaints, leaks, names)
 
 
 _FEWEST = 3
@@ -204,6 +204,7 @@ def _record(
         "usage": usage_record(one for one, _ in tries),
         "tries": [try_record(one, [c.text for c in parsed.complaints]) for one, parsed in tries],
         "leaks": list(read.leaks),
+        "invented": list(read.invented),
         "error": None if read.description is not None else read.error,
         **description_row(read.description or empty),
     }

@@ -38,9 +38,11 @@ class Telling:
         self._lines: list[Cue] = []
         self._fresh: list[Cue] = []
         self._so_far = ""
+        self._presence = NOBODY
 
     def text(self, slot: Slot, presence: Presence = NOBODY) -> str:
         """What Stage II is told for this slot; empty where nothing is. ``presence`` is who is in its clip."""
+        self._presence = presence
         if not self._config.story.on:
             return ""
         lines = [cue.text for cue in self._lines]
@@ -65,7 +67,9 @@ class Telling:
 
     def _renew(self, slot_id: str) -> None:
         start, end = self._fresh[0].interval.start, self._fresh[-1].interval.end
-        dialogue = [said for said in self._speech if start <= said.interval.start < end]
+        dialogue = [
+            told_only(said, self._presence) for said in self._speech if start <= said.interval.start < end
+        ]
         lines = [cue.text for cue in self._fresh]
         messages = renewal_messages(self._so_far, lines, dialogue, self._config.story)
         seed = slot_seed(self._config.seed, f"{slot_id}/story")

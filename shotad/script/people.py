@@ -129,6 +129,11 @@ class _Book:
         names = [name.keys for name in self.names if name.owner.id == mention.id]
         return any(keys[0] == key for keys in names) and not any(key in keys[1:] for keys in names)
 
+    def tells(self, mention: Mention) -> bool:
+        """Whether a mention gives somebody away whatever stands before it: it is a whole name and no word."""
+        keys = tuple(keys_of(mention.text))
+        return bool(self.whole(keys)) and (len(keys) > 1 or _is_no_word(keys[0]))
+
     def mention(self, name: _Name, start: int, end: int, text: str) -> Mention:
         return Mention(name.owner.id, start, end, text[start:end], name.hidden)
 
@@ -185,7 +190,7 @@ def _in_run(run: tuple[Token, ...], text: str, book: _Book) -> Iterator[Mention]
         joined = isinstance(before, Token) and not _starts(before, text, book.is_first(piece))
         if not joined and not isinstance(after, Token):
             yield piece
-        elif not joined and piece.hidden:
+        elif piece.hidden and (not joined or book.tells(piece)):
             yield _with_following(piece, pieces[i + 1 :], text)
 
 

@@ -103,6 +103,11 @@ def test_warnings_say_what_lets_a_cast_do_less(folder: Path) -> None:
         "A descriptor is put into sentences; 'Old bo.' ends with a mark of its own.",
         "Bo and Cy have the same descriptor: 'old Bo.'.",
     )
+    text = "- {name: Dr. Bo Ek, reveal_at: 5, descriptor: Bo in red}\n"
+    assert "gives the name away" in read(folder, text).warnings[-1]
+    text = "- {name: Doctor Bo Ek, reveal_at: 5, descriptor: the Doctor}\n"
+    assert read(folder, text).warnings[1:] == ()
+    assert read(folder, "").warnings == ("There is nobody in this cast.",)
 
 
 @pytest.mark.parametrize(
@@ -423,6 +428,17 @@ def test_films_are_known_however_their_names_are_spelled(folder: Path) -> None:
     (member,) = read(folder, "- name: A\n  reveal_at: {Ame\u0301lie (2001).mkv: 5, others: 7}\n")
     assert member.revealed("Am\u00e9lie (2001)") == member.revealed("AM\u00c9LIE (2001)") == 5
     assert member.revealed("Amelie") == 7
+
+
+@pytest.mark.parametrize(
+    ("written", "film"),
+    [("S01.E02", "S01.E02.mp4"), ("S01.E02.mp4", "S01.E02.mp4"), ("S01.E02", "S01.E02"), ("a.flv", "a.flv"),
+     ("a", "a.flv"), ("b.tar", "b.tar")],
+)  # fmt: skip
+def test_a_film_is_known_with_its_ending_and_without(folder: Path, written: str, film: str) -> None:
+    (member,) = read(folder, f"- name: A\n  reveal_at: {{{written}: never}}\n")
+    assert member.revealed(film) == math.inf
+    assert member.revealed("S01.E03.mp4") == 0
     with pytest.raises(CastError, match="stands twice"):
         read(folder, "- name: A\n  reveal_at: {Pilot: 5, pilot.mp4: 7}\n")
 

@@ -204,7 +204,10 @@ def test_everybody_is_forgotten(shotad: Shotad, cast: Path) -> None:
     assert len(value["deleted"]) == 4
     assert sorted(p.name for p in cast.iterdir() if p.name != ".lock") == ["cast.yaml"]
     assert text_of(cast) == "# Season one.\npeople:\n"
-    assert shotad("cast", "show", cast).out == f"{cast / 'cast.yaml'}: 0 people.\n"
+    assert (
+        shotad("cast", "show", cast).out
+        == f"{cast / 'cast.yaml'}: 0 people.\nNote: There is nobody in this cast.\n"
+    )
 
 
 def test_photos_without_a_cast_file_are_forgotten(shotad: Shotad, cast: Path) -> None:

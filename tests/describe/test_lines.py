@@ -163,6 +163,12 @@ def test_a_second_look_that_failed_is_told() -> None:
     assert made.reason == "the second look at the frames failed: the server is gone"
 
 
+def test_a_name_that_the_model_alone_gave_is_told() -> None:
+    stage1 = look(invented=["Boris Finch", "Eve"])
+    assert cue(record("Finch sits."), stage1=stage1).reason == "named by the model alone: Boris Finch"
+    assert cue(record("He sits."), stage1=stage1).reason == ""
+
+
 def test_unseen_statements_go_by_the_records_own_numbers() -> None:
     made = cue(record("", "Bob waits.", TWO, unseen={"2": ["a gun"]}))
     assert made.text == "Bob waits."

@@ -44,6 +44,8 @@ CAST = (CELIA, THOM, BO, DEB)
         ('"Bo" appears on a black ground. A ring is engraved "Bo".',) * 2,
         # Whoever's surname a model adds.
         ("Bo Finch runs.", "The man in grey runs."),
+        ("A LONE BO waits.", "A LONE BO waits."),
+        ("A LONE BO JONES waits.", "A LONE the man in grey waits."),
         # Nobody twice.
         ("Celia (Celia Smith) waves.", "Celia waves."),
         ("Celia (Celia) waves.", "Celia waves."),
@@ -74,6 +76,7 @@ def test_names_that_nobody_told_the_model() -> None:
     text = "Celia sees Max. Thom runs to Boris Finch. A sign reads 'Eve'. The man in grey looks at Paris."
     assert names_untold(text, told, HERE) == ("Thom", "Boris Finch")
     assert names_untold(text, told, NOBODY) == ()
+    assert names_untold("Bo Jones waits.", told, HERE) == ()
 
 
 def test_without_a_cast_nothing_changes() -> None:

@@ -196,6 +196,7 @@ def test_a_name_that_the_question_does_not_give_is_asked_again() -> None:
     wrong = GOOD.replace("Ann opens", "Ann looks at Boris Finch and opens")
     record = answered(stage1.inquiry(asked, seen, PAINTS, config()), wrong, GOOD)
     assert record["steps"]["Actions"] == "Ann opens a gate."
+    assert record["invented"] == []
     assert ['"Boris Finch"' in text for one in record["tries"] for text in one["complaints"]] == [True]
 
 

@@ -72,9 +72,28 @@ def test_names_that_the_film_has_not_told_are_not_told_of_the_dialogue() -> None
         Utterance(Interval(25, 26), text="Nora, run!"),
     ]
     telling = Telling(said, CONFIG, Identity("model"), lambda _: Reply(""), lambda _: None, lambda *_: None)
-    line = Cue("s00001000", "s00001000", Interval(1, 2), "Nora waits.", language="en", status=CueStatus.PLACED)
+    line = Cue(
+        "s00001000", "s00001000", Interval(1, 2), "Nora waits.", language="en", status=CueStatus.PLACED
+    )
     telling.heard(line)
     text = telling.text(SLOT, people("nora"))
     assert "nora" not in text.lower()
     assert "come here the woman in red now" in text
     assert "Nora" in telling.text(SLOT)
+
+
+def test_the_note_is_made_of_dialogue_without_names_that_are_not_told() -> None:
+    said = [Utterance(Interval(1.2, 1.8), text="Nora, run!")]
+    asked: list[str] = []
+
+    def ask(request: Request) -> Reply:
+        asked.append(request.messages[-1].text)
+        return Reply("Somebody runs.")
+
+    telling = Telling(said, CONFIG, Identity("model"), ask, lambda _: None, lambda *_: None)
+    telling.text(SLOT, people("nora"))
+    cue = Cue("s00001000", "s00001000", Interval(1, 2), "She waits.", language="en", status=CueStatus.PLACED)
+    telling.heard(cue)
+    assert len(asked) == 1
+    assert "The woman in red, run!" in asked[0]
+    assert "Nora" not in asked[0]

@@ -9,6 +9,8 @@ from pathlib import Path
 from shotad.cast.files.entries import Entry
 from shotad.cast.members import Member
 from shotad.errors import CastError
+from shotad.script.nameruns import key_of
+from shotad.script.namewords import NAME_TITLES
 
 Wrong = Callable[[int, str, str], CastError]
 """Makes an error of a line, what is wrong, and what to do."""
@@ -53,6 +55,8 @@ def check_photos(photos: Sequence[tuple[Entry, str, Path]], wrong: Wrong) -> Non
 
 def warnings(members: Sequence[Member]) -> tuple[str, ...]:
     """What lets a cast do less than it could."""
+    if not members:
+        return ("There is nobody in this cast.",)
     found = (_unnamed(members), _without_photos(members), *_descriptors(members), *_alike(members))
     return tuple(warning for warning in found if warning)
 
@@ -80,7 +84,9 @@ def _descriptors(members: Sequence[Member]) -> Iterable[str]:
 
 
 def _stands_in(name: str, text: str) -> bool:
-    return re.search(rf"\b{re.escape(name)}\b", text) is not None
+    """Whether a text holds a name, or a word of it that is no title."""
+    words = (word for word in name.split() if word[0].isupper() and key_of(word) not in NAME_TITLES)
+    return any(re.search(rf"\b{re.escape(word)}\b", text) is not None for word in (name, *words))
 
 
 def _alike(members: Sequence[Member]) -> Iterable[str]:
