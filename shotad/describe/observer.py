@@ -123,10 +123,9 @@ class Observer:
                 figure = figure_of(passage.moving, passage.steps, seen, stretch, passage.seconds)
                 figures += [figure] if figure else []
                 things += things_of(firsts, seconds, frames.number, self._settings.observer.thing_score)
-            people = _with_missed(people, frames, known)
         return replace(
             facts,
-            people=_without_echoes(people),
+            people=_without_echoes(_with_missed(people, frames, known)),
             things=tuple(things),
             figures=tuple(figures),
             light=(*facts.light, light),
@@ -235,7 +234,7 @@ def _is_fuller(other: PeopleFact, fact: PeopleFact) -> bool:
 
 
 def _with_missed(people: Sequence[PeopleFact], frames: ShotFrames, known: _Known) -> list[PeopleFact]:
-    """The facts with those of a shot's people whose recognised faces alone show them."""
+    """The facts with those of a shot's people whose recognised faces alone show them, in the dark too."""
     before = [fact for fact in people if fact.shot != frames.number]
     faces = [s for second in frames.seconds for s in frames.known_at(second)]
     mine = [fact for fact in people if fact.shot == frames.number]

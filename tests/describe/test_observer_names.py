@@ -191,6 +191,16 @@ def test_one_whom_no_detector_follows_is_told_beside_one_who_is_followed(
     assert [fact.again for fact in facts.people if fact.who == Named("thom", "Thom", "he")] == [None, 0]
 
 
+def test_in_black_pictures_those_are_told_whose_faces_were_recognised(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clip = clip_of(wall() // 40)
+    facts = observe(monkeypatch, clip, presence(*seen("thom", LEFT, clip)), two)
+    assert facts.light[0].level == "black"
+    assert names(facts) == [(1, ("Thom",))]
+    assert observe(monkeypatch, clip, Presence(), two).people == ()
+
+
 def test_the_same_person_in_the_next_shot_is_known_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     clip = clip_of(wall(), [0] * 8 + [1] * 8)
     facts = observe(monkeypatch, clip, presence(*seen("thom", LEFT, clip)), one)

@@ -123,6 +123,39 @@ def test_two_names_in_two_shots_and_at_one_time() -> None:
     assert re.fullmatch(r"Thom (.* closer|draws nearer) (as|while) Celia turns to the left\.", beside)
 
 
+ONE_AFTER_ANOTHER: list[tuple[dict[str, Any], dict[str, Any], list[str], set[str]]] = [
+    ({}, {}, [], {"Max appears, then Thom."}),
+    ({"place": "left"}, {"place": "left"}, [], {"Max appears on the left, then Thom."}),
+    ({"place": "left"}, {"place": "right"}, [], {"Max appears on the left, then Thom appears on the right."}),
+    ({}, {}, ["Max and Thom leave.", "A.", "B.", "C."], {"Max appears again, then Thom."}),
+    ({}, {}, ["Max leaves.", "A.", "B.", "C."], {"Max appears again, then Thom appears."}),
+    ({"at": 7}, {}, [], {"Max appears, then Thom."}),
+    (
+        {"framing": "face"},
+        {"framing": "face"},
+        [],
+        {"Up close, Max appears, then Thom.", "Up close, Max appears, then Thom's face appears."}
+        | {f"Max's face appears up close, then {thom} appears." for thom in ("Thom", "Thom's face")},
+    ),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "history", "lines"), ONE_AFTER_ANOTHER)
+def test_one_after_another(
+    one: dict[str, Any], other: dict[str, Any], history: list[str], lines: set[str]
+) -> None:
+    assert (
+        wordings(person(MAX, **one), person(THOM, **{"shot": 2, "at": 8, **other}), history=history) <= lines
+    )
+
+
+def test_three_one_after_another() -> None:
+    three = [person(name, shot=shot, at=3 * shot) for shot, name in enumerate((MAX, THOM, CELIA), 1)]
+    assert told(*three) == "Max appears, then Thom, and then Celia."
+    three[2] = person(CELIA, shot=3, at=9, turns="left")
+    assert "then Thom appears" in told(*three)
+
+
 def test_nobody_unknown_is_set_beside_a_name_from_another_shot() -> None:
     """The unknown one may be Thom: his face was not recognised there, that is all."""
     thom, other = person(THOM, movement="closer"), person(shot=2, at=8, movement="left")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from shotad.engines.narration.memory import Memory
-from shotad.engines.narration.naming import called_together
+from shotad.engines.narration.naming import called_together, face_of
 from shotad.engines.narration.phrases import Clause
 from shotad.engines.narration.statement import PRESENT, Statement
 from shotad.engines.narration.words import capital, spoken_words
@@ -218,8 +218,29 @@ def _realise(
     text = _opening(clauses[0], adverbials, alone=len(clauses) == 1)
     for at, joint in enumerate(joints, 1):
         extra = _not_again(clauses[at], [place for other in clauses[:at] for place in other.where])
-        text = _joined(text, joint, extra.body(min(adverbials, 1), at == len(joints)))
+        whole = extra.body(min(adverbials, 1), at == len(joints))
+        text = _joined(text, joint, extra.subject if _does_as(statements, clauses, at) else whole)
     return capital(text) if text.endswith('"') else f"{capital(text)}."
+
+
+def _does_as(statements: Sequence[Statement], clauses: Sequence[Clause], at: int) -> bool:
+    """True where one with a name does after another what that one did, and so do all who follow: "Thom
+    appears, then Celia"."""
+    return all(
+        _does_the_same(statements[i - 1], statements[i], clauses[i - 1], clauses[i])
+        for i in range(at, len(clauses))
+    )
+
+
+def _does_the_same(before: Statement, after: Statement, one: Clause, other: Clause) -> bool:
+    alike = (one.verb, one.where, one.tail) == (other.verb, other.where, "")
+    if not (alike and before.precedes(after) and before.named and after.named):
+        return False
+    return (
+        before.named != after.named
+        and other.subject == after.named.called
+        and one.subject != face_of(before.named)
+    )
 
 
 def _joined(text: str, joint: str, more: str) -> str:
