@@ -44,9 +44,11 @@ class Memory:
     ) -> None:
         told = [resolved(line, before, known, cast) for before, line in pairwise(["", *history])]
         self._lines = [bare(line) for line in reversed(told)]
+        self._told = [bare(re.sub(r'"[^"]*"', " ", line)) for line in reversed(told)]
         self._texts = [bare(without_cast(line, cast)) for line in reversed(history)]
         self._last = history[-1] if history and not spoken else ""
         self._cast = cast
+        self._known = [bare(name.called) for name in known]
         self._plurals = any(name.pronoun == "they" for name in known)
         self._quotes = [bare(q) for line in history for q in re.findall(r'"([^"]+)"', line)]
         self._seed = seed
@@ -56,30 +58,34 @@ class Memory:
 
     def lines_since(self, phrase: str) -> int | None:
         """How many lines ago a phrase was said, 0 for the last line; None where it was not."""
-        words = f" {bare(phrase)} "
-        return next((ago for ago, line in enumerate(self._lines) if words in f" {line} "), None)
+        return _since(phrase, self._lines)
 
     def since_named(self, names: Sequence[Named]) -> int | None:
-        """How many lines ago the one of these was named who was named first; None where one was not."""
-        since = [self.lines_since(name.called) for name in names]
+        """How many lines ago the one of these was named who was named first; None where one was not.
+
+        A name that was read aloud, as a film's title may be, tells of nobody.
+        """
+        since = [_since(name.called, self._told) for name in names]
         known = [ago for ago in since if ago is not None]
         return max(known) if known and len(known) == len(since) else None
 
     def saw_face(self, named: Named) -> bool:
         """True where one of the last lines has told of this person's face, or of them up close."""
-        near = f" {bare(named.called)} ", f" {bare(face_of(named))} "
-        return any(
-            near[1] in f" {line} " or (near[0] in f" {line} " and "up close" in line) for line in self._lines
-        )
+        told = _since(face_of(named), self._told) is not None
+        return told or any("up close" in line for line in self._about(named))
 
     def means(self, named: Named) -> bool:
         """True where a pronoun can only be heard as of this person."""
         return stands_for(named, self._last, self._cast)
 
+    def names_somebody(self) -> bool:
+        """True where the last line told of somebody known."""
+        return any(f" {called} " in f" {line} " for line in self._told[:1] for called in self._known)
+
     def since_among(self, names: Sequence[Named]) -> int | None:
         """How many lines ago all of these were said to be with people who have no name."""
         called = [f" {bare(name.called)} " for name in names]
-        for ago, line in enumerate(self._lines):
+        for ago, line in enumerate(self._told):
             if _OTHERS.search(line) and all(name in f" {line} " for name in called):
                 return ago
         return None
@@ -90,7 +96,7 @@ class Memory:
         told = [place for place in _SETTINGS if self.lines_since(place) is not None]
         if named is None:
             return told
-        about = [line for line in self._lines if f" {bare(named.called)} " in f" {line} "]
+        about = self._about(named)
         return [place for place in told if place not in _NEAR or any(place in line for line in about)]
 
     def lines_since_any(self, clauses: Sequence[Clause]) -> int | None:
@@ -118,6 +124,9 @@ class Memory:
         """One of the options, the same for the same seed and tag."""
         return min(options, key=lambda option: self._coin(f"{tag}:{option}"))
 
+    def _about(self, named: Named) -> list[str]:
+        return [line for line in self._told if _since(named.called, [line]) is not None]
+
     def _freshness(self, clause: Clause) -> int:
         """0 for a verb not heard in the last lines; more the later it was heard."""
         forms = (agree(clause.verb, False), agree(clause.verb, True), clause.core)
@@ -126,6 +135,11 @@ class Memory:
 
     def _coin(self, tag: str) -> bytes:
         return hashlib.blake2b(f"{self._seed}:{tag}".encode(), digest_size=8).digest()
+
+
+def _since(phrase: str, lines: Sequence[str]) -> int | None:
+    words = f" {bare(phrase)} "
+    return next((ago for ago, line in enumerate(lines) if words in f" {line} "), None)
 
 
 def _with_detail(clause: Clause, plurals: bool) -> re.Pattern[str]:

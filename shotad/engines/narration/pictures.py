@@ -40,6 +40,7 @@ def picture_statements(facts: Facts, has_text: bool) -> list[Statement]:
     statements: list[Statement] = []
     for shot in facts.current:
         people = _once([fact for fact in facts.people if fact.shot == shot])
+        people = [fact for fact in people if not _may_be_named(fact, facts.people)]
         things = [fact for fact in facts.things if fact.shot == shot]
         seen = list(_seen(people, things, levels.get(shot, "middling"), same))
         seen += [_figure(fact) for fact in facts.figures if fact.shot == shot]
@@ -72,15 +73,17 @@ def _once(people: list[PeopleFact]) -> list[PeopleFact]:
     nothing besides, and those of several of whom each does something."""
     among = {name for fact in people if fact.count > 1 for name in fact.names}
     doing = {fact.who for fact in people if fact.who and people_key(fact) not in PRESENT}
-    kept = [f for f in people if (f.who not in among or f.who in doing) and not _may_be_told(f, people)]
+    kept = [f for f in people if f.who not in among or f.who in doing]
     return [f for f in kept if f.facing or not (f.count == len(f.names) > 1 and doing.issuperset(f.names))]
 
 
-def _may_be_told(fact: PeopleFact, people: list[PeopleFact]) -> bool:
+def _may_be_named(fact: PeopleFact, people: tuple[PeopleFact, ...]) -> bool:
     """True for somebody unknown who is merely there, and may be one who is named at other moments of the
-    shot."""
-    unknown = fact.count == 1 and not fact.names and people_key(fact) in PRESENT
-    return unknown and any(f.names and (f.last < fact.first or fact.last < f.first) for f in people)
+    shot or, where no face is seen, in other shots."""
+    if fact.count > 1 or fact.names or people_key(fact) not in PRESENT:
+        return False
+    named = [other for other in people if other.names and (other.shot == fact.shot or not fact.face)]
+    return any(f.shot != fact.shot or f.last < fact.first or fact.last < f.first for f in named)
 
 
 def _seen(

@@ -70,6 +70,8 @@ def _weigh(statement: Statement, memory: Memory, slot: Interval | None) -> State
         ago = since + _shows_more(statement, memory)
     if statement.key == "people" and statement.names and ago is None:
         ago = memory.since_among(statement.names)
+    if statement.key in PRESENT and statement.heads == 1 and not statement.names and memory.names_somebody():
+        ago = 0  # it may be the same person
     again = _EVENT_AGAIN if statement.key in EVENTS else _STATE_AGAIN
     if ago is not None and ago < len(again):
         worth *= again[ago]
@@ -90,7 +92,7 @@ def _shows_more(statement: Statement, memory: Memory) -> bool:
 
 def _as_known(statement: Statement, memory: Memory) -> Statement:
     """Who was named lately does not appear: others appear with them, or they appear again."""
-    known = [name for name in statement.names if memory.lines_since(name.called) is not None]
+    known = [name for name in statement.names if memory.since_named((name,)) is not None]
     if not known or statement.key not in PRESENT:
         return statement
     if _shows_more(statement, memory) and statement.named:
