@@ -10,14 +10,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from shotad import __version__
 from shotad.config import Config
-from shotad.errors import ConfigError, WorkFolderError
+from shotad.errors import CastError, ConfigError, WorkFolderError
 from shotad.prepare import Given, GivenCast
 from shotad.settings import assigned, build_settings
 from shotad.workfolder import WorkFolder
@@ -47,6 +47,20 @@ class RunSettings:
     frame_rate: Fraction | None = None
     configs: tuple[str, ...] = ()
     assignments: tuple[str, ...] = field(default=())
+
+
+def with_cast(run: RunSettings, path: Path | None) -> RunSettings:
+    """The run with its cast at ``path``, or as it is where that is None. Of a bank the film's key and the
+    folder of pictures stay. Raises CastError where the run's own cast is not there any more."""
+    before = run.given.cast
+    if path is None:
+        if before is not None and not before.path.exists():
+            what = f"The cast of this run is no longer at {before.path}."
+            raise CastError(what, "Say where it is: --cast CAST.")
+        return run
+    bank = before is not None and path.suffix.lower() == ".json"
+    cast = replace(before, path=path) if before is not None and bank else GivenCast(path)
+    return replace(run, given=replace(run.given, cast=cast))
 
 
 def write_settings(

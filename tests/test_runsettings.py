@@ -9,9 +9,16 @@ from pathlib import Path
 import pytest
 
 from shotad.config import Config, load_config
-from shotad.errors import ConfigError, WorkFolderError
-from shotad.prepare import Given
-from shotad.runsettings import changed, read_settings, without_secrets, write_settings
+from shotad.errors import CastError, ConfigError, WorkFolderError
+from shotad.prepare import Given, GivenCast
+from shotad.runsettings import (
+    RunSettings,
+    changed,
+    read_settings,
+    with_cast,
+    without_secrets,
+    write_settings,
+)
 from shotad.workfolder import WorkFolder
 
 
@@ -130,3 +137,19 @@ def test_what_holds_for_the_whole_film_cannot_be_changed() -> None:
             changed(Config(), assignments=[assignment])
     with pytest.raises(ConfigError, match="no setting"):
         changed(Config(), assignments=["slot.minimum=3"])
+
+
+def test_a_cast_that_has_moved_is_asked_for(tmp_path: Path) -> None:
+    bank = GivenCast(tmp_path / "bank.json", "tt1", tmp_path / "pictures")
+    run = RunSettings(Config(), None, Given(cast=bank))
+    with pytest.raises(CastError, match="bank.json") as told:
+        with_cast(run, None)
+    assert "--cast" in (told.value.hint or "")
+    (tmp_path / "new.json").write_text("{}")
+    moved = with_cast(run, tmp_path / "new.json")
+    assert moved.given.cast == GivenCast(tmp_path / "new.json", "tt1", tmp_path / "pictures")
+    assert with_cast(moved, None) is moved
+    assert with_cast(run, tmp_path).given.cast == GivenCast(tmp_path)
+    nobody = RunSettings(Config(), None, Given())
+    assert with_cast(nobody, None) is nobody
+    assert with_cast(nobody, tmp_path).given.cast == GivenCast(tmp_path)

@@ -37,6 +37,8 @@ class Desk:
         self.models = make_face_models(self._settings, bench.progress)
         read = self._gallery()
         self._gallery_, self.warnings = read.gallery, read.warnings
+        self.known = frozenset(self._gallery_.photos)
+        """The ids of those of whom a photo could be used."""
 
     def named(self, plans: Sequence[SlotPlan], shots: Sequence[Shot]) -> dict[int, Named]:
         """The faces of the shots that the plans show, with whose they are, by the number of the shot."""

@@ -61,10 +61,11 @@ def recognise(
     desk = Desk(bench, cast, run)
     seen = desk.named(plans, prepared.shots)
     film = bench.film.info.name
+    known = tuple(member.id for member in cast if member.says and member.id in desk.known)
     done = []
     for plan in plans:
         characters = cast.characters(film, plan.slot.interval.start)
-        presence = presence_of(plan, characters, seen, bench.config.cast)
+        presence = presence_of(plan, characters, known, seen, bench.config.cast)
         done.append(_with_heard(replace(plan, presence=presence), characters, prepared, bench))
     bench.folder.write_json(f"{CHARACTERS}.json", _record(cast, desk.models, seen))
     warnings = (*cast.warnings, *desk.warnings, *_unrevealed(cast, film))
@@ -77,10 +78,17 @@ def _cast(bench: Bench) -> Cast | None:
 
 
 def presence_of(
-    plan: SlotPlan, cast: Sequence[Character], seen: Mapping[int, Named], settings: CastSettings
+    plan: SlotPlan,
+    cast: Sequence[Character],
+    known: Sequence[str],
+    seen: Mapping[int, Named],
+    settings: CastSettings,
 ) -> Presence:
     """Who is on the frames of a clip. Somebody whose name may not be said yet, and who has no descriptor, is
     not marked: there is nothing to call them by.
+
+    ``known`` are the ids of all who can be recognised and are named at some time of the film. Each has a mark
+    of their own, so that nobody's changes where a name is told.
     """
     callable_ = [character.id for character in cast if character.called]
     found: dict[tuple[str, float], Sighting] = {}
@@ -93,7 +101,7 @@ def presence_of(
             for sighting in shot.at(second, callable_):
                 found.setdefault((sighting.name, sighting.seconds), sighting)
                 roles[sighting.name].add(frames.role)
-    ids = list(dict.fromkeys(s.name for s in found.values())) if settings.colours == "clip" else callable_
+    ids = list(dict.fromkeys(s.name for s in found.values())) if settings.colours == "clip" else known
     everybody = marks_for(ids)
     return Presence(
         cast=tuple(cast),

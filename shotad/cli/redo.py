@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 @click.option("--note", default="", metavar="TEXT", help="A hint for these slots: who or what is to be seen.")
 @click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="One setting; repeatable.")
 @click.option("--film", "film_file", type=click.Path(path_type=Path), help="The film, where it has moved.")
+@click.option("--cast", type=click.Path(path_type=Path), help="The cast, where it has moved, or another one.")
 @click.option("--over-edits", is_flag=True, help="Also lines that a person changed by hand.")
 @click.option("--no-sheet", is_flag=True, help="Draw no overview of the film.")
 @console_options
@@ -33,6 +34,7 @@ def command(
     note: str,
     assignments: tuple[str, ...],
     film_file: Path | None,
+    cast: Path | None,
     over_edits: bool,
     no_sheet: bool,
 ) -> None:
@@ -46,14 +48,14 @@ def command(
     from shotad.engines.openai.notice import notice
     from shotad.film.reader import open_film
     from shotad.redo import film_of, redo
-    from shotad.runsettings import changed, read_settings
+    from shotad.runsettings import changed, read_settings, with_cast
     from shotad.script.track import load_track
     from shotad.tracking import TRACK
     from shotad.workfolder import WorkFolder
     from shotad.writing import Engines
 
     place = track_folder(path)
-    run = read_settings(place)
+    run = with_cast(read_settings(place), cast)
     config = changed(run.config, engine=engine, assignments=assignments)
     source = film_file or film_of(place, run, load_track(place / TRACK).film.name)
     engines = Engines.of(config)

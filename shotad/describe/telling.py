@@ -17,6 +17,23 @@ from shotad.workfolder import key_of
 Record = Mapping[str, Any]
 
 
+def story_of(
+    slot: Slot,
+    lines: Sequence[str],
+    speech: Sequence[Utterance],
+    so_far: str,
+    presence: Presence,
+    config: Config,
+) -> str:
+    """What is told of the film for one slot, see `story_text`, but no name that the film has not told."""
+    names = names_in_use(lines, config.prompt.note, presence)
+    reach = config.story.dialogue_reach
+    start, end = slot.interval.start - reach, slot.interval.end + reach
+    near = [said for said in speech if said.interval.end >= start and said.interval.start <= end]
+    told = [told_only(said, presence) for said in near]
+    return without_untold(story_text(lines, slot, told, names, so_far, config.story), presence)
+
+
 class Telling:
     """The story as it is told slot by slot. Says nothing where ``story.on`` is off.
 
@@ -46,16 +63,7 @@ class Telling:
         if not self._config.story.on:
             return ""
         lines = [cue.text for cue in self._lines]
-        names = names_in_use(lines, self._config.prompt.note, presence)
-        speech = [told_only(said, presence) for said in self._near(slot)]
-        text = story_text(lines, slot, speech, names, self._so_far, self._config.story)
-        return without_untold(text, presence)
-
-    def _near(self, slot: Slot) -> list[Utterance]:
-        """What is said around a slot."""
-        reach = self._config.story.dialogue_reach
-        start, end = slot.interval.start - reach, slot.interval.end + reach
-        return [said for said in self._speech if said.interval.end >= start and said.interval.start <= end]
+        return story_of(slot, lines, self._speech, self._so_far, presence, self._config)
 
     def heard(self, cue: Cue) -> None:
         """A line has been written."""

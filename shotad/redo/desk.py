@@ -15,7 +15,8 @@ from shotad.describe.converse import Named, converse
 from shotad.describe.lines import cue_of, one_line
 from shotad.describe.sequence import make_chooser
 from shotad.describe.slotplan import SlotPlan
-from shotad.describe.story import names_in_use, parse_renewal, story_text
+from shotad.describe.story import parse_renewal
+from shotad.describe.telling import story_of
 from shotad.film.clips import ClipPlan, clips
 from shotad.prepare import Bench, Prepared
 from shotad.progress import reported
@@ -186,8 +187,7 @@ class Desk:
         if not config.story.on:
             return ""
         so_far = self._so_far(ask.plan.slot.interval.start)
-        names = names_in_use(list(said), config.prompt.note, ask.plan.presence)
-        return story_text(said, ask.plan.slot, self._prepared.speech, names, so_far, config.story)
+        return story_of(ask.plan.slot, said, self._prepared.speech, so_far, ask.plan.presence, config)
 
     def _so_far(self, second: float) -> str:
         """The note on the story that the run made last of what comes before ``second``."""

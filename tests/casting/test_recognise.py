@@ -178,6 +178,22 @@ def test_a_reveal_of_another_film_alone_is_told(
     assert any("episode-2" in warning and "heads" in warning for warning in outcome.warnings)
 
 
+def test_marks_stay_when_a_name_is_told_and_none_is_for_who_has_no_photo(
+    film: Path, tmp_path: Path, painted_faces: PaintedFaces
+) -> None:
+    cast = cast_in(tmp_path, ann="    reveal_at: never\n")
+    text = (tmp_path / "cast.yaml").read_text()
+    text = text.replace("people:\n", "people:\n  - name: Cy\n  - name: Deb\n    descriptor: a girl\n")
+    (tmp_path / "cast.yaml").write_text(text)
+    run(film, tmp_path / "w", cast)
+    hidden = [[(c["called"], c["mark"]) for c in record["characters"]] for record in looks_of(tmp_path / "w")]
+    assert hidden == [[], [("Bo", "green")], [], [], []]
+    (tmp_path / "cast.yaml").write_text(text.replace("never", "'0:10'"))
+    run(film, tmp_path / "w", cast)
+    told = [[(c["called"], c["mark"]) for c in record["characters"]] for record in looks_of(tmp_path / "w")]
+    assert told == [[], [("Bo", "green")], [("Ann Lee", "red")], [], []]
+
+
 def test_who_may_not_be_named_and_has_no_descriptor_is_not_marked(
     film: Path, tmp_path: Path, painted_faces: PaintedFaces
 ) -> None:
