@@ -20,6 +20,7 @@ from shotad.describe.sightings import (
     Passage,
     ShotFrames,
     cast_of,
+    clothes_of,
     eye_weights,
     known_faces,
     passages,
@@ -27,22 +28,19 @@ from shotad.describe.sightings import (
 )
 from shotad.engines.base import Abilities, Identity, Reply, Request, Scene
 from shotad.errors import ShotadError, WeightsError
-from shotad.facts import Colour, Facts, LightFact, MotionFact, Named, PeopleFact, TextFact
-from shotad.sight.colours import colour_of
+from shotad.facts import Facts, LightFact, MotionFact, Named, PeopleFact, TextFact
 from shotad.sight.companies import companies
 from shotad.sight.figures import figure_of, things_of
 from shotad.sight.inscriptions import FrameText
 from shotad.sight.light import Change, Level, active_area, change_of, level_of, mean_luma
 from shotad.sight.missed import with_missed
 from shotad.sight.motion import camera_of, inside_of
-from shotad.sight.people import Glimpse
 from shotad.sight.persons import Person, Stretch, people_fact, people_of
 from shotad.sight.reading import looks_like_credits, texts_of_shots
 from shotad.sight.text import TEXT_WEIGHTS, TextReader
-from shotad.sight.things import cut
-from shotad.sight.tracks import Track, link
+from shotad.sight.tracks import link
 from shotad.sight.verdict import Borders
-from shotad.types import NOBODY, Box, Clip, Image, Role
+from shotad.types import NOBODY, Clip, Role
 from shotad.workfolder import key_of
 
 REVISION = "1"
@@ -148,7 +146,7 @@ class Observer:
             if fact is not None and len(company) == 1:
                 track = company[0].track
                 again = self._again(company[0], stretch.shot, passage, known)
-                fact = replace(fact, again=again, clothes=_clothes(track, images, level))
+                fact = replace(fact, again=again, clothes=clothes_of(track, images, level))
             if fact is not None and (company is told[0] or fact.names):
                 yield fact
 
@@ -282,25 +280,3 @@ def _motion(frames: ShotFrames) -> MotionFact:
     sure = len(trusted) / len(frames.shifts) if frames.shifts else 0.0
     camera = camera_of(frames.shifts, frames.seconds) if frames.shifts else "still"
     return MotionFact(frames.number, camera, inside_of(frames.shifts), round(sure, 3))
-
-
-def _clothes(track: Track[Glimpse], images: dict[float, Image], level: Level) -> Colour | None:
-    """The colour below the chin, where the three best faces agree on one that cannot be shade or haze.
-
-    The colour above the face is not measured: it is as often a hood or the sky as hair.
-    """
-    faced = sorted((g for g in track.seen if g.face_score >= 0.8), key=lambda g: (-g.face_score, g.seconds))
-    found = {_below(images[g.seconds], g.face.box) for g in faced[:3] if g.face is not None}
-    if len(faced) < 3 or len(found) != 1 or level in ("black", "dark"):
-        return None
-    colour = found.pop()
-    return None if colour in ("grey", "brown") else colour
-
-
-def _below(image: Image, face: Box) -> Colour | None:
-    """The colour of a strip from 0.7 to 1.6 face heights below the chin."""
-    left, right = face.centre[0] - 0.6 * face.width, face.centre[0] + 0.6 * face.width
-    top, bottom = face.bottom + 0.7 * face.height, face.bottom + 1.6 * face.height
-    if bottom > 1 or left < 0 or right > 1:
-        return None
-    return colour_of(cut(image, Box(left, top, right, bottom)))

@@ -1,8 +1,8 @@
-"""What the embedded observer sees in the frames of a clip: the models, and the frames they look at."""
+"""What the embedded observer sees in the frames of a clip: the models, the frames they look at, and colours."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
@@ -10,12 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.config import Config
-from shotad.facts import Named
+from shotad.facts import Colour, Named
+from shotad.sight.colours import colour_of
 from shotad.sight.faces import Embedding, FaceFinder, FaceReader
+from shotad.sight.light import Level
 from shotad.sight.motion import Shift, composed, is_break, shift_between, small_gray
 from shotad.sight.people import Glimpse, glimpses_of
 from shotad.sight.recognised import recognised
 from shotad.sight.things import Blind, EfficientDet, SsdMobileNet, cut
+from shotad.sight.tracks import Track
 from shotad.types import Box, Clip, Image, Presence, Sighting
 from shotad.weights import obtainable, weights_file
 
@@ -224,3 +227,25 @@ def _spaced(seconds: Sequence[float], start: int, end: int) -> list[int]:
         if seconds[i] - seconds[chosen[-1]] >= _LOOK_EVERY - 1e-6:
             chosen.append(i)
     return chosen
+
+
+def clothes_of(track: Track[Glimpse], images: Mapping[float, Image], level: Level) -> Colour | None:
+    """The colour below the chin, where the three best faces agree on one that cannot be shade or haze.
+
+    The colour above the face is not measured: it is as often a hood or the sky as hair.
+    """
+    faced = sorted((g for g in track.seen if g.face_score >= 0.8), key=lambda g: (-g.face_score, g.seconds))
+    found = {_below(images[g.seconds], g.face.box) for g in faced[:3] if g.face is not None}
+    if len(faced) < 3 or len(found) != 1 or level in ("black", "dark"):
+        return None
+    colour = found.pop()
+    return None if colour in ("grey", "brown") else colour
+
+
+def _below(image: Image, face: Box) -> Colour | None:
+    """The colour of a strip from 0.7 to 1.6 face heights below the chin."""
+    left, right = face.centre[0] - 0.6 * face.width, face.centre[0] + 0.6 * face.width
+    top, bottom = face.bottom + 0.7 * face.height, face.bottom + 1.6 * face.height
+    if bottom > 1 or left < 0 or right > 1:
+        return None
+    return colour_of(cut(image, Box(left, top, right, bottom)))
