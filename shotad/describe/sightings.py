@@ -1,4 +1,4 @@
-"""What the embedded observer sees in the frames of a clip: the models, the frames they look at, and colours."""
+"""What the embedded observer sees in the frames of a clip: models, the frames they look at, and colours."""
 
 from __future__ import annotations
 
