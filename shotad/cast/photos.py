@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import io
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 from PIL import Image as Pictures
-from PIL import ImageOps
+from PIL import ImageOps, UnidentifiedImageError
 
 from shotad.errors import CastError
 from shotad.sight.facemodels import FaceModels
@@ -55,23 +57,37 @@ def read_photo(path: Path, models: FaceModels) -> PhotoReading:
     return PhotoReading(None, "several faces") if face is None else PhotoReading(models.read(image, face))
 
 
+def check_photo(path: Path) -> None:
+    """Look at the head of a file. Raises CastError where it is no picture, or too large to be one."""
+    with _told(path), Pictures.open(path):
+        pass
+
+
 def load_photo(path: Path) -> Image:
     """The picture in ``path``, upright, ``uint8[H, W, 3]``, at most 1600 pixels long.
 
     Raises CastError where it is not a picture, or too large to be one.
     """
+    with _told(path), Pictures.open(io.BytesIO(_bytes(path))) as opened:
+        opened.draft("RGB", (_LARGEST, _LARGEST))
+        picture = _flat(ImageOps.exif_transpose(opened))
+    picture.thumbnail((_LARGEST, _LARGEST))
+    return np.asarray(picture, np.uint8)
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Turn what Pillow finds wrong with a picture into a CastError."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Pictures.DecompressionBombWarning)
-            with Pictures.open(io.BytesIO(_bytes(path))) as opened:
-                opened.draft("RGB", (_LARGEST, _LARGEST))
-                picture = _flat(ImageOps.exif_transpose(opened))
+            yield
+    except UnidentifiedImageError:
+        raise _unreadable(path, "it is no picture, or damaged") from None
     except (OSError, ValueError, SyntaxError, EOFError) as error:
-        raise _unreadable(path, str(error)) from None
+        raise _unreadable(path, getattr(error, "strerror", None) or str(error)) from None
     except (Pictures.DecompressionBombError, Pictures.DecompressionBombWarning):
         raise _unreadable(path, "it is too large") from None
-    picture.thumbnail((_LARGEST, _LARGEST))
-    return np.asarray(picture, np.uint8)
 
 
 def _flat(picture: Pictures.Image) -> Pictures.Image:

@@ -13,6 +13,7 @@ from typing import Any
 from shotad.cast.files.loading import load_cast
 from shotad.cast.identity import Verdict
 from shotad.cast.members import Cast
+from shotad.cast.photos import check_photo
 from shotad.casting.desk import Desk, Named
 from shotad.config import CastSettings
 from shotad.describe.hints import heard_names
@@ -43,8 +44,12 @@ def check_cast(bench: Bench) -> None:
 
     Raises CastError, WeightsError.
     """
-    if _cast(bench) is not None:
-        get_face_models(bench.config.cast, bench.progress)
+    cast = _cast(bench)
+    if cast is None:
+        return
+    for photo in (photo for member in cast for photo in member.photos):
+        check_photo(photo)
+    get_face_models(bench.config.cast, bench.progress)
 
 
 def recognise(

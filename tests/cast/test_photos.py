@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image as Pictures
 
-from shotad.cast.photos import load_photo, photo_key, read_photo
+from shotad.cast.photos import check_photo, load_photo, photo_key, read_photo
 from shotad.errors import CastError
 from shotad.sight.faces import Embedding, Face
 from shotad.types import Box, Image
@@ -93,8 +93,10 @@ def test_large_photos_are_brought_down(tmp_path: Path) -> None:
 def test_what_is_no_picture_is_named(tmp_path: Path) -> None:
     path = tmp_path / "notes.jpg"
     path.write_text("not a picture")
-    with pytest.raises(CastError, match=r"notes\.jpg cannot be read"):
-        load_photo(path)
+    for read in (load_photo, check_photo):
+        with pytest.raises(CastError, match=r"notes\.jpg cannot be read: it is no picture"):
+            read(path)
+    check_photo(photo(tmp_path / "good.png", size=(32, 32)))
 
 
 def test_half_a_picture_is_named(tmp_path: Path) -> None:

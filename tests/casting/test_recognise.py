@@ -263,6 +263,16 @@ def test_a_cast_that_cannot_be_read_stops_the_run_before_any_work(film: Path, tm
     assert not (tmp_path / "w" / "shots.json").exists()
 
 
+def test_a_photo_that_cannot_be_read_does_too(
+    film: Path, tmp_path: Path, painted_faces: PaintedFaces
+) -> None:
+    cast = cast_in(tmp_path)
+    (tmp_path / "bo.png").write_text("no picture")
+    with pytest.raises(CastError, match="bo.png"):
+        run(film, tmp_path / "w", cast)
+    assert not (tmp_path / "w" / "shots.json").exists()
+
+
 def test_names_in_the_subtitles_are_offered_where_they_are_heard(
     film: Path, tmp_path: Path, painted_faces: PaintedFaces
 ) -> None:

@@ -36,7 +36,7 @@ def test_it_says_who_was_found_and_what_comes_next(
     assert re.search(r"^person-01 +2 +3\.\d s  00:00:00  1 new$", said.out, re.MULTILINE)
     assert "People in ep one.mp4: 2." in said.out
     assert f"Next: shotad cast name '{cast}' person-01 \"NAME\"" in said.out
-    assert f"Then: shotad describe '{film}' --cast '{cast}'" in said.out
+    assert f"Then: shotad describe '{film}' --cast '{cast}' --out {tmp_path / 'work'}" in said.out
     assert "Looking for faces" in said.err
     assert (tmp_path / "work" / "shots.json").is_file()
     assert (tmp_path / "work" / "discovered.jsonl").is_file()

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from shotad.config import CastSettings
+from shotad.errors import WeightsError
 from shotad.progress import Task
 from shotad.sight import facemodels
 from shotad.sight.facemodels import BORDERS, get_face_models, make_face_models
@@ -91,6 +92,18 @@ def test_the_terms_are_said_when_the_models_are_fetched(fetched: list[str]) -> N
     free = Notes()
     get_face_models(CastSettings(), free)
     assert free.said == []
+
+
+def test_models_that_cannot_be_fetched_can_be_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    def offline(name: str, progress: object = None) -> Path:
+        raise WeightsError(f"The weights {name} could not be fetched.", "Check the network.")
+
+    monkeypatch.setattr("shotad.sight.facemodels.weights_file", offline)
+    with pytest.raises(WeightsError, match="cast.faces=sface"):
+        get_face_models(CastSettings(faces="buffalo_l"), Notes())
+    with pytest.raises(WeightsError) as told:
+        get_face_models(CastSettings(), Notes())
+    assert "cast.faces" not in str(told.value)
 
 
 def red_and_moving() -> Iterator[tuple[float, Image]]:
