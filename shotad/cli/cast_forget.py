@@ -47,7 +47,7 @@ def command(
     PERSON is an id, a name, or a number as shotad cast show counts. Photos that lie outside of the cast
     folder stay, and are named. With --all everything goes that a work folder knows of faces; of one person
     go the shots in which they were recognised or somebody looks a little like them. Lines that say the name
-    stay: they are yours to edit.
+    stay: they are yours to edit. Of a character bank nothing is deleted; with --all the work folders are.
     """
     from shotad.cast.files.choosing import chosen
     from shotad.cast.forgetting import clear_all, clear_person, delete_photos, photos_to_forget, run_folder
@@ -56,6 +56,9 @@ def command(
     if everybody == bool(person):
         raise UsageError("One person is to be forgotten, or everybody.", "Give an id or name, or --all.")
     folders = [run_folder(run) for run in runs]
+    if path.suffix.lower() == ".json" and path.is_file():
+        _without_bank(console, path, folders, everybody=everybody, yes=yes)
+        return
     file = cast_file(path)
     members = file.members
     gone = list(members) if everybody else [chosen(members, person or "")]
@@ -71,6 +74,25 @@ def command(
         _tidy(file, everybody)
     notes = _notes(file, gone, photos, folders, everybody)
     console.result("\n".join(_said(gone, photos, cleared, notes)), _row(gone, photos, cleared, notes))
+
+
+def _without_bank(
+    console: Console, bank: Path, folders: Sequence[Path], *, everybody: bool, yes: bool
+) -> None:
+    """Of a character bank, which is only read, what work folders know of faces."""
+    from shotad.cast.forgetting import Photos, clear_all
+
+    if not everybody or not folders:
+        raise UsageError(
+            f"{bank} is a character bank, which is only read.",
+            "What a film's work folder knows of faces goes with --all --film-folder WORKFOLDER.",
+        )
+    _ask(yes, f"What is kept of faces in {', '.join(map(str, folders))} will be deleted.")
+    cleared = [clear_all(folder) for folder in folders]
+    nothing = Photos((), (), frozenset())
+    notes = [f"The bank and its pictures stay as they are: {bank}."]
+    lines = _said((), nothing, cleared, notes)[2:]
+    console.result("\n".join(lines), _row((), nothing, cleared, notes))
 
 
 def _ask(yes: bool, plan: str) -> None:

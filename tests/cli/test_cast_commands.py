@@ -318,3 +318,18 @@ def test_faces_in_work_folders_are_forgotten(
     assert not [
         name for name in ("faces.jsonl", "cast-faces.json", "characters.json") if (run / name).exists()
     ]
+
+
+def test_faces_go_where_the_cast_is_a_bank(shotad: Shotad, tmp_path: Path) -> None:
+    bank, work = tmp_path / "bank.json", tmp_path / "film.shotad"
+    bank.write_text('{"tt1": [{"id": "a", "name": "A", "role": "Ann"}]}')
+    work.mkdir()
+    for name in ("faces.jsonl", "cast-faces.json", "characters.json", "track.json"):
+        (work / name).write_text("{}")
+    assert "--film-folder" in shotad("cast", "forget", bank, "--all", "--yes").err
+    assert shotad("cast", "forget", bank, "Ann", "--film-folder", work, "--yes").code == 2
+    said = shotad("cast", "forget", bank, "--all", "--film-folder", work, "--yes")
+    assert said.code == 0, said.err
+    assert said.out.startswith(f"{work}: faces.jsonl removed, cast-faces.json removed")
+    assert sorted(p.name for p in work.iterdir() if p.name != ".lock") == ["track.json"]
+    assert bank.exists()
