@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from shotad.casting.proof import names_amiss
 from shotad.config import Config
 from shotad.describe import choice, repair, story, verify
 from shotad.describe.prompts import check_prompts
@@ -51,5 +52,5 @@ def describe(
     drawn = write_sheet(folder.path, bench.frames.pictures, config, bench.progress) if sheet else ()
     bench.frames.release()
     spent = used(written.seen, written.lines, engines.terms(config), written.other)
-    warnings = (*outcome.warnings, *understood.warnings)
+    warnings = (*outcome.warnings, *understood.warnings, *names_amiss(outcome.track, bench))
     return replace(outcome, sheet=drawn, used=spent, warnings=warnings, recognised=understood.recognised)

@@ -44,7 +44,7 @@ def check_cast(bench: Bench) -> None:
 
     Raises CastError, WeightsError.
     """
-    cast = _cast(bench)
+    cast = cast_of(bench)
     if cast is None:
         return
     for photo in (photo for member in cast for photo in member.photos):
@@ -60,7 +60,7 @@ def recognise(
     ``run`` is the folder of a finished run over more slots, which these are a few of: its faces count too
     when the film's own looks at somebody are chosen, so that they are seen as in that run; its records stay.
     """
-    cast = _cast(bench)
+    cast = cast_of(bench)
     if cast is None:
         return Recognised(tuple(_with_heard(plan, (), prepared, bench) for plan in plans))
     desk = Desk(bench, cast, run)
@@ -77,7 +77,8 @@ def recognise(
     return Recognised(tuple(done), _in_shots(cast, seen), warnings)
 
 
-def _cast(bench: Bench) -> Cast | None:
+def cast_of(bench: Bench) -> Cast | None:
+    """The cast that was given, if any. Raises CastError."""
     given = bench.given.cast
     return None if given is None else load_cast(given.path, key=given.key, photos=given.photos)
 

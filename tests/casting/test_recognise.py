@@ -170,6 +170,23 @@ def test_a_name_waits_until_the_film_reveals_it(
     assert [c["called"] for c in third["characters"]] == ["Ann Lee"]
 
 
+def test_a_persons_line_that_names_somebody_too_early_is_told(
+    film: Path, tmp_path: Path, painted_faces: PaintedFaces
+) -> None:
+    cast = cast_in(tmp_path, ann='    reveal_at: "0:10"\n    descriptor: the woman in red\n')
+    clean, _ = run(film, tmp_path / "w", cast)
+    assert not [warning for warning in clean.warnings if warning.startswith("L7")]
+    track = tmp_path / "w" / "track.json"
+    edited = json.loads(track.read_text())
+    edited["cues"][0]["text"] = "Ann Lee waves."
+    edited["cues"][2]["text"] = "Ann Lee sits down."
+    track.write_text(json.dumps(edited))
+    outcome, _ = run(film, tmp_path / "w", cast)
+    (told,) = [warning for warning in outcome.warnings if warning.startswith("L7")]
+    assert "00:00:00.500" in told
+    assert "Ann Lee" in told
+
+
 def test_a_reveal_of_another_film_alone_is_told(
     film: Path, tmp_path: Path, painted_faces: PaintedFaces
 ) -> None:
