@@ -1,0 +1,271 @@
+"""People to put into a film: heads and shoulders cut out of the portraits of portraits.py, and grounds.
+
+Used by cast_film.py. The photos that a cast is made of are other pictures than those that are cut out here.
+"""
+
+from __future__ import annotations
+
+import pickle
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Literal
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+from facelooks import main_face
+from portraits import Portrait, portraits
+
+from shotad.sight.facemodels import FaceModels
+from shotad.types import Image
+
+PHOTOS = ("studio_portrait", "amateur_selfie", "studio_posture")
+"""Pictures of OpenPeople that a cast is made of, the first first; none of them is on the screen."""
+FACE = 110
+"""Height of the face in a cut-out, in pixels; enlarged no further than the picture allows."""
+BODY = 9
+"""Heights of the face that a painted body is high, so that none hangs in the air."""
+GREY = 28.0
+"""Distance in RGB from the ground of a studio picture beyond which something is the person."""
+CHIN = 0.12
+"""Heights of the face below the chin at which the picture ends and the painted body goes on."""
+PROFILE = 0.35
+"""Turn of the head from which a view is one from the side."""
+REVISION = 6
+
+Kind = Literal["member", "stranger", "grey"]
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A cut-out: ``uint8[h, w, 4]``, RGB and alpha, and where the face is, in its pixels."""
+
+    name: str
+    image: npt.NDArray[np.uint8]
+    box: tuple[float, float, float, float]
+
+    @property
+    def face(self) -> float:
+        """Height of the face in pixels."""
+        return self.box[3] - self.box[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Actor:
+    """One person: ``views`` are seen from the front, ``sides`` from the side; ``places`` are whole pictures
+    in which they stand."""
+
+    name: str
+    kind: Kind
+    views: tuple[View, ...]
+    sides: tuple[View, ...] = ()
+    places: tuple[View, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Company:
+    """Everybody, and photographic grounds without people, ``uint8[h, w, 3]``; ``photos`` are the pictures of
+    members by name and kind."""
+
+    actors: tuple[Actor, ...]
+    grounds: tuple[Image, ...]
+    photos: dict[tuple[str, str], Image]
+
+    def of(self, kind: Kind) -> list[Actor]:
+        """Those of a kind, in order."""
+        return [actor for actor in self.actors if actor.kind == kind]
+
+
+def company(folder: Path, models: FaceModels) -> Company:
+    """The people of all three sets, kept in ``folder`` because to cut them out takes a minute or two."""
+    kept = folder / f"company-{REVISION}.pickle"
+    if kept.is_file():
+        with kept.open("rb") as stream:
+            found: Company = pickle.load(stream)
+            return found
+    made = _company(models)
+    folder.mkdir(parents=True, exist_ok=True)
+    with kept.open("wb") as stream:
+        pickle.dump(made, stream)
+    return made
+
+
+def _company(models: FaceModels) -> Company:
+    pictures = portraits("openpeople", models)
+    people = [list(group) for _, group in groupby(pictures, key=lambda p: p.person)]
+    actors = [_member(own, models) for own in people]
+    actors += [a for p in portraits("fake-avatars") if (a := _single([p], "stranger", models))]
+    grey = [list(group) for _, group in groupby(portraits("orl-faces"), key=lambda p: p.person)]
+    actors += [a for own in grey if (a := _single(own[:4], "grey", models))]
+    grounds = [g for p in pictures if p.kind == "amateur_posture" for g in _grounds(p.image, models)]
+    photos = {(p.person, p.kind): p.image for p in pictures if p.kind in PHOTOS}
+    return Company(tuple(actors), tuple(grounds), photos)
+
+
+def _member(own: Sequence[Portrait], models: FaceModels) -> Actor:
+    views = [v for p in own if p.kind.startswith("emotions") and (v := _keyed(p, models))]
+    sides = [v for p in own if p.kind.startswith("character") and (v := _keyed(p, models, from_side=True))]
+    places = [v for p in own if p.kind == "amateur_posture" and (v := _whole(p, models))]
+    return Actor(own[0].person, "member", tuple(views), tuple(sides), tuple(places))
+
+
+def _single(own: Sequence[Portrait], kind: Kind, models: FaceModels) -> Actor | None:
+    """Somebody whose pictures have no plain ground."""
+    views = [v for p in own if (v := _carved(p, models))]
+    return Actor(own[0].person, kind, tuple(views)) if views else None
+
+
+def _found(portrait: Portrait, models: FaceModels) -> View | None:
+    """The picture with its largest face, opaque, at the size of cut-outs."""
+    found = main_face(portrait.image, models)
+    if found is None:
+        return None
+    image, face = found
+    height, width = image.shape[:2]
+    box = np.array(
+        [face.box.left * width, face.box.top * height, face.box.right * width, face.box.bottom * height]
+    )
+    scale = min(FACE / (box[3] - box[1]), 1.0)
+    small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    alpha = np.full((*small.shape[:2], 1), 255, np.uint8)
+    left, top, right, bottom = (float(v) for v in box * scale)
+    return View(portrait.kind, np.concatenate([small, alpha], axis=2), (left, top, right, bottom))
+
+
+def _whole(portrait: Portrait, models: FaceModels) -> View | None:
+    """The picture as it is, no larger than a film needs."""
+    return _found(portrait, models)
+
+
+def _keyed(portrait: Portrait, models: FaceModels, *, from_side: bool = False) -> View | None:
+    """Somebody before a plain grey ground, cut out by its colour."""
+    view = _found(portrait, models)
+    if view is None or from_side != (_yaw_of(portrait, models) > PROFILE):
+        return None
+    rgb = view.image[..., :3].astype(np.float32)
+    plain = (np.ptp(rgb, axis=2) < 20) & (rgb.mean(axis=2) > 70) & (rgb.mean(axis=2) < 200)
+    # A sheet has two greys, within and without the white frames round its pictures.
+    greys = np.quantile(rgb[plain], [0.2, 0.5, 0.8], axis=0)
+    away = np.min([np.linalg.norm(rgb - grey, axis=2) for grey in greys], axis=0)
+    solid = ((away > GREY) & _within_frame(view)).astype(np.uint8)
+    opened = cv2.morphologyEx(solid, cv2.MORPH_OPEN, np.ones((6, 6), np.uint8))
+    return _cut_out(view, np.asarray(opened, np.uint8))
+
+
+def _within_frame(view: View) -> npt.NDArray[np.bool_]:
+    """Where the picture is, without the white frame round it and the words beyond."""
+    white = view.image[..., :3].min(axis=2) > 215
+    left, top, right, bottom = (int(v) for v in view.box)
+    inside = np.ones(white.shape, bool)
+    above = np.flatnonzero(white[: max(top - 2, 0)].mean(axis=1) > 0.5)
+    sides = white[top:bottom].mean(axis=0) > 0.6
+    before, after = np.flatnonzero(sides[: max(left - 5, 0)]), np.flatnonzero(sides[right + 5 :])
+    inside[: int(above[-1]) + 3 if len(above) else 0] = False
+    inside[:, : int(before[-1]) + 3 if len(before) else 0] = False
+    inside[:, (right + 3 + int(after[0])) if len(after) else white.shape[1] :] = False
+    return inside
+
+
+def _yaw_of(portrait: Portrait, models: FaceModels) -> float:
+    found = main_face(portrait.image, models)
+    return abs(found[1].yaw) if found else 0.0
+
+
+def _carved(portrait: Portrait, models: FaceModels) -> View | None:
+    """Somebody before any ground, cut out by GrabCut from a guess at head and shoulders."""
+    view = _found(portrait, models)
+    if view is None:
+        return None
+    rgb = np.ascontiguousarray(view.image[..., :3])
+    left, top, right, bottom = view.box
+    centre, face = (left + right) / 2, bottom - top
+    mask = np.full(rgb.shape[:2], cv2.GC_BGD, np.uint8)
+    head = ((centre, top + face * 0.42), (face * 1.25, face * 1.75), 0.0)
+    cv2.ellipse(mask, head, cv2.GC_PR_FGD, -1)
+    rim, neck, arm = len(mask) + 1, face * 0.45, face * 1.1
+    above, below = (
+        [(centre - neck, bottom), (centre + neck, bottom)],
+        [(centre + arm, rim), (centre - arm, rim)],
+    )
+    shoulders = np.array([*above, *below])
+    cv2.fillPoly(mask, [shoulders.astype(np.int32)], cv2.GC_PR_FGD)
+    cv2.ellipse(mask, ((centre, (top + bottom) / 2), (face * 0.62, face * 0.9), 0.0), cv2.GC_FGD, -1)
+    cv2.setRNGSeed(1)
+    cv2.grabCut(rgb, mask, (0, 0, 1, 1), np.zeros((1, 65)), np.zeros((1, 65)), 3, cv2.GC_INIT_WITH_MASK)
+    solid = ((mask == cv2.GC_FGD) | (mask == cv2.GC_PR_FGD)).astype(np.uint8)
+    return _cut_out(view, solid)
+
+
+def _cut_out(view: View, solid: npt.NDArray[np.uint8]) -> View:
+    """The part of ``solid`` with the face, with a soft rim."""
+    left, top, right, bottom = view.box
+    centre, middle = (left + right) / 2, int((top + bottom) / 2)
+    end = min(int(bottom + view.face * CHIN), len(solid))
+    _, labels = cv2.connectedComponents(solid[:end])
+    own = (labels == labels[middle, int(centre)]).astype(np.uint8)
+    contours, _ = cv2.findContours(own, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    filled = cv2.drawContours(np.zeros_like(own), contours, -1, 255, -1)
+    alpha = cv2.GaussianBlur(cv2.erode(filled, np.ones((3, 3), np.uint8)), (0, 0), 1.2)
+    head = np.dstack([view.image[:end, :, :3], alpha])
+    return View(view.name, head, view.box)
+
+
+def dressed(view: View, person: str) -> View:
+    """A cut-out head on a neck and a body, in the same plain clothes whenever somebody comes."""
+    side, above = int(view.face * 1.3), int(view.face * 0.3)
+    room = np.pad(view.image, ((above, int(view.face * BODY)), (side, side), (0, 0)))
+    left, top, right, bottom = view.box
+    box = (left + side, top + above, right + side, bottom + above)
+    return View(view.name, _dressed(room, box, person), box)
+
+
+def _dressed(
+    room: npt.NDArray[np.uint8], box: tuple[float, float, float, float], person: str
+) -> npt.NDArray[np.uint8]:
+    """A head in an empty picture with a neck and a body below."""
+    rng = np.random.default_rng(zlib.crc32(person.encode()))
+    centre, chin, face = (box[0] + box[2]) / 2, box[3], box[3] - box[1]
+    skin = np.median(
+        room[int(box[1] + face * 0.4) : int(chin), int(centre - face * 0.2) : int(centre + face * 0.2), :3],
+        axis=(0, 1),
+    )
+    height, width = room.shape[:2]
+    body = np.zeros((height, width), np.uint8)
+    cv2.ellipse(body, ((centre, chin + face * 0.9), (face * 2.6, face * 1.4), 0.0), 255, -1)
+    cv2.rectangle(
+        body, (int(centre - face * 1.3), int(chin + face * 0.9)), (int(centre + face * 1.3), height), 255, -1
+    )
+    neck = np.zeros_like(body)
+    cv2.ellipse(neck, ((centre, chin), (face * 0.55, face * 0.9), 0.0), 255, -1)
+    shade = 1 - 0.35 * np.abs(np.arange(width) - centre) / face
+    cloth = rng.uniform(30, 220, 3) * np.clip(shade, 0.5, 1)[None, :, None] + rng.normal(
+        0, 4, (height, width, 1)
+    )
+    painted, cover = np.zeros((height, width, 3)), np.zeros((height, width, 1))
+    for colour, mask in (
+        (cloth, body),
+        (np.broadcast_to(skin * 0.85, cloth.shape), neck),
+        (room[..., :3], room[..., 3]),
+    ):
+        part = (
+            cv2.GaussianBlur(mask, (0, 0), 1.2)[..., None] / 255
+            if mask is not room[..., 3]
+            else mask[..., None] / 255
+        )
+        painted, cover = painted * (1 - part) + colour * part, cover + part - cover * part
+    return np.dstack([np.clip(painted, 0, 255), cover * 255]).astype(np.uint8)
+
+
+def _grounds(image: Image, models: FaceModels) -> Iterator[Image]:
+    """Parts of a picture beside the person who stands in its middle."""
+    height, width = image.shape[:2]
+    across = int(width * 0.3)
+    down = across * 9 // 16
+    for left in (0, width - across):
+        for top in (int(height * 0.05), int(height * 0.3)):
+            part = image[top : top + down, left : left + across]
+            if not models.find(np.asarray(cv2.resize(part, (640, 360)), np.uint8), 0.0):
+                yield part.copy()
