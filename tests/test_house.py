@@ -15,6 +15,7 @@ PACKAGE = ROOT / "shotad"
 FLOORS = {
     "errors": 1,
     "types": 2,
+    "presence": 2,
     "facts": 2,
     "config": 2,
     "resources": 2,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shotad.errors import CastError
-from shotad.types import Character
+from shotad.presence import Character
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,10 @@ from shotad.describe.hints import heard_names
 from shotad.describe.slotplan import SlotPlan
 from shotad.pictures.marks import marks_for
 from shotad.prepare import Bench, Prepared
+from shotad.presence import Character, Presence
 from shotad.sight.facemodels import FaceModels, get_face_models
 from shotad.sight.facetracks import FaceTrack
-from shotad.types import Character, Interval, Presence, Role, Sighting
+from shotad.types import Interval, Role, Sighting
 from shotad.workfolder import WorkFolder
 
 CHARACTERS = "characters"

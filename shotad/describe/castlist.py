@@ -16,8 +16,9 @@ from shotad.describe.blocks import block, name_shots
 from shotad.describe.hints import Heard, in_usual_letters
 from shotad.describe.naming import spoken
 from shotad.describe.templates import render
+from shotad.presence import Character, Presence
 from shotad.script.people import Mention, mentions
-from shotad.types import Character, Description, Presence, Utterance
+from shotad.types import Description, Utterance
 
 Marks = Literal["ellipses", "boxes", "none"]
 

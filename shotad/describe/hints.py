@@ -18,10 +18,11 @@ from shotad.describe.english.smallwords import FUNCTION_WORDS, listed
 from shotad.describe.english.verbs import LEMMAS
 from shotad.describe.names import NO_NAMES
 from shotad.describe.persons import people_named
+from shotad.presence import Character
 from shotad.script.nameruns import key_of
 from shotad.script.namewords import NAME_TITLES, STARTERS, WORD_NAMES
 from shotad.script.people import mentions, words_of
-from shotad.types import Character, Interval, Utterance
+from shotad.types import Interval, Utterance
 
 REACH = 20.0
 """Seconds before and after a clip in which the dialogue is looked at: about a scene's talk around it."""

@@ -10,7 +10,7 @@ from shotad.describe.castlist import as_spoken, without_untold
 from shotad.describe.checks import Complaint, complaints_about
 from shotad.describe.naming import name_complaints
 from shotad.describe.slotplan import SlotPlan
-from shotad.types import Presence
+from shotad.presence import Presence
 
 
 @dataclass(frozen=True, slots=True)

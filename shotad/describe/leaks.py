@@ -17,8 +17,9 @@ from shotad.describe.circles import PAPER, TAGGED, CirclePatterns, circle_patter
 from shotad.describe.fit import split_sentences
 from shotad.describe.markwords import MarkWords, mark_words, parted
 from shotad.describe.restate import present, restated, set_in
+from shotad.presence import Mark
 from shotad.script.rules import quotations
-from shotad.types import Description, Mark
+from shotad.types import Description
 
 _MARK = "\ue000"
 """Stands for a text in quotation marks while the rest is cleaned; `plain` lets no such sign through."""

@@ -15,7 +15,7 @@ from itertools import product
 
 from shotad.describe.leakwords import any_of
 from shotad.pictures.marks import COLOURS
-from shotad.types import Mark
+from shotad.presence import Mark
 
 HOLD = "\ue010"
 """Stands between a style and its colour."""

@@ -9,10 +9,10 @@ from difflib import get_close_matches
 from shotad.describe.checks import Complaint
 from shotad.describe.hints import Heard
 from shotad.describe.persons import people_named
+from shotad.presence import Character, Presence
 from shotad.script.nameruns import SENTENCE_START, key_of, keys_of
 from shotad.script.people import Mention, mentions, words_of
 from shotad.script.rules import quotations
-from shotad.types import Character, Presence
 
 _ARTICLE = re.compile(
     r"\b(?:an?|the|(?:(?:an?|the|his|her|their) )?(?:young|younger|old|older|little|elderly)) \Z",

@@ -29,6 +29,7 @@ from shotad.describe.sightings import (
 from shotad.engines.base import Abilities, Identity, Reply, Request, Scene
 from shotad.errors import ShotadError, WeightsError
 from shotad.facts import Facts, LightFact, MotionFact, Named, PeopleFact, TextFact
+from shotad.presence import NOBODY
 from shotad.sight.companies import companies
 from shotad.sight.figures import figure_of, things_of
 from shotad.sight.inscriptions import FrameText
@@ -40,7 +41,7 @@ from shotad.sight.reading import looks_like_credits, texts_of_shots
 from shotad.sight.text import TEXT_WEIGHTS, TextReader
 from shotad.sight.tracks import link
 from shotad.sight.verdict import Borders
-from shotad.types import NOBODY, Clip, Role
+from shotad.types import Clip, Role
 from shotad.workfolder import key_of
 
 REVISION = "1"

@@ -8,8 +8,8 @@ from typing import Any
 from shotad.config import Config
 from shotad.describe.castlist import told_of
 from shotad.engines.base import Abilities
+from shotad.presence import Character, Mark, Presence
 from shotad.records import seconds
-from shotad.types import Character, Mark, Presence
 
 
 @dataclass(frozen=True, slots=True)

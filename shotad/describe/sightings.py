@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from shotad.config import Config
 from shotad.facts import Colour, Named
+from shotad.presence import Presence
 from shotad.sight.colours import colour_of
 from shotad.sight.faces import Embedding, FaceFinder, FaceReader
 from shotad.sight.light import Level
@@ -19,7 +20,7 @@ from shotad.sight.people import Glimpse, glimpses_of
 from shotad.sight.recognised import recognised
 from shotad.sight.things import Blind, EfficientDet, SsdMobileNet, cut
 from shotad.sight.tracks import Track
-from shotad.types import Box, Clip, Image, Presence, Sighting
+from shotad.types import Box, Clip, Image, Sighting
 from shotad.weights import obtainable, weights_file
 
 _LOOK_EVERY = 0.24

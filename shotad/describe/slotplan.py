@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from shotad.describe.hints import Heard
 from shotad.engines.base import Scene
-from shotad.types import NOBODY, ContextShot, FramePlan, Grammar, Interval, Presence, Role, Slot
+from shotad.presence import NOBODY, Presence
+from shotad.types import ContextShot, FramePlan, Grammar, Interval, Role, Slot
 
 _SLACK = 1e-6
 """Seconds by which a planned moment may miss the border of its shot, for rounding."""

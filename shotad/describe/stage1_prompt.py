@@ -25,8 +25,9 @@ from shotad.describe.castlist import (
 from shotad.describe.hints import Heard
 from shotad.describe.templates import render
 from shotad.errors import PromptError
+from shotad.presence import NOBODY, Presence
 from shotad.resources import prompt_text
-from shotad.types import NOBODY, FramePlan, Grammar, Message, Presence, Role
+from shotad.types import FramePlan, Grammar, Message, Role
 
 Factor = Literal["face", "object", "environment"]
 

@@ -21,8 +21,9 @@ from shotad.describe.shownpeople import character_row
 from shotad.describe.slotplan import SlotPlan
 from shotad.describe.templates import prompt_hash
 from shotad.engines.base import Engine, Identity, Request
+from shotad.presence import Presence
 from shotad.script.people import mentions
-from shotad.types import Description, Presence
+from shotad.types import Description
 from shotad.workfolder import key_of
 
 REPAIRS = tuple(name for name in repair.TEMPLATES if name.startswith("stage2/"))

@@ -17,7 +17,8 @@ from shotad.describe.blocks import COUNTS, block, note_block
 from shotad.describe.castlist import STAGE2_TEMPLATES, called_block, without_untold
 from shotad.describe.examples import draw, load_examples
 from shotad.describe.templates import render
-from shotad.types import NOBODY, Description, Message, Presence
+from shotad.presence import NOBODY, Presence
+from shotad.types import Description, Message
 
 Form = Literal["single", "several"]
 

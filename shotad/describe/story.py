@@ -19,7 +19,8 @@ from shotad.describe.castlist import whose
 from shotad.describe.names import names_in
 from shotad.describe.templates import render
 from shotad.describe.tokens import tokens_in
-from shotad.types import NOBODY, Interval, Message, Presence, Slot, SpeechKind, Utterance
+from shotad.presence import NOBODY, Presence
+from shotad.types import Interval, Message, Slot, SpeechKind, Utterance
 
 __all__ = [
     "TEMPLATES",

@@ -10,8 +10,9 @@ from shotad.describe.ask import identity_record, prompt_record, slot_seed, try_r
 from shotad.describe.castlist import told_only, without_untold
 from shotad.describe.story import due, names_in_use, parse_renewal, renewal_messages, story_text
 from shotad.engines.base import Identity, Reply, Request
+from shotad.presence import NOBODY, Presence
 from shotad.script.cue import Cue
-from shotad.types import NOBODY, Presence, Slot, Utterance
+from shotad.types import Slot, Utterance
 from shotad.workfolder import key_of
 
 Record = Mapping[str, Any]

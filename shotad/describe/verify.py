@@ -16,7 +16,8 @@ from shotad.describe.answers import plain_quotes
 from shotad.describe.castlist import MARKS, SHAPES, Marks, enumerated, name_with_mark, told_of
 from shotad.describe.statements import statements_of
 from shotad.describe.templates import render
-from shotad.types import NOBODY, Message, Presence
+from shotad.presence import NOBODY, Presence
+from shotad.types import Message
 
 __all__ = ["TEMPLATES", "parse_verdicts", "statements_of", "verify_messages"]
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from shotad.config import SamplingSettings
+from shotad.presence import NOBODY, Presence
 from shotad.progress import Progress
-from shotad.types import NOBODY, Clip, ContextShot, Interval, Message, Presence
+from shotad.types import Clip, ContextShot, Interval, Message
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ import numpy.typing as npt
 from shotad.pictures.outlines import Outline, Oval, Plane, Stroke, Window, cover, ellipse, rectangle
 from shotad.pictures.palette import BLACK, PAPER, Colour
 from shotad.pictures.tags import paint_tags
-from shotad.types import Box, Image, Mark, Sighting
+from shotad.presence import Mark
+from shotad.types import Box, Image, Sighting
 
 Style = Literal["solid", "dashed", "double"]
 Shape = Literal["ellipses", "boxes"]

@@ -18,7 +18,8 @@ from PIL import ImageDraw, ImageFont
 from shotad.config import FrameSettings, OverlaySettings
 from shotad.pictures.marks import Shape, paint_people
 from shotad.pictures.outlines import Window
-from shotad.types import NOBODY, Box, Clip, Image, Mark, Presence, Sighting
+from shotad.presence import NOBODY, Mark, Presence
+from shotad.types import Box, Clip, Image, Sighting
 
 PATCH = 28
 """Pixels: Qwen2-VL's frames are whole multiples of this in both directions."""

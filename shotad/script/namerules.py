@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 
+from shotad.presence import Character
 from shotad.script.nameruns import key_of
 from shotad.script.namewords import NAME_TITLES
 from shotad.script.people import Mention, mentions, words_of
 from shotad.script.rules import Finding, Level
-from shotad.types import Character
 
 CastAt = Callable[[float], Sequence[Character]]
 """Everybody of the cast as they may be spoken of at a second of the film."""

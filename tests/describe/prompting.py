@@ -10,19 +10,8 @@ from shotad.describe.prompts import (
     stage1_messages,
     stage2_messages,
 )
-from shotad.types import (
-    NOBODY,
-    Box,
-    Character,
-    Description,
-    FramePlan,
-    Grammar,
-    Mark,
-    Presence,
-    Role,
-    ShotScale,
-    Sighting,
-)
+from shotad.presence import NOBODY, Character, Mark, Presence
+from shotad.types import Box, Description, FramePlan, Grammar, Role, ShotScale, Sighting
 
 DEFAULT = PromptSettings()
 EC, C, M, F, L = ShotScale

@@ -12,7 +12,8 @@ from shotad.describe.hints import Heard
 from shotad.describe.prompts import stage1_messages, stage2_messages
 from shotad.describe.story import names_in_use, story_text
 from shotad.describe.verify import verify_messages
-from shotad.types import NOBODY, Description, Grammar, Interval, Mark, Presence, Slot
+from shotad.presence import NOBODY, Mark, Presence
+from shotad.types import Description, Grammar, Interval, Slot
 from tests.describe.prompting import ANN, NORA, people, plans, stage1, stage2_text, text_of
 
 HEARD = (

@@ -8,7 +8,8 @@ import pytest
 
 from shotad.describe.hints import MOST, Heard, heard_names
 from shotad.film.subtitles import read_subtitles
-from shotad.types import Character, Interval, Utterance
+from shotad.presence import Character
+from shotad.types import Interval, Utterance
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 CAST = (

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from shotad.describe.leaks import clean
 from shotad.describe.markwords import HOLD, mark_words, parted
 from shotad.pictures.marks import marks_for
-from shotad.types import Description, Mark
+from shotad.presence import Mark
+from shotad.types import Description
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 MARKS = tuple(marks_for([str(number) for number in range(25)]).values())

@@ -6,7 +6,7 @@ import pytest
 
 from shotad.describe.hints import Heard
 from shotad.describe.naming import name_complaints, names_untold, spoken
-from shotad.types import NOBODY, Character, Presence
+from shotad.presence import NOBODY, Character, Presence
 
 CELIA = Character("celia", "Celia", "Celia Smith", ("Dr. Smith", "Sis"), pronoun="she")
 THOM = Character("thom", "Thom", "Thomas van Beek", ("Tommy",), pronoun="he")

@@ -17,19 +17,9 @@ from shotad.describe.observer import Observer
 from shotad.describe.sightings import Look, cast_of, known_faces
 from shotad.engines.base import Request, Scene
 from shotad.facts import Facts, Named, PeopleFact
+from shotad.presence import Character, Mark, Presence
 from shotad.sight.people import Glimpse
-from shotad.types import (
-    Box,
-    Character,
-    Clip,
-    ContextShot,
-    Interval,
-    Mark,
-    Presence,
-    Role,
-    Shot,
-    Sighting,
-)
+from shotad.types import Box, Clip, ContextShot, Interval, Role, Shot, Sighting
 
 THOM = Character("thom", "Thom", "Thom Hoffman", pronoun="he")
 RED = Character("red", "the woman in red", "the woman in red", hidden=("Celia",), pronoun="she", named=False)

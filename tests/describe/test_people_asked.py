@@ -17,18 +17,15 @@ from shotad.describe.hints import Heard
 from shotad.describe.judging import Judge
 from shotad.describe.slotplan import SlotPlan
 from shotad.engines.base import Abilities, Engine, Identity, Reply, Request
+from shotad.presence import NOBODY, Character, Mark, Presence
 from shotad.records import utterance_rows, utterances_of
 from shotad.types import (
-    NOBODY,
-    Character,
     Clip,
     ContextShot,
     Description,
     FramePlan,
     Grammar,
     Interval,
-    Mark,
-    Presence,
     Role,
     Shot,
     Slot,

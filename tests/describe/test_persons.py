@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from shotad.describe.persons import people_named
+from shotad.presence import Character
 from shotad.script.people import mentions, words_of
-from shotad.types import Character
 
 CMD_AD = Path(__file__).parents[3] / "shared" / "data" / "cmd-ad"
 

@@ -24,8 +24,9 @@ from shotad.engines.narration.naming import (
 from shotad.engines.narration.words import spoken_words
 from shotad.engines.narrator import Narrator
 from shotad.facts import Facts, LightFact, Named, PeopleFact, TextFact, ThingFact
+from shotad.presence import Character, Presence
 from shotad.script.rules import check_line
-from shotad.types import Character, Interval, Presence
+from shotad.types import Interval
 
 THOM, MAX, CELIA = Named("thom", "Thom", "he"), Named("max", "Max", "he"), Named("celia", "Celia", "she")
 RED = Named("red", "the woman in red", "she", named=False)

@@ -14,7 +14,8 @@ from PIL import Image as Pillow
 from shotad.pictures.marks import COLOURS, RIM, line_width, marks_for, paint_people, rim_colour, stroke_of
 from shotad.pictures.outlines import Oval, Window, cover, ellipse, rectangle
 from shotad.pictures.palette import contrast
-from shotad.types import Box, Image, Mark, Sighting
+from shotad.presence import Mark
+from shotad.types import Box, Image, Sighting
 
 PEOPLE = [f"p{number}" for number in range(21)]
 MARKS = marks_for(PEOPLE)

@@ -8,7 +8,8 @@ import pytest
 from shotad.config import OverlaySettings
 from shotad.pictures.marks import marks_for, paint_people
 from shotad.pictures.overlay import RED, border_width, paint, shot_label
-from shotad.types import Box, Character, Clip, Presence, Sighting
+from shotad.presence import Character, Presence
+from shotad.types import Box, Clip, Sighting
 
 MIDDLE = Box(0.4, 0.35, 0.55, 0.7)
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from shotad.cast.members import Cast, Member, Reveal
 from shotad.describe.persons import people_named
+from shotad.presence import Character
 from shotad.script.namerules import check_names
-from shotad.types import Character
 
 CAST = Cast(
     (

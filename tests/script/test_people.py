@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from shotad.presence import Character
 from shotad.script.nameruns import key_of
 from shotad.script.people import mentions, words_of
-from shotad.types import Character
 
 CMD_AD = Path(__file__).parents[3] / "shared" / "data" / "cmd-ad"
 

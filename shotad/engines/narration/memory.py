@@ -14,7 +14,7 @@ from shotad.engines.narration.phrases import Clause
 from shotad.engines.narration.quotes import clean
 from shotad.engines.narration.words import agree, bare
 from shotad.facts import Named
-from shotad.types import Character
+from shotad.presence import Character
 
 _SETTINGS = ("in the dark", "in dim light", "out of the dark", "up close", "close by")
 _NEAR = ("up close", "close by")

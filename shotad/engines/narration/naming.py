@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from shotad.engines.narration.words import number
 from shotad.facts import Named
-from shotad.types import Character
+from shotad.presence import Character
 
 SEVERAL = 4
 """From so many on, a detector's number is not to be trusted to the unit."""
