@@ -108,11 +108,7 @@ def tracks(rows: Sequence[Judged], lab: Lab) -> None:
     nobody = [r for r in rows if r.owner is None]
     parts = Counter((lab.truth.shot_at(r.track.first), r.owner) for r in rows if r.owner)
     there = sum(len(shot.people) for shot in lab.truth.shots)
-    print(
-        print(
-            f"{len(rows)} tracks; {len(parts)} of {there} faces in shots were found, in {parts.total()} tracks"
-        )
-    )
+    print(f"{len(rows)} tracks; {len(parts)} of {there} faces in shots found, in {parts.total()} tracks")
     print(f"  tracks of more than one person {sum(r.pure < 1 for r in rows)}, of nobody's face {len(nobody)}")
 
 

@@ -1,0 +1,84 @@
+"""The truth that the measurements of characters are counted by."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
+
+from cast_truth import Judged, Share, Truth, by_trait, owner_of, precision, read_truth, shot_pairs, true_pairs
+
+from shotad.cast.identity import Verdict
+from shotad.sight.faces import Face
+from shotad.sight.facetracks import FaceTrack
+from shotad.types import Box
+
+LEFT, RIGHT = [100.0, 100.0, 150.0, 170.0], [400.0, 100.0, 450.0, 170.0]
+"""Boxes of faces in pixels of 640 x 360."""
+
+
+@pytest.fixture
+def truth(tmp_path: Path) -> Truth:
+    """Two shots of a second: Anna beside a stranger, then Anna alone, in the dark for a while."""
+    first = [
+        {"name": "anna", "kind": "member", "faces": [[f, *LEFT, "front", 1.0] for f in range(24)]},
+        {"name": "x", "kind": "stranger", "faces": [[f, *RIGHT, "front", 1.0] for f in range(24)]},
+    ]
+    lights = [0.1] * 6 + [0.4] * 18
+    second = [
+        {
+            "name": "anna",
+            "kind": "member",
+            "faces": [[24 + f, *RIGHT, "side", light] for f, light in enumerate(lights)],
+        }
+    ]
+    shots = [
+        {"kind": "beside", "first": 0, "end": 24, "people": first},
+        {"kind": "one", "first": 24, "end": 48, "people": second},
+    ]
+    path = tmp_path / "truth.json"
+    path.write_text(json.dumps({"rate": 24, "shots": shots}))
+    return read_truth(path)
+
+
+def track(shot: int, corners: list[float], *seconds: float) -> FaceTrack:
+    left, top, right, bottom = corners
+    box = Box(left / 640, top / 360, right / 640, bottom / 360)
+    points = tuple((box.centre[0], box.centre[1]) for _ in range(5))
+    faces = tuple(Face(box, second, 0.9, points, 0.0) for second in seconds)
+    return FaceTrack(shot, faces, np.ones((1, 1), np.float32), (0,))
+
+
+def test_interval_is_wilsons() -> None:
+    low, high = Share(0, 480).interval
+    assert low == 0.0
+    assert high == pytest.approx(0.00794, abs=1e-4)
+    assert Share(9, 10).interval == (pytest.approx(0.596, abs=1e-3), pytest.approx(0.982, abs=1e-3))
+    assert Share(0, 0).interval == (0.0, 1.0)
+
+
+def test_whose_face_it_is_goes_by_place_and_moment(truth: Truth) -> None:
+    assert owner_of(track(0, LEFT, 0.1, 0.5), truth) == ("anna", 1.0)
+    assert owner_of(track(0, RIGHT, 0.1, 0.5), truth) == ("x", 1.0)
+    assert owner_of(track(0, [200, 100, 250, 170], 0.1), truth) == (None, 1.0)
+    assert owner_of(track(0, RIGHT, 0.1, 0.5, 1.5), truth) == ("x", pytest.approx(2 / 3))
+
+
+def test_faces_in_a_fade_are_left_open(truth: Truth) -> None:
+    assert owner_of(track(1, RIGHT, 1.05, 1.5), truth) == ("anna", 1.0)
+
+
+def test_names_are_counted_by_shot(truth: Truth) -> None:
+    right = Judged(track(0, LEFT, 0.1), "anna", 1.0, Verdict("anna", "anna"))
+    wrong = Judged(track(0, RIGHT, 0.1), "x", 1.0, Verdict("ben", "ben"))
+    said = shot_pairs([right, wrong], truth)
+    assert said == {(0, "anna"), (0, "ben")}
+    assert precision(said, truth) == Share(1, 2)
+    true = true_pairs(truth, {"anna"})
+    assert true.keys() == {(0, "anna"), (1, "anna")}
+    recall = dict(by_trait(true, said))
+    assert recall["beside"] == Share(1, 1)
+    assert recall["dark"] == recall["partly from the side"] == Share(0, 1)
