@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from shotad.cast.gallery import GalleryReading, read_gallery
 from shotad.cast.identity import Verdict, identify
 from shotad.cast.members import Cast
-from shotad.cast.photos import PhotoReading
 from shotad.casting.reading import ShotFaces, Source, Wanted, known_faces, read_faces, ticks_in
+from shotad.casting.records import FACES, PHOTOS, reading_of, reading_row
 from shotad.config import CastSettings
 from shotad.describe.slotplan import SlotPlan
 from shotad.plan.gaps import union
@@ -23,9 +19,6 @@ from shotad.sight.facemodels import make_face_models
 from shotad.sight.facetracks import FaceTrack
 from shotad.types import Interval, Shot, Sighting
 from shotad.workfolder import RecordLog, WorkFolder, key_of
-
-FACES, PHOTOS = "faces", "cast-faces"
-"""Names of the records of the film's faces, and of those on the photos."""
 
 
 class Desk:
@@ -57,9 +50,9 @@ class Desk:
         """The photos, of which those of an earlier run need not be read again."""
         key = key_of("cast-faces/1", self.models.identity)
         record = self._folder.known(PHOTOS, key) or {"photos": {}}
-        known = {name: _reading_of(row) for name, row in record["photos"].items()}
+        known = {name: reading_of(row) for name, row in record["photos"].items()}
         read = read_gallery(self._cast, self.models, self._settings, known)
-        rows = {name: _reading_row(reading) for name, reading in read.photos.items()}
+        rows = {name: reading_row(reading) for name, reading in read.photos.items()}
         if rows != record["photos"]:
             self._folder.write_json(f"{PHOTOS}.json", {"key": key, "photos": rows})
         return read
@@ -125,20 +118,3 @@ def _name_at(track: FaceTrack, verdict: Verdict, shown: float) -> str | None:
 
 _SAME_FRAME = 1e-3
 """Seconds by which records round."""
-
-
-def _reading_row(reading: PhotoReading) -> dict[str, Any]:
-    """A photo's face as JSON, to the bit."""
-    if reading.embedding is None:
-        return {"trouble": reading.trouble}
-    data = np.ascontiguousarray(reading.embedding, _FLOAT).tobytes()
-    return {"embedding": base64.b64encode(data).decode("ascii")}
-
-
-def _reading_of(row: Mapping[str, Any]) -> PhotoReading:
-    if "embedding" not in row:
-        return PhotoReading(None, row["trouble"])
-    return PhotoReading(np.frombuffer(base64.b64decode(row["embedding"]), _FLOAT).astype(np.float32))
-
-
-_FLOAT = np.dtype("<f4")

@@ -11,14 +11,13 @@ from shotad.cast.found.people import people_in
 from shotad.casting.discovery import Discovery
 from shotad.casting.filing import Reel, file_people, join_of
 from shotad.casting.reading import ShotFaces, Source, Wanted, known_faces, read_faces, ticks_in
+from shotad.casting.records import DISCOVERED
 from shotad.errors import UsageError
 from shotad.prepare import Bench, shots_step
 from shotad.records import shots_of
 from shotad.sight.facemodels import FaceModels, make_face_models
 from shotad.types import Shot
 
-RECORDS = "discovered"
-"""Name of the records of faces in the work folder."""
 PIXELS = 1920 * 1080
 """Of the frames in which faces are looked for."""
 
@@ -57,7 +56,7 @@ def _faces(bench: Bench, models: FaceModels) -> list[ShotFaces]:
         if shot.interval.end > given.start and shot.interval.start < until
     ]
     source = Source(lambda seconds: film.pictures(seconds, max_pixels=PIXELS), [bench.film_key, PIXELS])
-    log = bench.folder.log_of_records(RECORDS)
+    log = bench.folder.log_of_records(DISCOVERED)
     whole = len(wanted) == len(shots)
     faces = list(read_faces(wanted, source, models, log, bench.progress, tidy=whole))
     seen = {one.shot.index for one in faces}

@@ -15,6 +15,7 @@ from shotad.cast.identity import Verdict
 from shotad.cast.members import Cast
 from shotad.cast.photos import check_photo
 from shotad.casting.desk import Desk, Named
+from shotad.casting.records import CHARACTERS
 from shotad.config import CastSettings
 from shotad.describe.hints import heard_names
 from shotad.describe.slotplan import SlotPlan
@@ -25,9 +26,6 @@ from shotad.sight.facemodels import FaceModels, get_face_models
 from shotad.sight.facetracks import FaceTrack
 from shotad.types import Interval, Role, Sighting
 from shotad.workfolder import WorkFolder
-
-CHARACTERS = "characters"
-"""Name of the record of who was recognised where."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from shotad.errors import ShotadError, UsageError
 
 if TYPE_CHECKING:
     from shotad.cast.files.castfile import CastFile
-    from shotad.cast.forgetting import Cleared, Photos
     from shotad.cast.members import Member
+    from shotad.casting.forgetting import Cleared, Photos
 
 
 @click.command(name="forget")
@@ -50,8 +50,8 @@ def command(
     stay: they are yours to edit. Of a character bank nothing is deleted; with --all the work folders are.
     """
     from shotad.cast.files.choosing import chosen
-    from shotad.cast.forgetting import clear_all, clear_person, delete_photos, photos_to_forget, run_folder
     from shotad.cast.found.castfolder import held
+    from shotad.casting.forgetting import clear_all, clear_person, delete_photos, photos_to_forget, run_folder
 
     if everybody == bool(person):
         raise UsageError("One person is to be forgotten, or everybody.", "Give an id or name, or --all.")
@@ -80,7 +80,7 @@ def _without_bank(
     console: Console, bank: Path, folders: Sequence[Path], *, everybody: bool, yes: bool
 ) -> None:
     """Of a character bank, which is only read, what work folders know of faces."""
-    from shotad.cast.forgetting import Photos, clear_all
+    from shotad.casting.forgetting import Photos, clear_all
 
     if not everybody or not folders:
         raise UsageError(
@@ -154,7 +154,7 @@ def _notes(
 
 
 def _others(cast: Path, folders: Sequence[Path]) -> list[Path]:
-    from shotad.cast.forgetting import folders_with_faces
+    from shotad.casting.forgetting import folders_with_faces
 
     known = {folder.resolve() for folder in folders}
     return [run for run in folders_with_faces(cast.absolute().parent) if run.resolve() not in known]

@@ -18,8 +18,9 @@ from shotad.cast.found.castfolder import Facts
 from shotad.cast.found.portraits import Look, portrait
 from shotad.cast.gallery import read_gallery
 from shotad.casting import discovering, filing
-from shotad.casting.discovering import RECORDS, discover
+from shotad.casting.discovering import discover
 from shotad.casting.discovery import Discovery, comment_of
+from shotad.casting.records import DISCOVERED
 from shotad.config import Config, load_config
 from shotad.errors import CastError, UsageError
 from shotad.film.reader import open_film
@@ -416,7 +417,7 @@ def test_nothing_after_the_end_can_be_looked_at(room: Room) -> None:
 
 def test_embeddings_are_in_the_work_folder_and_not_in_the_cast(room: Room) -> None:
     room.begin()
-    assert (room.place / "ep1.shotad" / f"{RECORDS}.jsonl").stat().st_size > 1000
+    assert (room.place / "ep1.shotad" / f"{DISCOVERED}.jsonl").stat().st_size > 1000
     kinds = {path.suffix for path in room.cast.rglob("*") if path.is_file()} - {".lock"}
     assert kinds <= {".jpg", ".yaml", ".json", ".html", ""}
     assert "embed" not in (room.cast / "discovered.json").read_text()

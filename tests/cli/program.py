@@ -16,3 +16,19 @@ class Said:
 
 
 Shotad = Callable[..., Said]
+
+FAKE = (
+    "--engine",
+    "fake",
+    *(
+        word
+        for setting in (
+            "slots.find_credits=false",
+            "speech.source=none",
+            "scale.method=none",
+            "threads.features=grid",
+        )
+        for word in ("--set", setting)
+    ),
+)
+"""Options by which a film is described at once and without weights."""

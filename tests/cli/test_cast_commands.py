@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from tests.cli.program import Said, Shotad
+from tests.cli.program import FAKE, Said, Shotad
 from tests.painted_faces import Head, PaintedFaces, Take, paint_film, photo
 
 CAST = """\
@@ -270,22 +270,6 @@ def test_what_is_not_there_is_told(shotad: Shotad, tmp_path: Path, words: tuple[
     assert (said.code, said.out) == (1, "")
     assert f"There is no cast {tmp_path / 'gone'}." in said.err
     assert not list(tmp_path.iterdir())
-
-
-FAKE = (
-    "--engine",
-    "fake",
-    *(
-        word
-        for setting in (
-            "slots.find_credits=false",
-            "speech.source=none",
-            "scale.method=none",
-            "threads.features=grid",
-        )
-        for word in ("--set", setting)
-    ),
-)
 
 
 def test_faces_in_work_folders_are_forgotten(

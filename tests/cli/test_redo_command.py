@@ -11,23 +11,9 @@ import pytest
 from shotad.config import Config
 from shotad.engines.base import Request
 from shotad.engines.fake import FakeEngine, plain_answer
-from tests.cli.program import Said, Shotad
+from tests.cli.program import FAKE, Said, Shotad
 from tests.media import FilmSpec, make_film
 
-FAKE = (
-    "--engine",
-    "fake",
-    *(
-        word
-        for setting in (
-            "slots.find_credits=false",
-            "speech.source=none",
-            "scale.method=none",
-            "threads.features=grid",
-        )
-        for word in ("--set", setting)
-    ),
-)
 HERE = "tests.cli.test_redo_command"
 
 

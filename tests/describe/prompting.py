@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from shotad.config import PromptSettings
@@ -10,6 +13,7 @@ from shotad.describe.prompts import (
     stage1_messages,
     stage2_messages,
 )
+from shotad.engines.base import Abilities, Identity, Reply, Request
 from shotad.presence import NOBODY, Character, Mark, Presence
 from shotad.types import Box, Description, FramePlan, Grammar, Role, ShotScale, Sighting
 
@@ -58,3 +62,15 @@ def text_of(prompt: Stage1Prompt) -> str:
 
 def stage2_text(settings: PromptSettings = DEFAULT, **kwargs: object) -> str:
     return stage2_messages(DESCRIBED, 9, settings, **{"seed": 42, **kwargs}).messages[1].text  # type: ignore[arg-type]
+
+
+class Model:
+    """Who would answer; the tests answer themselves."""
+
+    identity = Identity("model", "m", "1")
+
+    def __init__(self, **abilities: Any) -> None:
+        self.abilities = Abilities(accepts_images=True, **abilities)
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        raise AssertionError("the test answers")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from shotad.config import Config, load_config
 from shotad.describe import stage1, stage2
 from shotad.describe.converse import Inquiry, Turn
 from shotad.describe.slotplan import SlotPlan
-from shotad.engines.base import Abilities, Identity, Reply, Request, Usage
+from shotad.engines.base import Reply, Request, Usage
 from shotad.types import (
     Clip,
     ContextShot,
@@ -25,6 +24,7 @@ from shotad.types import (
     Shot,
     Slot,
 )
+from tests.describe.prompting import Model
 
 SLOT = Slot("s00010000", Interval(10.0, 14.0), 9)
 
@@ -42,18 +42,6 @@ def plan() -> SlotPlan:
 
 
 CLIP = Clip(np.zeros((5, 72, 128, 3), np.uint8), np.arange(5.0), np.array([0, 0, 1, 1, 1]))
-
-
-class Model:
-    """Who answers; it is never called, for the tests answer themselves."""
-
-    identity = Identity("model", "m", "1")
-
-    def __init__(self, **abilities: Any) -> None:
-        self.abilities = Abilities(accepts_images=True, **abilities)
-
-    def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        raise AssertionError("the test answers")
 
 
 class Talk:

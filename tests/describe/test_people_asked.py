@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +15,7 @@ from shotad.describe.converse import Inquiry
 from shotad.describe.hints import Heard
 from shotad.describe.judging import Judge
 from shotad.describe.slotplan import SlotPlan
-from shotad.engines.base import Abilities, Engine, Identity, Reply, Request
+from shotad.engines.base import Engine, Reply
 from shotad.presence import NOBODY, Character, Mark, Presence
 from shotad.records import utterance_rows, utterances_of
 from shotad.types import (
@@ -32,7 +31,7 @@ from shotad.types import (
     SpeechKind,
     Utterance,
 )
-from tests.describe.prompting import ANN, BO, CAST, MARKS, NORA, people
+from tests.describe.prompting import ANN, BO, CAST, MARKS, NORA, Model, people
 
 SLOT = Slot("s00010000", Interval(10.0, 14.0), 9)
 PLAN = SlotPlan(
@@ -48,18 +47,6 @@ PLAN = SlotPlan(
     Grammar(),
 )
 CLIP = Clip(np.full((4, 144, 256, 3), 90, np.uint8), np.array([7.0, 8, 10, 11]), np.array([0, 0, 1, 1]))
-
-
-class Model:
-    """Who would answer; the tests answer themselves."""
-
-    identity = Identity("model", "m", "1")
-
-    def __init__(self, **abilities: Any) -> None:
-        self.abilities = Abilities(accepts_images=True, **abilities)
-
-    def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        raise AssertionError("the test answers")
 
 
 PAINTS, MEASURES = Model(), Model(wants_overlay=False, converses=False)

@@ -7,15 +7,19 @@ import urllib.parse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from PIL import Image
 
 from shotad.cast.files.castfile import CastFile
 from shotad.cast.found.castfolder import Facts, Found
 from shotad.cast.members import Member
+from shotad.pictures.pages import page_environment
 from shotad.script.timecode import timecode
 from shotad.workfolder import write_text
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 PAGE = "overview.html"
 
@@ -138,16 +142,7 @@ def _quoted(folder: Path) -> str:
     return f'"{name}"' if any(c in " '&()" for c in name) else name
 
 
-def _environment() -> Any:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
+def _environment() -> Environment:
+    return page_environment(
+        _TEMPLATES, time=lambda second: timecode(second)[:8], in_view=in_view, plural=plural
     )
-    environment.filters.update(time=lambda second: timecode(second)[:8], in_view=in_view, plural=plural)
-    return environment

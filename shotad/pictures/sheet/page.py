@@ -7,16 +7,20 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from PIL import Image
 
+from shotad.pictures.pages import page_environment
 from shotad.pictures.palette import css, ink_on, thread_colour
 from shotad.pictures.sheet import wording
 from shotad.pictures.sheet.scores import ScoreTable
 from shotad.pictures.sheet.subject import Line, Subject
 from shotad.script.timecode import timecode
 from shotad.types import Interval
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 _TEMPLATES = Path(__file__).parent / "overview"
 _QUALITY = 64
@@ -209,18 +213,9 @@ def _embedded(webp: bytes, size: tuple[int, int]) -> Embedded:
     return Embedded(f"data:image/webp;base64,{base64.b64encode(webp).decode('ascii')}", *size)
 
 
-def _environment() -> Any:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters.update(
+def _environment() -> Environment:
+    return page_environment(
+        _TEMPLATES,
         time=timecode,
         span=wording.span_words,
         status=wording.status_words,
@@ -232,4 +227,3 @@ def _environment() -> Any:
         thread_colour=lambda letters: css(thread_colour(letters)),
         thread_ink=lambda letters: css(ink_on(thread_colour(letters))),
     )
-    return environment

@@ -14,8 +14,9 @@ import numpy.typing as npt
 import pytest
 from filelock import FileLock
 
-from shotad.cast import forgetting
-from shotad.cast.forgetting import (
+from shotad.cast.members import Member
+from shotad.casting import records as kept
+from shotad.casting.forgetting import (
     Cleared,
     clear_all,
     clear_person,
@@ -24,8 +25,6 @@ from shotad.cast.forgetting import (
     photos_to_forget,
     run_folder,
 )
-from shotad.cast.members import Member
-from shotad.casting import desk, discovering, recognise
 from shotad.errors import UsageError, WorkFolderError
 from shotad.sight.faces import Face
 from shotad.sight.facetracks import FaceTrack, to_row
@@ -89,10 +88,15 @@ def run(tmp_path: Path) -> Path:
     return place
 
 
-def test_names_of_the_records_are_those_of_who_writes_them() -> None:
-    assert (forgetting.FACES, forgetting.PHOTOS) == (desk.FACES, desk.PHOTOS)
-    assert forgetting.CHARACTERS == recognise.CHARACTERS
-    assert forgetting.DISCOVERED == discovering.RECORDS
+def test_every_record_that_holds_faces_is_forgotten(run: Path) -> None:
+    names = {
+        value
+        for name, value in vars(kept).items()
+        if name.isupper() and name[0] != "_" and isinstance(value, str)
+    }
+    assert {Path(name).stem.removesuffix(".aside") for name in clear_all(run).removed} == names
+    assert names == {"faces", "discovered", "cast-faces", "characters"}
+    assert not [path for path in run.iterdir() if "embedding" in path.read_text()]
 
 
 def test_of_one_person_go_the_shots_with_a_face_that_is_or_could_be_theirs(run: Path) -> None:

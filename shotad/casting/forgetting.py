@@ -8,7 +8,6 @@ or in which any face is a little like theirs.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +19,10 @@ import numpy.typing as npt
 from shotad.cast.files.photofiles import photos_in, unread_in
 from shotad.cast.members import Member
 from shotad.cast.photos import photo_key
+from shotad.casting.records import CHARACTERS, DISCOVERED, FACES, PHOTOS, reading_of
 from shotad.errors import CastError, UsageError
 from shotad.sight.facetracks import from_row
 from shotad.workfolder import RecordLog, WorkFolder, work_folder_of
-
-FACES, DISCOVERED, PHOTOS, CHARACTERS = "faces", "discovered", "cast-faces", "characters"
-"""Names of the records in a work folder that hold faces, or say whose they are."""
 
 LITTLE_ALIKE = 0.2
 """Cosine to a person's photos from which a face goes with them: half of that from which SFace names
@@ -130,9 +127,9 @@ def _files(folder: Path) -> list[Path]:
 def _looks(folder: WorkFolder, keys: Collection[str]) -> npt.NDArray[np.float32] | None:
     """The embeddings of somebody's photos, ``float32[n, d]``; None where none was read."""
     photos = (folder.read_json(f"{PHOTOS}.json") or {}).get("photos") or {}
-    texts = [row["embedding"] for key, row in photos.items() if key in keys and "embedding" in row]
-    rows = [np.frombuffer(base64.b64decode(text), "<f4") for text in texts]
-    return np.stack(rows).astype(np.float32) if rows else None
+    read = [reading_of(row).embedding for key, row in photos.items() if key in keys]
+    rows = [embedding for embedding in read if embedding is not None]
+    return np.stack(rows) if rows else None
 
 
 def _shots_of(folder: WorkFolder, member: str) -> set[int] | None:
