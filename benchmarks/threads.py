@@ -32,7 +32,7 @@ import numpy.typing as npt
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from shotad.config import ComputeSettings, ThreadSettings
-from shotad.evaluation.thread_metrics import PairCounts, average_precision, labels_of, pure_shots
+from shotad.evaluation.threads.metrics import PairCounts, average_precision, labels_of, pure_shots
 from shotad.film.reader import open_film
 from shotad.framing import PIXELS
 from shotad.grammar.base import FeatureMaker, Features

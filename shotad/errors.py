@@ -77,3 +77,7 @@ class EditConflict(WorkFolderError):  # noqa: N818  the word of the decision it 
 
 class CastError(ShotadError):
     """A cast that cannot be read, or does not make sense."""
+
+
+class EvaluationError(ShotadError):
+    """A metric that is unknown or cannot be counted here, or results that do not belong together."""

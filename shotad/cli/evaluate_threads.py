@@ -35,8 +35,8 @@ def command(console: Console, **options: Any) -> None:
     Scores go to DIR.shotad beside DIR, or --out, clip by clip: the same command goes on where it stopped.
     Exit code 1 if a clip failed; failed clips count as nothing found.
     """
-    from shotad.evaluation.thread_labels import read_thread_labels
-    from shotad.evaluation.threads import evaluate_threads, feature_maker
+    from shotad.evaluation.threads.evaluating import evaluate_threads, feature_maker
+    from shotad.evaluation.threads.labels import read_thread_labels
     from shotad.workfolder import WorkFolder, work_folder_of
 
     config = _settings(options)
@@ -67,7 +67,7 @@ def _settings(options: dict[str, Any]) -> Config:
 
 
 def _setups(options: dict[str, Any], config: Config) -> tuple[Any, ...]:
-    from shotad.evaluation.thread_results import TABLE, Setup
+    from shotad.evaluation.threads.results import TABLE, Setup
 
     if not options["table"]:
         return (Setup(config.threads.frames, config.threads.match),)

@@ -20,6 +20,7 @@ from shotad.config.film import (
     SlotSettings,
     SpeechSettings,
 )
+from shotad.config.measures import MeasureSettings
 from shotad.config.sight import (
     CastSettings,
     ComputeSettings,
@@ -52,6 +53,7 @@ __all__ = [
     "FilmSettings",
     "FrameSettings",
     "LocalSettings",
+    "MeasureSettings",
     "NarratorSettings",
     "ObserverSettings",
     "OverlaySettings",
@@ -100,6 +102,7 @@ class Config(Settings):
     text: TextSettings = TextSettings()
     observer: ObserverSettings = ObserverSettings()
     narrator: NarratorSettings = NarratorSettings()
+    measures: MeasureSettings = MeasureSettings()
 
 
 def load_config(

@@ -1,1 +1,1 @@
-"""Evaluation against what people labelled."""
+"""Evaluation: AD against what people wrote, threads against what people labelled."""

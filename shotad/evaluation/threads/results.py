@@ -13,8 +13,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from shotad.evaluation.thread_labels import LabelledClip
-from shotad.evaluation.thread_metrics import (
+from shotad.evaluation.threads.labels import LabelledClip
+from shotad.evaluation.threads.metrics import (
     BestThreshold,
     Bools,
     ClipCounts,

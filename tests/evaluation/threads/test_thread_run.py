@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from shotad.config import Config, load_config
-from shotad.evaluation.thread_labels import LabelledClip, read_thread_labels
-from shotad.evaluation.thread_results import TABLE, ClipScores, Setup
-from shotad.evaluation.thread_run import ThreadBench, score_clips
-from shotad.evaluation.threads import ThreadEvaluation, evaluate_threads
+from shotad.evaluation.threads.evaluating import ThreadEvaluation, evaluate_threads
+from shotad.evaluation.threads.labels import LabelledClip, read_thread_labels
+from shotad.evaluation.threads.results import TABLE, ClipScores, Setup
+from shotad.evaluation.threads.run import ThreadBench, score_clips
 from shotad.grammar.base import Features
 from shotad.types import Image, Interval
 from shotad.workfolder import WorkFolder

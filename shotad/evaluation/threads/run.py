@@ -18,9 +18,9 @@ import numpy as np
 
 from shotad.config import ThreadSettings
 from shotad.errors import FilmError, UsageError
-from shotad.evaluation.thread_labels import LabelledClip
-from shotad.evaluation.thread_metrics import Floats
-from shotad.evaluation.thread_results import ClipScores, Setup
+from shotad.evaluation.threads.labels import LabelledClip
+from shotad.evaluation.threads.metrics import Floats
+from shotad.evaluation.threads.results import ClipScores, Setup
 from shotad.grammar.base import FeatureMaker, Features
 from shotad.plan.moments import ShotMoments, moments_of
 from shotad.progress import NoProgress, Progress, reported

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.evaluation.thread_labels import read_thread_labels
+from shotad.evaluation.threads.labels import read_thread_labels
 from shotad.types import Interval
 from tests.media import FilmSpec, make_film
 
-TOOL = Path(__file__).parents[2] / "tools" / "thread_safe.py"
+TOOL = Path(__file__).parents[3] / "tools" / "thread_safe.py"
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from shotad import __version__
 from shotad.config import Config
 from shotad.errors import UsageError
-from shotad.evaluation.thread_labels import ThreadLabels
-from shotad.evaluation.thread_results import Json, Setup, SetupResult, setup_result
-from shotad.evaluation.thread_run import ThreadBench, score_clips
-from shotad.evaluation.thread_table import PAPER, table
+from shotad.evaluation.threads.labels import ThreadLabels
+from shotad.evaluation.threads.results import Json, Setup, SetupResult, setup_result
+from shotad.evaluation.threads.run import ThreadBench, score_clips
+from shotad.evaluation.threads.table import PAPER, table
 from shotad.grammar.base import FeatureMaker
 from shotad.progress import NoProgress, Progress
 from shotad.workfolder import WorkFolder

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from shotad.errors import DatasetError
-from shotad.evaluation.thread_labels import ThreadLabels, read_thread_labels
+from shotad.evaluation.threads.labels import ThreadLabels, read_thread_labels
 from shotad.types import Interval
 
 GOOD: dict[str, Any] = {

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.evaluation.thread_labels import LabelledClip
-from shotad.evaluation.thread_results import TABLE, ClipScores, Setup, SetupResult, matrix_of, setup_result
-from shotad.evaluation.thread_table import LISTED, PAPER, shown, table
+from shotad.evaluation.threads.labels import LabelledClip
+from shotad.evaluation.threads.results import TABLE, ClipScores, Setup, SetupResult, matrix_of, setup_result
+from shotad.evaluation.threads.table import LISTED, PAPER, shown, table
 from shotad.grammar.threads import threads_of
 from shotad.types import Interval
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shotad.evaluation.thread_results import ClipRow, Figures, Json, Match, Setup, SetupResult
+from shotad.evaluation.threads.results import ClipRow, Figures, Json, Match, Setup, SetupResult
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from shotad.evaluation.thread_metrics import (
+from shotad.evaluation.threads.metrics import (
     ClipCounts,
     PairCounts,
     average_precision,

@@ -1,0 +1,67 @@
+"""What a loaded dataset is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from shotad.types import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Ad:
+    """One human AD.
+
+    ``id`` is its number in the annotation (``anno_idx``), as text: unique in the dataset. ``film`` is the
+    film or episode, by which casts are found and neighbours are grouped; ``clip`` names the video.
+    ``interval`` is half-open in seconds of the film or episode; ``slot`` the same in seconds of the video,
+    as the dataset means it to be described. ``actions`` None: none are known for it (the published files
+    hold "0").
+    """
+
+    id: str
+    film: str
+    clip: str
+    interval: Interval
+    slot: Interval
+    text: str
+    text_without_names: str = ""
+    actions: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Video:
+    """Where a clip's picture is: a film file, or a folder or tar of numbered frames with their rate."""
+
+    path: Path
+    frames_per_second: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that a check found. ``level`` is missing, malformed or note; ``where`` names file and
+    line."""
+
+    level: str
+    where: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """All ADs in the annotation's order. ``shots`` are the published ones of each clip, where there are any,
+    in seconds of the video; a clip whose published list is empty has one shot of unknown end left out
+    (empty). ``casts`` has the names for CRITIC, by `Ad.film`. ``findings`` is what reading it brought to
+    light."""
+
+    name: str
+    title: str
+    root: Path
+    ads: tuple[Ad, ...]
+    casts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    shots: dict[str, tuple[Interval, ...]] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    config: str = ""
+    """The name of the dataset's own settings (``cmd-ad``)."""
+    films: dict[str, str] = field(default_factory=dict)
+    """Titles, by `Ad.film`, where the annotation has them."""

@@ -1,0 +1,116 @@
+"""What was computed of texts, kept between metrics and runs in one file that any program can read (SQLite).
+
+A value belongs to a space (what was computed, by which model, told how) and to a key (a hash of the text).
+Values are written in groups, each whole or not at all; a file that is damaged is set aside and begun anew,
+since everything in it can be computed again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from shotad.errors import EvaluationError
+from shotad.workfolder import key_of
+
+_CHUNK = 500
+"""Keys that are asked for at once; SQLite takes at least 999."""
+
+
+class Store:
+    """Values by space and key, both text; values are bytes.
+
+    ``path`` None keeps them in memory, for this run. Several processes may use one file.
+    """
+
+    def __init__(self, path: Path | None = None, *, forget: bool = False) -> None:
+        self._path = path
+        self._forget = forget
+        self._known: set[str] = set()
+        self._base = _opened(path)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._base.close()
+
+    def get(self, space: str, keys: Sequence[str]) -> dict[str, bytes]:
+        """The values that are there, by key. A store that was told to forget finds only what this run put
+        in."""
+        wanted = list(dict.fromkeys(keys))
+        if self._forget:
+            wanted = [key for key in wanted if f"{space}\0{key}" in self._known]
+        found: dict[str, bytes] = {}
+        for first in range(0, len(wanted), _CHUNK):
+            chunk = wanted[first : first + _CHUNK]
+            marks = ",".join("?" * len(chunk))
+            sql = f"SELECT key, value FROM kept WHERE space = ? AND key IN ({marks})"
+            with closing(self._base.execute(sql, (space, *chunk))) as rows:
+                found.update(rows)
+        return found
+
+    def put(self, space: str, values: Mapping[str, bytes] | Iterable[tuple[str, bytes]]) -> None:
+        """Keep these values, replacing those of the same key."""
+        pairs = values.items() if isinstance(values, Mapping) else values
+        rows = [(space, key, value) for key, value in pairs]
+        try:
+            with self._base:
+                self._base.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?, ?)", rows)
+        except sqlite3.Error as error:
+            raise EvaluationError(
+                f"{self._path} cannot be written: {error}.",
+                "Free some space, or name another by --cache.",
+            ) from None
+        if self._forget:
+            self._known.update(f"{space}\0{key}" for _, key, _ in rows)
+
+
+def text_key(text: str) -> str:
+    """The key of a text."""
+    return key_of(text)
+
+
+def _opened(path: Path | None) -> sqlite3.Connection:
+    if path is None:
+        return _table(":memory:")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            return _table(path)
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise
+            path.replace(path.with_name(path.name + ".damaged"))
+            return _table(path)
+    except (OSError, sqlite3.Error) as error:
+        raise EvaluationError(
+            f"{path} cannot keep what is computed: {error}.", "Name another file by --cache."
+        ) from None
+
+
+def _table(path: Path | str) -> sqlite3.Connection:
+    base = sqlite3.connect(path, timeout=60)
+    try:
+        if path != ":memory:":
+            base.execute("PRAGMA journal_mode = WAL")
+            base.execute("PRAGMA synchronous = NORMAL")
+        with base:
+            base.execute(
+                "CREATE TABLE IF NOT EXISTS kept "
+                "(space TEXT, key TEXT, value BLOB, PRIMARY KEY (space, key)) WITHOUT ROWID"
+            )
+    except sqlite3.Error:
+        base.close()
+        raise
+    return base
