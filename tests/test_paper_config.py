@@ -98,6 +98,21 @@ PAPER: dict[str, Any] = {
     "stage2.fit": "none",
     "story.on": False,
     "verify.on": False,
+    "measures.missing": "zero",
+    "measures.embedding.model": "Alibaba-NLP/gte-Qwen2-7B-instruct",
+    "measures.embedding.instruction": "paper",
+    "measures.embedding.longest": 1000,
+    "measures.parser.model": "en_core_web_lg",
+    "measures.action.rules": "paper",
+    "measures.action.similarity": 0.8,
+    "measures.critic.resolver": "fastcoref",
+    "measures.critic.rules": "paper",
+    "measures.recall.k": 1,
+    "measures.recall.neighbours": 5,
+    "measures.recall.windows": "all",
+    "measures.recall.model": "roberta-large",
+    "measures.recall.rescale": True,
+    "measures.judge.lowest": 1,
 }
 
 CODE: dict[str, Any] = {
@@ -113,6 +128,11 @@ CODE: dict[str, Any] = {
     "stage1.attempts": 1,
     "stage2.repair": "none",
     "stage2.attempts": 1,
+    "measures.embedding.instruction": "code",
+    "measures.action.rules": "code",
+    "measures.critic.rules": "code",
+    "measures.recall.windows": "full",
+    "measures.judge.lowest": 0,
 }
 
 GPT_4O: dict[str, Any] = {
@@ -156,6 +176,8 @@ DATASETS: dict[str, dict[str, Any]] = {
         "slots.seconds_per_word": 0.5102,
         "prompt.medium": "movie",
         "prompt.verbs": tuple(MAD_VERBS.split()),
+        "measures.recall.k": 5,
+        "measures.recall.neighbours": 16,
     },
 }
 

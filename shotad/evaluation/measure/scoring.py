@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.items import Corpus
+from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.metric import Metric
 from shotad.evaluation.measure.rows import Result, Row
 from shotad.progress import reported
@@ -34,9 +34,7 @@ def score(metric: Metric, corpus: Corpus, bench: Bench, places: Sequence[int] | 
     first = {key: place for place, key in reversed(list(zip(wanted, keys, strict=True))) if key not in kept}
     order = [place for place, key in zip(wanted, keys, strict=True) if first.get(key) == place]
     _count(metric, corpus, bench, order, dict(zip(wanted, keys, strict=True)), kept, space)
-    rows = tuple(
-        replace(kept[key], id=corpus.items[place].id) for place, key in zip(wanted, keys, strict=True)
-    )
+    rows = tuple(_of(corpus.items[place], kept[key]) for place, key in zip(wanted, keys, strict=True))
     return Result(
         metric.name,
         metric.title,
@@ -77,6 +75,12 @@ def _count(
                 task.advance(1)
         finally:
             bench.store.put(space, waiting)
+
+
+def _of(item: Item, row: Row) -> Row:
+    """An equal row as this item's: its id, and its own reason where it has no prediction."""
+    failure = row.failure if item.prediction is not None else item.failure or row.failure
+    return replace(row, id=item.id, failure=failure)
 
 
 def _row(value: bytes) -> Row:
