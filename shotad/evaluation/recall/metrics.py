@@ -1,0 +1,202 @@
+"""Recall@k/N (AutoAD-II): of how many ADs is the own human AD among the k that are most like the prediction,
+out of N neighbours?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Self
+
+from shotad.errors import EvaluationError
+from shotad.evaluation.measure.bench import Bench
+from shotad.evaluation.measure.items import Corpus, Item
+from shotad.evaluation.measure.rows import Figure, Json, Row
+from shotad.evaluation.recall.bertscore import PUBLISHED, published, rescaled
+from shotad.evaluation.recall.pairs import Pair, PairScores, pair_scores, source_of
+from shotad.evaluation.recall.windows import Neighbours, neighbours_of, rank_of
+from shotad.language.tokenvectors import check_name
+
+_PAPER = "roberta-large"
+_PAPER_WINDOWS = ((1, 5), (5, 16))
+"""k and N of Shot-by-Shot's tables: of CMD-AD and TV-AD, and of MAD-Eval."""
+_CHUNK = 1024
+"""ADs whose texts are encoded together."""
+
+
+class Recall:
+    """Sums: of how many windows the own AD was found, of how many it was asked for.
+
+    An AD that stands in two windows counts twice, as in the published code. One that stands in no window of
+    more than k ADs says nothing: its value is None. A prediction that is missing, or has no word, is never
+    found. The similarity of a prediction to an AD is the largest to any of its references.
+    """
+
+    name = "recall"
+    columns = ("found", "asked")
+    figure = Figure("share", 100.0)
+    higher_is_better = True
+
+    def __init__(self, bench: Bench) -> None:
+        self._settings = bench.settings.recall
+        self._pairs: PairScores = pair_scores(bench)
+        self._corpus: Corpus | None = None
+        self._neighbours: list[Neighbours] = []
+        self.title = f"Recall@{self._settings.k}/{self._settings.neighbours}"
+
+    @classmethod
+    def of(cls, name: str, bench: Bench) -> Self:
+        """Raises EvaluationError where k leaves nothing to find, WeightsError for a model that is none."""
+        del name
+        wanted = bench.settings.recall
+        if wanted.k >= wanted.neighbours:
+            raise EvaluationError(
+                f"recall.k = {wanted.k} of recall.neighbours = {wanted.neighbours} finds everything.",
+                "Let more neighbours be than are looked at, such as 1 of 5 or 5 of 16.",
+            )
+        check_name(source_of(wanted.model))
+        return cls(bench)
+
+    @property
+    def identity(self) -> Json:
+        wanted = self._settings
+        return {
+            "metric": "recall 1",
+            "k": wanted.k,
+            "neighbours": wanted.neighbours,
+            "windows": wanted.windows,
+            "rescale": self._baseline,
+            **self._pairs.identity,
+        }
+
+    @property
+    def comparable(self) -> bool:
+        """True for the paper's model, layer, k and N, whichever windows: they differ in less than 1 of 100
+        ADs."""
+        known = published(self._settings.model)
+        paper = PUBLISHED[_PAPER]
+        windows = (self._settings.k, self._settings.neighbours)
+        return known is paper and self._pairs.layer == paper.layer and windows in _PAPER_WINDOWS
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        return tuple(self._remarks())
+
+    def _remarks(self) -> Iterator[str]:
+        wanted = self._settings
+        if published(wanted.model) is not PUBLISHED[_PAPER]:
+            yield f"BERTScore with {wanted.model}; the paper's is roberta-large."
+        known = published(wanted.model)
+        if known is None or known.layer != self._pairs.layer:
+            yield f"Vectors of layer {self._pairs.layer} of {self._pairs.place.layers}."
+        if (wanted.k, wanted.neighbours) not in _PAPER_WINDOWS:
+            yield "The paper has Recall@1/5 on CMD-AD and TV-AD, and Recall@5/16 on MAD-Eval."
+        yield from self._left_out()
+
+    def _left_out(self) -> Iterator[str]:
+        """Of the whole dataset, so that all shards say the same."""
+        if self._corpus is None:
+            return
+        without = [i for i, those in enumerate(self._neighbours) if not those.windows]
+        if without:
+            films = len({self._corpus.items[i].film for i in without})
+            why = (
+                f"no full window of {self._settings.neighbours}"
+                if self._settings.windows == "full"
+                else f"no window of more than {self._settings.k}"
+            )
+            yield f"{len(without)} ADs of {films} films stand in {why} and are not asked about."
+        twins = self._twins()
+        if twins:
+            yield f"{twins} ADs share a window with another of the same words; of equals the own is first."
+
+    def _twins(self) -> int:
+        assert self._corpus is not None
+        items = self._corpus.items
+        found = 0
+        for place, those in enumerate(self._neighbours):
+            shared = {p for w in those.windows for p in those.places[w.start : w.end]} - {place}
+            found += any(items[p].reference == items[place].reference for p in shared)
+        return found
+
+    @property
+    def _baseline(self) -> float | None:
+        known = published(self._settings.model)
+        if not self._settings.rescale or known is None or known.layer != self._pairs.layer:
+            return None
+        return known.baseline
+
+    def basis(self, corpus: Corpus) -> str:
+        """Nothing: a row needs its neighbours alone."""
+        return ""
+
+    def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
+        """The prediction, the neighbours' references in order, the own place and the windows."""
+        around = self._around(corpus)
+        return [
+            {
+                "prediction": corpus.items[place].prediction,
+                "references": [corpus.items[p].references for p in around[place].places],
+                "own": around[place].own,
+                "windows": [(w.start, w.end) for w in around[place].windows],
+            }
+            for place in places
+        ]
+
+    def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
+        around = self._around(corpus)
+        for first in range(0, len(places), _CHUNK):
+            chunk = places[first : first + _CHUNK]
+            scores = self._pairs.of(pair for place in chunk for pair in _pairs(corpus, place, around[place]))
+            for place in chunk:
+                yield self._row(corpus, place, around[place], scores)
+
+    def _around(self, corpus: Corpus) -> list[Neighbours]:
+        if self._corpus is not corpus:
+            wanted = self._settings
+            self._neighbours = neighbours_of(corpus, wanted.neighbours, wanted.windows, wanted.k)
+            self._corpus = corpus
+        return self._neighbours
+
+    def _row(self, corpus: Corpus, place: int, those: Neighbours, scores: dict[Pair, float]) -> Row:
+        item = corpus.items[place]
+        failure = (item.failure or "no prediction") if item.prediction is None else ""
+        asked = len(those.windows)
+        if not asked:
+            return Row(item.id, (0.0, 0.0), None, failure, {"windows": 0})
+        if not _has_words(item.prediction):
+            return Row(item.id, (0.0, float(asked)), 0.0, failure)
+        alike = [_similarity(item.prediction, corpus.items[p], scores) for p in those.places]
+        ranks = [rank_of(alike[w.start : w.end], those.own - w.start) for w in those.windows]
+        found = sum(rank <= self._settings.k for rank in ranks)
+        return Row(
+            item.id,
+            (float(found), float(asked)),
+            100.0 * found / asked,
+            "",
+            self._notes(corpus, those, alike, ranks),
+        )
+
+    def _notes(self, corpus: Corpus, those: Neighbours, alike: Sequence[float], ranks: Sequence[int]) -> Json:
+        best = max(range(len(alike)), key=lambda i: (alike[i], i == those.own))
+        notes: Json = {
+            "ranks": list(ranks),
+            "similarity": round(rescaled(alike[those.own], self._baseline), 4),
+        }
+        if min(ranks) > 1:
+            notes["more like"] = corpus.items[those.places[best]].reference
+        return notes
+
+
+def _has_words(text: str | None) -> bool:
+    return text is not None and any(char.isalnum() for char in text)
+
+
+def _pairs(corpus: Corpus, place: int, those: Neighbours) -> Iterator[Pair]:
+    prediction = corpus.items[place].prediction
+    if prediction is not None and _has_words(prediction) and those.windows:
+        for neighbour in those.places:
+            for reference in corpus.items[neighbour].references:
+                yield prediction, reference
+
+
+def _similarity(prediction: str | None, item: Item, scores: dict[Pair, float]) -> float:
+    return max(scores[prediction or "", reference] for reference in item.references)
