@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from shotad.errors import ConfigError, PromptError
+from shotad.errors import ConfigError, DatasetError, PromptError
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -35,6 +35,24 @@ def config_path(name_or_file: str) -> Path:
     known = sorted(p.stem for p in (data_root() / "configs").glob("*.yaml"))
     raise ConfigError(
         f"There is no config {name_or_file!r}.", f"Name a YAML file or one of: {', '.join(known)}."
+    )
+
+
+def dataset_names() -> list[str]:
+    """The datasets that have a description, in order of the alphabet."""
+    return sorted(p.stem for p in (data_root() / "configs" / "datasets").glob("*.yaml"))
+
+
+def dataset_path(name_or_file: str) -> Path:
+    """Path of a dataset's description by name (``cmd-ad``) or by file (``./mine.yaml``)."""
+    named = data_root() / "configs" / "datasets" / f"{name_or_file}.yaml"
+    if "/" not in name_or_file and named.is_file():
+        return named
+    if Path(name_or_file).is_file():
+        return Path(name_or_file)
+    raise DatasetError(
+        f"There is no dataset {name_or_file!r}.",
+        f"Name the YAML file that describes it, or one of: {', '.join(dataset_names())}.",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from shotad.evaluation.datasets.description import Description
 from shotad.types import Interval
 
 
@@ -27,14 +28,22 @@ class Ad:
     text: str
     text_without_names: str = ""
     actions: tuple[str, ...] | None = None
+    others: tuple[str, ...] = ()
+    """Further human ADs of the same moment, where there are any."""
+    file: str = ""
+    """The AD's own short piece of film, where the dataset has such (LSMDC)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Video:
-    """Where a clip's picture is: a film file, or a folder or tar of numbered frames with their rate."""
+    """Where a clip's picture is: a film file, or a folder or tar of numbered frames with their rate.
+
+    ``begins`` is the second of the clip at which the file begins: 0, but for an AD's own short piece of film.
+    """
 
     path: Path
     frames_per_second: float | None = None
+    begins: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +58,13 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """All ADs in the annotation's order. ``shots`` are the published ones of each clip, where there are any,
-    in seconds of the video; a clip whose published list is empty has one shot of unknown end left out
-    (empty). ``casts`` has the names for CRITIC, by `Ad.film`. ``findings`` is what reading it brought to
-    light."""
+    """All ADs in the annotation's order.
+
+    ``shots`` are the published ones of each clip, where there are any, in seconds of the video, with the
+    published gaps between them; none for a clip whose list is empty, which has no cut (`touching` closes the
+    gaps). ``casts`` has the names for CRITIC, by `Ad.film`. ``findings`` is what reading it brought to light,
+    ``description`` what it was read by, ``files`` what was read.
+    """
 
     name: str
     title: str
@@ -65,3 +77,6 @@ class Dataset:
     """The name of the dataset's own settings (``cmd-ad``)."""
     films: dict[str, str] = field(default_factory=dict)
     """Titles, by `Ad.film`, where the annotation has them."""
+    description: Description | None = None
+    files: dict[str, Path] = field(default_factory=dict)
+    """By what they hold: annotation, actions, casts, shots."""

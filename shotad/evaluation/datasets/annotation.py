@@ -1,0 +1,224 @@
+"""From the rows of an annotation to ADs: text, film, clip, times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from shotad.errors import DatasetError
+from shotad.evaluation.datasets.actions import Told, ToldActions, alike, required, same_text
+from shotad.evaluation.datasets.ads import Ad, Finding
+from shotad.evaluation.datasets.cells import number, numbers
+from shotad.evaluation.datasets.description import Columns, Description
+from shotad.evaluation.datasets.findings import MALFORMED, MISSING, NOTE, of_rows
+from shotad.evaluation.datasets.tables import Table, TableRow, read_table
+from shotad.types import Interval
+
+FIRST_FRAME = 1
+"""Published frames are counted from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """What an annotation holds. ``lost`` are the rows that make no AD, each with the reason."""
+
+    ads: tuple[Ad, ...]
+    films: dict[str, str]
+    findings: tuple[Finding, ...]
+    lost: tuple[tuple[TableRow, str], ...]
+    table: Table
+
+
+@dataclass(slots=True)
+class _Reading:
+    """Reads one annotation's rows."""
+
+    table: Table
+    described: Description
+    told: Mapping[str, Told]
+    columns: dict[str, str] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    notes: dict[str, list[TableRow]] = field(default_factory=dict)
+
+    def cell(self, row: TableRow, name: str) -> str:
+        return row.cells.get(self.columns.get(name, ""), "").strip()
+
+    def note(self, kind: str, row: TableRow) -> None:
+        self.notes.setdefault(kind, []).append(row)
+
+
+def read_annotation(path: Path, described: Description, told: ToldActions) -> Annotation:
+    """The ADs of an annotation file, in its order, with their actions.
+
+    A row that makes no AD is in ``lost``, and keeps its number. Raises DatasetError for a file without the
+    columns.
+    """
+    table = read_table(path)
+    reading = _Reading(table, described, told.told)
+    _find_columns(reading, told)
+    ads: dict[str, Ad] = {}
+    films: dict[str, str] = {}
+    lost: list[tuple[TableRow, str]] = []
+    for place, row in enumerate(table.rows):
+        try:
+            ad = _ad(reading, row, place)
+            if ad.id in ads:
+                raise ValueError(f"the id {ad.id!r} stands twice")
+        except ValueError as error:
+            lost.append((row, str(error)))
+            continue
+        ads[ad.id] = ad
+        if title := reading.cell(row, "title"):
+            films.setdefault(ad.film, title)
+    rest = [one.row for name, one in told.told.items() if name not in ads] if told.table else []
+    if told.table:
+        reading.findings += of_rows(
+            MALFORMED, told.table, rest, f"the ids of {len(rest)} rows are not in {path.name}."
+        )
+    return Annotation(tuple(ads.values()), films, (*reading.findings, *_noted(reading)), tuple(lost), table)
+
+
+def _find_columns(reading: _Reading, told: ToldActions) -> None:
+    """The names that this file has for what is needed, and for what is welcome."""
+    table, described = reading.table, reading.described
+    named = described.annotation
+    needed: dict[str, Columns] = {"film": named.film, "start": named.start, "end": named.end}
+    slot = described.slot
+    if slot.kind == "centred":
+        needed |= {"slot start": slot.start, "slot end": slot.end}
+    if slot.kind == "frames":
+        needed["frames"] = slot.frames
+    welcome: dict[str, Columns] = {"title": named.title, "file": named.file}
+    for name, columns in (("clip", named.clip), ("id", named.id)):
+        if columns:
+            needed[name] = columns
+    for name, columns in needed.items():
+        reading.columns[name] = table.needed(columns, f"the {name}")
+    if found := table.column(named.text):
+        reading.columns["text"] = found
+    else:
+        required(told, table.path, named.text)
+        reading.findings.append(
+            Finding(
+                NOTE, table.path.name, "it has no texts; they are taken from the file of actions, by number."
+            )
+        )
+    for name, columns in welcome.items():
+        if found := table.column(columns):
+            reading.columns[name] = found
+
+
+def _ad(reading: _Reading, row: TableRow, place: int) -> Ad:
+    """Raises ValueError, saying what makes it none."""
+    if row.wrong:
+        raise ValueError(row.wrong)
+    name = reading.cell(row, "id") if "id" in reading.columns else str(place)
+    film = reading.cell(row, "film")
+    clip = reading.cell(row, "clip") if "clip" in reading.columns else film
+    for what, value in (("id", name), ("film", film), ("clip", clip)):
+        if not value:
+            raise ValueError(f"the {what} is empty")
+    interval = Interval(number(reading.cell(row, "start")), number(reading.cell(row, "end")))
+    slot = _SLOTS[reading.described.slot.kind](reading, row, interval)
+    told = reading.told.get(name)
+    text = _text(reading, row, told)
+    actions, bare = _actions(reading, row, text, told)
+    return Ad(name, film, clip, interval, slot, text, bare, actions, file=reading.cell(row, "file"))
+
+
+def _text(reading: _Reading, row: TableRow, told: Told | None) -> str:
+    """The annotation's text; the other file's where the row has none, or was not UTF-8."""
+    text = reading.cell(row, "text")
+    other = told.text if told else ""
+    if "text" not in reading.columns:
+        text = other
+    elif row.mended:
+        reading.note("mended from the file of actions" if other else "mended", row)
+        text = other or text
+    if not text:
+        raise ValueError("the text is empty" if "text" in reading.columns else "no text is known of this id")
+    return text
+
+
+def _actions(
+    reading: _Reading, row: TableRow, text: str, told: Told | None
+) -> tuple[tuple[str, ...] | None, str]:
+    """The AD's actions, unless they are another AD's, and its text without names."""
+    if told is None:
+        if reading.told:
+            reading.note("untold", row)
+        return None, ""
+    if told.text and not same_text(told.text, text):
+        same = alike(told.text, text)
+        reading.note("reworded" if same else "strange", row)
+        if not same:
+            return None, ""
+    return told.actions, told.without_names
+
+
+def _own(_reading: _Reading, _row: TableRow, interval: Interval) -> Interval:
+    return interval
+
+
+def _centred(reading: _Reading, row: TableRow, interval: Interval) -> Interval:
+    start, end = number(reading.cell(row, "slot start")), number(reading.cell(row, "slot end"))
+    middle, half = (start + end) / 2, (interval.end - interval.start) / 2
+    if start < 0:
+        reading.note("early", row)
+    if middle + half <= 0:
+        raise ValueError(f"it ends {-(middle + half):.3f} s before its clip begins")
+    return Interval(max(middle - half, 0.0), middle + half)
+
+
+def _frames(reading: _Reading, row: TableRow, _interval: Interval) -> Interval:
+    found = numbers(reading.cell(row, "frames"))
+    first, last = min(found), max(found)
+    if first < FIRST_FRAME:
+        reading.note("early frames", row)
+    if last < FIRST_FRAME:
+        raise ValueError(f"its last frame is {last:g}, and the first of a clip is {FIRST_FRAME}")
+    rate = reading.described.videos.frames_per_second
+    return Interval((max(first, FIRST_FRAME) - FIRST_FRAME) / rate, (last - FIRST_FRAME + 1) / rate)
+
+
+_SLOTS: dict[str, Callable[[_Reading, TableRow, Interval], Interval]] = {
+    "own": _own,
+    "centred": _centred,
+    "frames": _frames,
+}
+
+_NOTES = {
+    "mended": (NOTE, "bytes that are not UTF-8 are read as Windows-1252."),
+    "mended from the file of actions": (
+        NOTE,
+        "the line is not UTF-8; the text is taken from the file of actions.",
+    ),
+    "early": (NOTE, "the padded interval begins before the clip; the slot is cut to begin with it."),
+    "early frames": (NOTE, "a frame's number is below 1; it is taken for the first."),
+    "reworded": (NOTE, "the text differs from that in the file of actions; the annotation's is kept."),
+    "strange": (
+        MALFORMED,
+        "the file of actions has quite another text under this number; its actions are not used. Is the file "
+        "that of another edition?",
+    ),
+    "untold": (MISSING, "the file of actions says nothing of this AD."),
+}
+
+
+def _noted(reading: _Reading) -> list[Finding]:
+    return [
+        finding
+        for kind, rows in reading.notes.items()
+        for finding in of_rows(_NOTES[kind][0], reading.table, rows, f"{len(rows)} × {_NOTES[kind][1]}")
+    ]
+
+
+def lost_error(annotation: Annotation) -> DatasetError:
+    """The error for rows that make no AD."""
+    row, why = annotation.lost[0]
+    return DatasetError(
+        f"{annotation.table.path}: {len(annotation.lost)} of {len(annotation.table.rows)} rows are no AD, "
+        f"first line {row.line}: {why}.",
+        "Correct them; shotad datasets check lists them all. Leaving them out would change what is measured.",
+    )
