@@ -91,6 +91,8 @@ class Result:
     """For people: a smaller model than the paper's, a fallback that was taken."""
     comparable: bool = True
     """Whether the number may stand beside the paper's."""
+    higher_is_better: bool = True
+    """False where a small number is the good one (repetition)."""
 
     @property
     def sums(self) -> Floats:

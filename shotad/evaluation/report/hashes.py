@@ -1,0 +1,27 @@
+"""Names of files and of texts by their content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from shotad.errors import EvaluationError
+from shotad.evaluation.measure.items import Corpus
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of the file's bytes, in hex. Raises EvaluationError where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise EvaluationError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def texts_hash(corpus: Corpus) -> str:
+    """SHA-256 of all ids and human ADs, in hex; the order of the items does not matter."""
+    lines = sorted(
+        json.dumps([item.id, item.film, list(item.references)], ensure_ascii=True) for item in corpus.items
+    )
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()

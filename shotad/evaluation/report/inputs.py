@@ -1,0 +1,143 @@
+"""What a report is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from shotad.config import Config
+from shotad.errors import EvaluationError
+from shotad.evaluation.measure.items import Corpus, Item
+from shotad.evaluation.measure.rows import Result
+from shotad.evaluation.report.hashes import file_hash
+
+Protocol = Literal["single", "assisted", "inter-rater"]
+"""One prediction for each AD; the best of several by an expert; another human AD."""
+
+LOWER_IS_BETTER = ("repetition", "repetition-meaning")
+"""Metrics whose small numbers are the good ones, whatever their results say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """The file of predictions: its name without a folder, its hash, and what its maker is called."""
+
+    name: str
+    sha256: str = ""
+    system: str = ""
+
+    @classmethod
+    def of(cls, path: Path, system: str = "") -> Predictions:
+        """Those of a file. Raises EvaluationError where it cannot be read."""
+        return cls(path.name, file_hash(path), system)
+
+    @property
+    def called(self) -> str:
+        """The system's name, or the file's."""
+        return self.system or self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """How predictions met the dataset's ADs, in numbers of ADs.
+
+    ``missing`` have no prediction, ``failed`` have one that says that it failed; ``skipped`` of both were
+    left out because the user said so, the others count as 0. ``extra`` predictions are of no AD, ``doubled``
+    ids came more than once.
+    """
+
+    missing: int = 0
+    failed: int = 0
+    skipped: int = 0
+    extra: int = 0
+    doubled: int = 0
+
+    def __add__(self, other: Joined) -> Joined:
+        return Joined(
+            self.missing + other.missing,
+            self.failed + other.failed,
+            self.skipped + other.skipped,
+            self.extra + other.extra,
+            self.doubled + other.doubled,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A metric that was asked for and could not be counted, and why."""
+
+    metric: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportInput:
+    """All that a report speaks of.
+
+    ``corpus`` is the whole dataset with its predictions; the results' rows may be those of a shard of it.
+    ``configs`` and ``assignments`` are what the user named by ``--config`` and ``--set``. ``title`` is the
+    dataset's, ``films`` the titles of films by `Item.film`, where they are known.
+    """
+
+    corpus: Corpus
+    results: tuple[Result, ...]
+    config: Config
+    predictions: Predictions
+    joined: Joined = Joined()
+    left_out: tuple[LeftOut, ...] = ()
+    configs: tuple[str, ...] = ()
+    assignments: tuple[str, ...] = ()
+    title: str = ""
+    films: Mapping[str, str] = field(default_factory=dict)
+    protocol: Protocol = "single"
+    notes: tuple[str, ...] = ()
+    """For people: what else is to be said of this run."""
+
+    def __post_init__(self) -> None:
+        names = [result.name for result in self.results]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise EvaluationError(f"Two results are called {twice[0]}.", "Give each a name of its own.")
+        known = {item.id for item in self.corpus.items}
+        for result in self.results:
+            strange = next((row.id for row in result.rows if row.id not in known), None)
+            if strange is not None:
+                raise EvaluationError(
+                    f"{result.title} has a row of {strange!r}, which is no AD of the dataset."
+                )
+
+    @property
+    def seed(self) -> int:
+        """Of the bootstrap."""
+        return self.config.seed
+
+    @property
+    def dataset(self) -> str:
+        """The dataset's title, or its name."""
+        return self.title or self.corpus.dataset or "no named dataset"
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The ADs that any result speaks of, in the corpus's order."""
+        scored = {row.id for result in self.results for row in result.rows}
+        return tuple(item for item in self.corpus.items if item.id in scored)
+
+    def result(self, name: str) -> Result | None:
+        """The result of this name."""
+        return next((result for result in self.results if result.name == name), None)
+
+    def film_called(self, film: str) -> str:
+        """The film's title, or what the dataset calls it."""
+        return self.films.get(film) or film
+
+
+def base_name(name: str) -> str:
+    """``llm-ad-eval:llama3 → llm-ad-eval``: the metric without the judge."""
+    return name.partition(":")[0]
+
+
+def better_when_higher(result: Result) -> bool:
+    """Whether a larger number is the better one."""
+    return result.higher_is_better and base_name(result.name) not in LOWER_IS_BETTER

@@ -1,0 +1,65 @@
+"""``report.md``: the report as text that is readable as it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from shotad.evaluation.report.content import Content
+from shotad.evaluation.report.table import Beside
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|#~])")
+
+
+def markdown(content: Content) -> str:
+    """All of the report."""
+    lines = [f"# {_text(content.title)}", "", _text(content.lead), ""]
+    lines += [f"- {_text(said)}" for said in content.counts]
+    lines += ["", "## Metrics", "", *_metrics(content)]
+    if content.beside is not None:
+        lines += ["", "## Beside the paper", "", *_beside(content.beside), ""]
+        lines += [f"- {_text(note)}" for note in content.paper_notes]
+    if content.footnotes:
+        lines += ["", "## Notes", ""]
+        lines += [f"- {_text(note.mark)} {_text(note.text)}" for note in content.footnotes]
+    if content.left_out:
+        lines += ["", "## Not counted", ""]
+        lines += [f"- {_text(left.metric)}: {_text(left.reason)}" for left in content.left_out]
+    return "\n".join(lines) + "\n"
+
+
+def md_table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> list[str]:
+    """A table; columns whose places are in ``numbers`` are set to the right."""
+    rule = ["---:" if place in numbers else "---" for place in range(len(heads))]
+    lines = [[_text(head) for head in heads], rule, *([_text(cell) for cell in row] for row in rows)]
+    return [f"| {' | '.join(line)} |" for line in lines]
+
+
+def _metrics(content: Content) -> list[str]:
+    heads = ("Metric", "Value", f"{content.level} interval", "ADs", "Scored", "Failed", "Better")
+    rows = [
+        (
+            f"{m.title} {m.mark}".strip(),
+            m.value,
+            m.interval,
+            *map(_count, (m.n, m.scored, m.failed)),
+            m.better,
+        )
+        for m in content.metrics
+    ]
+    return md_table(heads, rows, range(1, 6))
+
+
+def _count(n: int) -> str:
+    return f"{n:,}"
+
+
+def _beside(beside: Beside) -> list[str]:
+    heads = ("System", "Models", "Source", *beside.heads)
+    rows = [(line.system, line.made_with, line.source, *line.cells) for line in beside.lines]
+    return md_table(heads, rows, range(3, len(heads)))
+
+
+def _text(text: str) -> str:
+    """Text in which nothing is taken for a sign of Markdown."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

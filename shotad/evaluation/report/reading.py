@@ -1,0 +1,158 @@
+"""A report read back from its folder, so that comparing and merging need no scoring."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shotad.config import Config
+from shotad.config.measures import MeasureSettings
+from shotad.errors import EvaluationError
+from shotad.evaluation.measure.items import Corpus, Item
+from shotad.evaluation.measure.rows import Figure, Json, Result, Row
+from shotad.evaluation.report.inputs import Joined, LeftOut, Predictions, ReportInput
+from shotad.evaluation.report.records import ITEMS, REPORT, SCHEMA, SPEED
+from shotad.types import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report as it was written. ``head`` is ``report.json``; ``items`` are all ADs of the dataset."""
+
+    name: str
+    head: Json
+    items: tuple[Item, ...]
+    results: tuple[Result, ...]
+
+    @property
+    def system(self) -> str:
+        """What the system is called whose predictions these are."""
+        return Predictions(**self.head["predictions"]).called or self.name
+
+    @property
+    def films(self) -> dict[str, str]:
+        """The film of each AD, by id."""
+        return {item.id: item.film for item in self.items}
+
+    def result(self, name: str) -> Result | None:
+        """The result of this name."""
+        return next((result for result in self.results if result.name == name), None)
+
+    def as_input(self) -> ReportInput:
+        """What the report was made from, as far as it is known. Raises EvaluationError for settings of
+        another version."""
+        head = self.head
+        try:
+            measures = MeasureSettings.model_validate(head["config"]["measures"])
+        except ValueError as error:
+            raise EvaluationError(
+                f"The settings of {self.name} are not those of this version: {error}.", "Score it again."
+            ) from None
+        counts = {name: head["n"][name] for name in ("missing", "failed", "skipped", "extra", "doubled")}
+        return ReportInput(
+            corpus=Corpus(self.items, dataset=head["dataset"]["name"]),
+            results=self.results,
+            config=Config(seed=head["config"]["seed"], measures=measures),
+            predictions=Predictions(**head["predictions"]),
+            joined=Joined(**counts),
+            left_out=tuple(LeftOut(**left) for left in head["left_out"]),
+            configs=tuple(head["config"]["named"]),
+            assignments=tuple(head["config"]["set"]),
+            title=head["dataset"]["title"],
+            films=head["films"],
+            protocol=head["protocol"],
+            notes=tuple(head["notes"]),
+        )
+
+
+def read_report(path: Path) -> Report:
+    """The report in a folder, or beside its ``report.json``.
+
+    Raises EvaluationError where it is missing, damaged, or of a newer version.
+    """
+    folder = path.parent if path.name == REPORT else path
+    head = _json(folder / REPORT)
+    if head.get("schema") != SCHEMA:
+        raise EvaluationError(
+            f"{folder / REPORT} has schema {head.get('schema')!r}, and {SCHEMA} is known here.",
+            "Read it with the version of shotad that wrote it, or score again.",
+        )
+    speeds = {speed["name"]: speed for speed in _speeds(folder / SPEED)}
+    try:
+        lines = _lines(folder / ITEMS)
+        items = tuple(_item(line) for line in lines)
+        results = tuple(_result(metric, lines, speeds.get(metric["name"], {})) for metric in head["metrics"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise EvaluationError(
+            f"The report in {folder} is damaged: {type(error).__name__} {error}.", "Score again."
+        ) from None
+    return Report(folder.name, head, items, results)
+
+
+def _json(path: Path) -> Json:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise EvaluationError(
+            f"{path.parent} holds no {path.name}.", "Name a folder that shotad evaluate ad has written."
+        ) from None
+    except (OSError, ValueError) as error:
+        raise EvaluationError(f"{path} cannot be read: {error}.", "Score again.") from None
+    if not isinstance(value, dict):
+        raise EvaluationError(f"{path} is no report.", "Name a folder that shotad evaluate ad has written.")
+    return value
+
+
+def _speeds(path: Path) -> list[dict[str, Any]]:
+    return list(_json(path).get("metrics", [])) if path.is_file() else []
+
+
+def _lines(path: Path) -> list[Json]:
+    try:
+        with path.open(encoding="utf-8") as file:
+            return [json.loads(line) for line in file if line.strip()]
+    except OSError as error:
+        raise EvaluationError(f"{path} cannot be read: {error.strerror}.", "Score again.") from None
+
+
+def _item(line: Json) -> Item:
+    return Item(
+        id=line["id"],
+        film=line["film"],
+        clip=line["clip"],
+        interval=Interval(line["start"], line["end"]),
+        references=tuple(line["references"]),
+        prediction=line["prediction"],
+        failure=line["failure"],
+        scale=line["scale"],
+        threaded=line["threaded"],
+    )
+
+
+def _result(head: Mapping[str, Any], lines: list[Json], speed: Mapping[str, Any]) -> Result:
+    name = head["name"]
+    found = Result(
+        name=name,
+        title=head["title"],
+        columns=tuple(head["columns"]),
+        figure=Figure(**head["figure"]),
+        identity=head["identity"],
+        rows=tuple(_row(line["id"], line["metrics"][name]) for line in lines if name in line["metrics"]),
+        basis=head["basis"],
+        remarks=tuple(head["remarks"]),
+        comparable=head["comparable"],
+        higher_is_better=head["higher_is_better"],
+        fresh=speed.get("fresh", 0),
+        seconds=speed.get("seconds", 0.0),
+    )
+    if len(found.rows) != head["n"]:
+        raise ValueError(f"{head['n']} rows of {name} were written, {len(found.rows)} are there")
+    return found
+
+
+def _row(name: str, record: Mapping[str, Any]) -> Row:
+    sums = tuple(float(value) for value in record["sums"])
+    return Row(name, sums, record["value"], record.get("failure", ""), record.get("notes", {}))

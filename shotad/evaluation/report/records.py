@@ -1,0 +1,199 @@
+"""``report.json``, ``items.jsonl`` and ``items.csv``: all that a report says, for programs and spreadsheets.
+
+They hold no clock times and no folders of the machine, so that equal runs write equal bytes; how long the
+metrics took stands in ``speed.json``.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import ntpath
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from shotad.evaluation.measure.items import Item
+from shotad.evaluation.measure.rows import Json, Result, Row
+from shotad.evaluation.report.bootstrap import Span
+from shotad.evaluation.report.hashes import texts_hash
+from shotad.evaluation.report.inputs import ReportInput, better_when_higher
+from shotad.evaluation.report.paper_rows import paper_rows
+from shotad.evaluation.report.surroundings import surroundings
+
+SCHEMA = 1
+"""Version of ``report.json`` and ``items.jsonl``."""
+
+REPORT, ITEMS, TABLE, SPEED = "report.json", "items.jsonl", "items.csv", "speed.json"
+
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+"""What a spreadsheet would compute."""
+
+
+def report_record(run: ReportInput, intervals: Mapping[str, Span | None]) -> Json:
+    """``report.json``."""
+    corpus, settings = run.corpus, run.config.measures
+    record: Json = {
+        "schema": SCHEMA,
+        "made_with": surroundings(result.name for result in run.results),
+        "dataset": {
+            "name": corpus.dataset,
+            "title": run.title,
+            "texts": texts_hash(corpus),
+            "ads": len(corpus.items),
+            "films": len({item.film for item in corpus.items}),
+        },
+        "predictions": {
+            "name": run.predictions.name,
+            "sha256": run.predictions.sha256,
+            "system": run.predictions.system,
+        },
+        "protocol": run.protocol,
+        "n": {
+            "ads": len(corpus.items),
+            "in_this_report": len(run.items),
+            "missing": run.joined.missing,
+            "failed": run.joined.failed,
+            "skipped": run.joined.skipped,
+            "extra": run.joined.extra,
+            "doubled": run.joined.doubled,
+        },
+        "config": {
+            "named": list(run.configs),
+            "set": list(run.assignments),
+            "seed": run.seed,
+            "measures": settings.model_dump(mode="json"),
+        },
+        "notes": list(run.notes),
+        "metrics": [metric_record(result, intervals.get(result.name)) for result in run.results],
+        "left_out": [{"metric": left.metric, "reason": left.reason} for left in run.left_out],
+        "paper": [row.record() for row in paper_rows(corpus.dataset, run.protocol)],
+        "films": dict(sorted(run.films.items())),
+    }
+    plain: Json = _without_folders(record)
+    return plain
+
+
+def metric_record(result: Result, interval: Span | None) -> Json:
+    """One metric of ``report.json``: what it is, its numbers, and of how many items they speak."""
+    return {
+        "name": result.name,
+        "title": result.title,
+        "value": result.value,
+        "interval": interval.record() if interval else None,
+        "n": len(result.rows),
+        "scored": result.scored,
+        "failed": result.failed,
+        "not_scored": len(result.rows) - result.scored,
+        "comparable": result.comparable,
+        "higher_is_better": better_when_higher(result),
+        "remarks": list(result.remarks),
+        "columns": list(result.columns),
+        "sums": [float(value) for value in result.sums],
+        "figure": {
+            "kind": result.figure.kind,
+            "factor": result.figure.factor,
+            "shift": result.figure.shift,
+        },
+        "identity": dict(result.identity),
+        "basis": result.basis,
+    }
+
+
+def speed_record(run: ReportInput) -> Json:
+    """``speed.json``: seconds of each metric, and how many of its rows were counted in this run."""
+    return {
+        "seconds": round(sum(result.seconds for result in run.results), 3),
+        "metrics": [
+            {
+                "name": result.name,
+                "seconds": round(result.seconds, 3),
+                "rows": len(result.rows),
+                "fresh": result.fresh,
+            }
+            for result in run.results
+        ],
+    }
+
+
+def item_lines(run: ReportInput) -> Iterator[str]:
+    """``items.jsonl``: one line for each AD of the dataset, with what every metric says of it: nothing, where
+    it is of another shard, or was left out."""
+    rows = {result.name: {row.id: row for row in result.rows} for result in run.results}
+    for item in run.corpus.items:
+        metrics = {name: _row_record(found[item.id]) for name, found in rows.items() if item.id in found}
+        yield json.dumps({**_item_record(item), "metrics": metrics}, ensure_ascii=False) + "\n"
+
+
+def item_table(run: ReportInput) -> str:
+    """``items.csv`` (RFC 4180), with the byte order mark by which spreadsheets know UTF-8.
+
+    A text that a spreadsheet would take for a formula gets an apostrophe; ``items.jsonl`` has it as it is.
+    """
+    out = io.StringIO()
+    table = csv.writer(out)
+    names = [result.name for result in run.results]
+    table.writerow(
+        ["id", "film", "title", "clip", "start", "end", "reference", "prediction", *names, "notes"]
+    )
+    rows = {result.name: {row.id: row for row in result.rows} for result in run.results}
+    for item in run.items:
+        found = [rows[name].get(item.id) for name in names]
+        times = (f"{item.interval.start:.3f}", f"{item.interval.end:.3f}")
+        texts = (item.reference, item.prediction or "")
+        values = ["" if row is None or row.value is None else f"{row.value:.6g}" for row in found]
+        cells = [item.id, item.film, run.films.get(item.film, ""), item.clip, *times, *texts]
+        table.writerow([*map(_cell, cells), *values, _cell(_failures(item, names, found))])
+    return "\ufeff" + out.getvalue()
+
+
+def _failures(item: Item, names: list[str], rows: list[Row | None]) -> str:
+    if item.failure or item.prediction is None:
+        return item.failure or "no prediction"
+    return "; ".join(
+        f"{name}: {row.failure}" for name, row in zip(names, rows, strict=True) if row and row.failure
+    )
+
+
+def _cell(text: str) -> str:
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def _item_record(item: Item) -> Json:
+    return {
+        "id": item.id,
+        "film": item.film,
+        "clip": item.clip,
+        "start": item.interval.start,
+        "end": item.interval.end,
+        "references": list(item.references),
+        "prediction": item.prediction,
+        "failure": item.failure,
+        "scale": item.scale,
+        "threaded": item.threaded,
+    }
+
+
+def _row_record(row: Row) -> Json:
+    return {
+        "value": row.value,
+        "sums": list(row.sums),
+        **({"failure": row.failure} if row.failure else {}),
+        **({"notes": dict(row.notes)} if row.notes else {}),
+    }
+
+
+def _without_folders(value: Any) -> Any:
+    """JSON in which a file of this machine is called by its last name: what it holds stands by its hash."""
+    if isinstance(value, Mapping):
+        return {key: _without_folders(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_folders(inner) for inner in value]
+    if isinstance(value, str) and "\n" not in value:
+        if posixpath.isabs(value):
+            return posixpath.basename(value.rstrip("/")) or value
+        if ntpath.isabs(value) and ntpath.splitdrive(value)[0]:
+            return ntpath.basename(value.rstrip("\\/")) or value
+    return value

@@ -1,0 +1,102 @@
+"""Numbers and counts in words, the same in text, page and terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shotad.evaluation.measure.rows import Result
+from shotad.evaluation.report.bootstrap import Span
+from shotad.evaluation.report.inputs import ReportInput, base_name, better_when_higher
+from shotad.types import Interval
+
+NONE = "–"
+"""Where there is no number."""
+
+_TWO_DECIMALS = ("llm-ad-eval", "llm-action")
+"""Metrics on a scale of a few points."""
+
+
+def number(metric: str, value: float | None) -> str:
+    """A metric's number as tables have it: ``26.3``; judges' points with two decimals."""
+    if value is None:
+        return NONE
+    return f"{value + 0.0:.{2 if base_name(metric) in _TWO_DECIMALS else 1}f}".replace("-", "−")
+
+
+def signed(metric: str, value: float | None) -> str:
+    """A difference, with its sign: ``+1.2``."""
+    return number(metric, value) if value is None or value < 0 else f"+{number(metric, value)}"
+
+
+def span_words(metric: str, span: Span | None) -> str:
+    """``25.8 to 26.9``, or a dash."""
+    return NONE if span is None else f"{number(metric, span.low)} to {number(metric, span.high)}"
+
+
+def percent(part: float) -> str:
+    """``0.95 → 95 %``."""
+    return f"{100 * part:.3g} %"
+
+
+def share_of_draws(part: float | None, draws: int) -> str:
+    """A share of the draws; none of 1000 is told as ``< 0.001``."""
+    if part is None:
+        return NONE
+    return f"< {1 / draws:.3g}" if part == 0 else f"{part:.3f}"
+
+
+def count(n: int, one: str, many: str = "") -> str:
+    """``1 AD``, ``7,316 ADs``."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def clock(interval: Interval) -> str:
+    """When an AD begins, and how long it is: ``0:23:15, 1.9 s``."""
+    whole = int(interval.start)
+    return f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}, {interval.duration:.1f} s"
+
+
+def counts_words(run: ReportInput) -> list[str]:
+    """How many ADs the report speaks of, and what became of the others, a sentence each."""
+    joined, here, there = run.joined, len(run.items), len(run.corpus.items)
+    lines = [f"{run.dataset} has {count(there, 'AD')}; this report speaks of {here:,} of them."]
+    if joined.missing:
+        lines.append(f"{count(joined.missing, 'AD')} had no prediction{_fate(run)}.")
+    if joined.failed:
+        lines.append(f"{count(joined.failed, 'prediction')} had failed{_fate(run)}.")
+    if joined.skipped:
+        lines.append(
+            f"{count(joined.skipped, 'AD')} without a prediction "
+            f"{_were(joined.skipped)} left out because --missing skip was given: the numbers are "
+            "higher than those of a run in which they count."
+        )
+    if not (joined.missing or joined.failed or joined.skipped):
+        lines.append("Every one had a prediction.")
+    if joined.extra:
+        lines.append(f"{count(joined.extra, 'prediction')} {_were(joined.extra)} of no AD in the dataset.")
+    if joined.doubled:
+        lines.append(f"{count(joined.doubled, 'id')} came more than once in the predictions.")
+    return lines
+
+
+def failures_words(results: Sequence[Result]) -> list[str]:
+    """What each metric could not score, where there is anything."""
+    return [
+        f"{result.title}: {count(result.failed, 'AD')} could not be scored properly and "
+        f"{'counts' if result.failed == 1 else 'count'} as 0."
+        for result in results
+        if result.failed
+    ]
+
+
+def direction(result: Result) -> str:
+    """Which way is better."""
+    return "higher" if better_when_higher(result) else "lower"
+
+
+def _fate(run: ReportInput) -> str:
+    return "" if run.joined.skipped else " and counts as 0" if run.joined.missing == 1 else " and count as 0"
+
+
+def _were(n: int) -> str:
+    return "was" if n == 1 else "were"

@@ -1,0 +1,85 @@
+"""Reports of made results, for tests."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from shotad.config import Config
+from shotad.config.measures import MeasureSettings, ReportSettings
+from shotad.evaluation.measure.items import Corpus, Item
+from shotad.evaluation.measure.rows import Figure, Result, Row
+from shotad.evaluation.report.inputs import Predictions, ReportInput
+from shotad.types import Interval
+
+WORDS = ["Ann", "opens", "the door", "slowly", "and", "looks", "at Ben", "who", "runs", "to the car"]
+
+
+def made_item(number: int, film: str, seed: int = 0, **more: Any) -> Item:
+    chance = random.Random(1000 * seed + number)
+    start = 7.0 * number
+    return Item(
+        id=str(number),
+        film=film,
+        clip=f"{film}/1",
+        interval=Interval(start, start + chance.choice([0.8, 1.5, 2.5, 4.0, 7.0, 11.0])),
+        references=(" ".join(chance.choices(WORDS, k=6)) + ".",),
+        **{"prediction": " ".join(chance.choices(WORDS, k=5)) + ".", **more},
+    )
+
+
+def made_corpus(n: int = 60, films: int = 4, *, dataset: str = "cmd-ad", seed: int = 0) -> Corpus:
+    chance = random.Random(seed)
+    items = [
+        made_item(
+            k, f"tt{k % films:04d}", seed, scale=chance.choice([0.0, 1.0, 2.0, 2.5, 4.0]), threaded=chance.random() < 0.4
+        )
+        for k in range(n)
+    ]
+    return Corpus(tuple(items), dataset=dataset)
+
+
+def made_result(
+    corpus: Corpus,
+    name: str = "cider",
+    *,
+    seed: int = 0,
+    scale: float = 40.0,
+    shift: float = 0.0,
+    ids: Sequence[str] | None = None,
+    **more: Any,
+) -> Result:
+    """A metric that is a mean; item k's number is drawn anew for each seed, and the same for each shift."""
+    rows = []
+    for item in corpus.items:
+        if ids is not None and item.id not in ids:
+            continue
+        value = 0.0 if item.prediction is None else scale * random.Random(f"{seed} {item.id}").random() ** 2 + shift
+        failure = "" if item.prediction is not None else item.failure or "no prediction"
+        rows.append(Row(item.id, (value / 100, 1.0), value, failure))
+    told = {"title": name.upper(), "identity": {"version": 1}, **more}
+    return Result(name=name, columns=("score", "ads"), figure=Figure("share", 100.0), rows=tuple(rows), **told)
+
+
+def made_run(
+    corpus: Corpus | None = None, results: Sequence[Result] | None = None, *, draws: int = 200, **more: Any
+) -> ReportInput:
+    corpus = corpus or made_corpus()
+    config = Config(measures=MeasureSettings(report=ReportSettings(draws=draws, listed=3)))
+    told = {"config": config, "predictions": Predictions("preds.jsonl", "0" * 64, "Test system"), **more}
+    if results is None:
+        results = (
+            made_result(corpus),
+            made_result(corpus, "action", seed=1, scale=90, remarks=("A smaller model.",), comparable=False),
+            made_result(corpus, "repetition", seed=2, scale=10),
+        )
+    return ReportInput(corpus=corpus, results=tuple(results), **told)
+
+
+def shard(run: ReportInput, first: int, last: int) -> ReportInput:
+    """The run with the rows of items ``first`` to ``last`` alone."""
+    kept = {item.id for item in run.corpus.items[first:last]}
+    results = tuple(replace(r, rows=tuple(row for row in r.rows if row.id in kept)) for r in run.results)
+    return replace(run, results=results)
