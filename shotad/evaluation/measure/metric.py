@@ -75,11 +75,17 @@ ENGINE_METRICS = ("llm-ad-eval", "llm-action", "story-recall")
 
 
 def make_metric(name: str, bench: Bench) -> Metric:
-    """The metric called ``name``. Raises EvaluationError for an unknown one, or one that cannot run here."""
-    if name not in METRICS:
-        near = difflib.get_close_matches(name, METRICS, 1)
+    """The metric called ``name``; what asks an engine may name it: ``llm-action@openai:gpt-4o``.
+
+    Raises EvaluationError for an unknown one, or one that cannot run here.
+    """
+    plain, at, _ = name.partition("@")
+    if plain not in METRICS:
+        near = difflib.get_close_matches(plain, METRICS, 1)
         meant = f"Did you mean {near[0]}? " if near else ""
         raise EvaluationError(f"There is no metric {name!r}.", f"{meant}Known: all, {', '.join(METRICS)}.")
-    module, _, attribute = METRICS[name].partition(":")
+    if at and plain not in ENGINE_METRICS:
+        raise EvaluationError(f"The metric {plain} asks no engine.", f"Leave out what follows {plain}.")
+    module, _, attribute = METRICS[plain].partition(":")
     made: Metric = getattr(importlib.import_module(module), attribute).of(name, bench)
     return made

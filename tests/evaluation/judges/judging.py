@@ -1,0 +1,132 @@
+"""Judges made for tests: engines that answer by rule, and a bench with one of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from shotad.config import Config, load_config
+from shotad.engines.base import Abilities, Identity, Reply, Request
+from shotad.errors import EngineError
+from shotad.evaluation.measure.bench import Bench
+from shotad.evaluation.measure.items import Corpus, Item
+from shotad.evaluation.measure.store import Store
+from shotad.types import Interval
+
+HERE = "tests.evaluation.judges.judging"
+WORDS = f"{HERE}:WordJudge"
+
+
+def quotes(request: Request, *labels: str) -> list[str]:
+    """What stands in quotes after each label, the last time that it does."""
+    text = request.messages[1].text
+    found = [re.findall(rf'^{label}: ("(?:[^"\\]|\\.)*")$', text, re.MULTILINE)[-1] for label in labels]
+    return [json.loads(one) for one in found]
+
+
+def words_of(text: str) -> set[str]:
+    return set(re.findall(r"[a-z]+", text.lower())) - {"a", "an", "the", "he", "she", "they", "it", "of"}
+
+
+class ScriptedEngine:
+    """Answers by `answer`; ``asked`` are the requests of all engines of this class, in order."""
+
+    asked: ClassVar[list[Request]] = []
+    identity = Identity("scripted", "script", "1")
+    abilities = Abilities(batch=4)
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        self.asked.extend(requests)
+        return [self.reply(request) for request in requests]
+
+    def reply(self, request: Request) -> Reply:
+        return Reply(self.answer(request))
+
+    def answer(self, request: Request) -> str:
+        raise NotImplementedError
+
+
+class WordJudge(ScriptedEngine):
+    """Judges by words in common: a stand-in with the manners of a good judge, and none of its wits."""
+
+    asked: ClassVar[list[Request]] = []
+
+    def answer(self, request: Request) -> str:
+        assert request.schema is not None
+        keys = list(request.schema["properties"])
+        return json.dumps({"score": self._ad, "reason": self._action}.get(keys[0], self._story)(request))
+
+    def _ad(self, request: Request) -> dict[str, Any]:
+        person, system = map(words_of, quotes(request, "The person's line", "The system's line"))
+        lowest = request.schema["properties"]["score"]["minimum"]  # type: ignore[index]
+        share = len(person & system) / len(person | system) if person | system else 1.0
+        return {"score": max(lowest, round(5 * share))}
+
+    def _action(self, request: Request) -> dict[str, Any]:
+        if "conveyed" in request.schema["properties"]:  # type: ignore[index]
+            return self._conveyed(request)
+        action, told = map(words_of, quotes(request, "Action", "Description"))
+        score = round(3 * len(action & told) / len(action))
+        return {"reason": f"{score} of 3.", "score": score}
+
+    def _conveyed(self, request: Request) -> dict[str, Any]:
+        (event,) = map(words_of, quotes(request, "The event"))
+        heard = set().union(*map(words_of, lines_of(request)))
+        share = len(event & heard) / len(event)
+        verdict = "yes" if share == 1 else "partly" if share >= 0.5 else "no"
+        return {"reason": "By the words.", "conveyed": verdict}
+
+    def _story(self, request: Request) -> dict[str, Any]:
+        return {"events": list(dict.fromkeys(lines_of(request)))}
+
+
+def lines_of(request: Request) -> list[str]:
+    """The numbered lines of a question."""
+    found = re.findall(r'^\d+\. ("(?:[^"\\]|\\.)*")$', request.messages[1].text, re.MULTILINE)
+    return [json.loads(one) for one in found]
+
+
+class Deaf(ScriptedEngine):
+    """An engine whose server is gone."""
+
+    asked: ClassVar[list[Request]] = []
+
+    def reply(self, request: Request) -> Reply:
+        if len(self.asked) > 6:
+            raise EngineError("The server is gone.")
+        return Reply(json.dumps({"score": 4}))
+
+
+def said_by(*answers: str | Reply | Callable[[Request], str | Reply]) -> type[ScriptedEngine]:
+    """A class of engines that give these answers in turn, the last for ever."""
+
+    class Said(ScriptedEngine):
+        asked: ClassVar[list[Request]] = []
+        abilities = Abilities(batch=1)
+
+        def reply(self, request: Request) -> Reply:
+            answer = answers[min(len(self.asked), len(answers)) - 1]
+            answer = answer(request) if callable(answer) else answer
+            return Reply(answer) if isinstance(answer, str) else answer
+
+    return Said
+
+
+def bench_of(*assignments: str, store: Store | None = None) -> Bench:
+    """A bench with these settings, and a store in memory."""
+    return Bench(load_config(None, assignments), store or Store())
+
+
+def item(
+    name: str, human: str, predicted: str | None, *, film: str = "f", start: float = 0.0, **rest: Any
+) -> Item:
+    return Item(name, film, Interval(start, start + 1.0), (human,), predicted, **rest)
+
+
+def corpus_of(*items: Item) -> Corpus:
+    return Corpus(tuple(items))
