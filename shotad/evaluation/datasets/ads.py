@@ -38,12 +38,14 @@ class Ad:
 class Video:
     """Where a clip's picture is: a film file, or a folder or tar of numbered frames with their rate.
 
-    ``begins`` is the second of the clip at which the file begins: 0, but for an AD's own short piece of film.
+    ``piece``: it is an AD's own short piece of film, and begins at the second ``begins`` of the clip; 0
+    otherwise.
     """
 
     path: Path
     frames_per_second: float | None = None
     begins: float = 0.0
+    piece: bool = False
 
 
 @dataclass(frozen=True, slots=True)

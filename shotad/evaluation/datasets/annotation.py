@@ -11,7 +11,7 @@ from shotad.evaluation.datasets.actions import Told, ToldActions, alike, require
 from shotad.evaluation.datasets.ads import Ad, Finding
 from shotad.evaluation.datasets.cells import number, numbers
 from shotad.evaluation.datasets.description import Columns, Description
-from shotad.evaluation.datasets.findings import MALFORMED, MISSING, NOTE, of_rows
+from shotad.evaluation.datasets.findings import MALFORMED, MISSING, NOTE, number_of, of_rows
 from shotad.evaluation.datasets.tables import Table, TableRow, read_table
 from shotad.types import Interval
 
@@ -210,7 +210,9 @@ def _noted(reading: _Reading) -> list[Finding]:
     return [
         finding
         for kind, rows in reading.notes.items()
-        for finding in of_rows(_NOTES[kind][0], reading.table, rows, f"{len(rows)} × {_NOTES[kind][1]}")
+        for finding in of_rows(
+            _NOTES[kind][0], reading.table, rows, f"{number_of(len(rows), 'AD')}: {_NOTES[kind][1]}"
+        )
     ]
 
 

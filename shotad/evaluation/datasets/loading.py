@@ -32,16 +32,13 @@ class _Whereabouts:
             if not given.is_file():
                 raise DatasetError(f"{given}, the file of {what}, is not there.")
             return given
-        return next((p for p in self.places(names) if p.is_file()), None)
-
-    def places(self, names: Sequence[str]) -> list[Path]:
-        return [self.root / folder / name for folder in self.described.folders for name in names]
+        places = (self.root / folder / name for folder in self.described.folders for name in names)
+        return next((path for path in places if path.is_file()), None)
 
     def missing(self, what: str, names: Sequence[str], why: str, level: str = MISSING) -> list[Finding]:
         if not names:
             return []
-        where = f"{self.root}/{{{','.join(self.described.folders)}}}/{' or '.join(names)}"
-        return [Finding(level, where, f"there is no file of {what}: {why}.")]
+        return [Finding(level, " or ".join(names), f"there is no file of {what}: {why}.")]
 
 
 def load_dataset(
@@ -176,8 +173,10 @@ def _order(ads: Iterable[Ad]) -> list[Finding]:
         films[ad.film].append(ad)
     unsorted = [film for film, those in films.items() if _starts(those) != sorted(_starts(those))]
     pairs = [pair for those in films.values() for pair in pairwise(sorted(those, key=lambda ad: ad.interval))]
+    same = [(one, other) for one, other in pairs if one.interval == other.interval and one.text == other.text]
+    twice = [one.id for one, _ in same]
     overlaps = [one.id for one, other in pairs if one.interval.overlaps(other.interval)]
-    twice = [one.id for one, other in pairs if one.interval == other.interval and one.text == other.text]
+    overlaps = [name for name in overlaps if name not in twice]
     notes = (
         (unsorted, f"the ADs of {number_of(len(unsorted), 'film')} of {len(films)} are not in order of time"),
         (overlaps, f"{number_of(len(overlaps), 'AD')} overlap the next of their film"),

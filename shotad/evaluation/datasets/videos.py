@@ -25,7 +25,7 @@ def video_of(dataset: Dataset, ad: Ad, root: Path | None = None) -> Video | None
             return Video(path, places.frames_per_second)
     for path in _filled(places.pieces, names, base, places.suffixes):
         if path.is_file():
-            return Video(path, begins=ad.slot.start)
+            return Video(path, begins=ad.slot.start, piece=True)
     return None
 
 
