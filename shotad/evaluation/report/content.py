@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from shotad.errors import ShotadError
+from shotad.evaluation.measure.rows import Json
 from shotad.evaluation.report.bootstrap import Span
 from shotad.evaluation.report.inputs import LeftOut, ReportInput
+from shotad.evaluation.report.lines import Listing, listings
+from shotad.evaluation.report.plots import Plot, plots_of
 from shotad.evaluation.report.table import (
     Beside,
     Footnote,
@@ -32,10 +37,15 @@ class Content:
     paper_notes: tuple[str, ...]
     footnotes: tuple[Footnote, ...]
     left_out: tuple[LeftOut, ...]
+    listings: tuple[Listing, ...]
+    plots: tuple[Plot, ...]
+    no_plots: str
+    made: tuple[tuple[str, str], ...]
 
 
-def content_of(run: ReportInput, intervals: Mapping[str, Span | None]) -> Content:
-    """What is said of a run."""
+def content_of(run: ReportInput, record: Json, intervals: Mapping[str, Span | None]) -> Content:
+    """What is said of a run. ``record`` is its ``report.json``."""
+    plots, no_plots = _plots(run)
     notes = footnotes(run.results)
     beside = beside_paper(run, intervals, notes.marks)
     settings = run.config.measures.report
@@ -49,7 +59,45 @@ def content_of(run: ReportInput, intervals: Mapping[str, Span | None]) -> Conten
         paper_notes=tuple(paper_notes(run, beside)) if beside else (),
         footnotes=notes.notes,
         left_out=run.left_out,
+        listings=listings(run),
+        plots=plots,
+        no_plots=no_plots,
+        made=tuple(_made(run, record)),
     )
+
+
+def _plots(run: ReportInput) -> tuple[tuple[Plot, ...], str]:
+    """The plots, or why there are none."""
+    try:
+        return plots_of(run), ""
+    except ShotadError as error:
+        return (), f"There are no plots. {error}"
+
+
+def _made(run: ReportInput, record: Json) -> Iterator[tuple[str, str]]:
+    made, git = record["made_with"], record["made_with"]["git"]
+    state = f", commit {git['commit'][:12]}{', changed since' if git['dirty'] else ''}" if git else ""
+    yield "Program", f"shotad {made['shotad']}{state}; Python {made['python']} on {made['system']}"
+    if made.get("java"):
+        yield "Java", made["java"]
+    yield "Libraries", ", ".join(f"{name} {version}" for name, version in made["libraries"].items()) or "none"
+    dataset, predictions = record["dataset"], record["predictions"]
+    yield "Dataset", f"{run.dataset}: {dataset['ads']:,} ADs, texts {dataset['texts'][:12]} (SHA-256)"
+    digest = f", {predictions['sha256'][:12]} (SHA-256)" if predictions["sha256"] else ""
+    yield "Predictions", f"{predictions['name']}{digest}"
+    settings = [*(f"--config {name}" for name in run.configs), *(f"--set {said}" for said in run.assignments)]
+    yield "Settings", f"{', '.join(settings) or 'all as they come'}; seed {run.seed}"
+    for metric in record["metrics"]:
+        yield metric["title"], identity_words(metric["identity"])
+
+
+def identity_words(identity: Json) -> str:
+    """What a metric is, in one line: ``model: minilm, revision: …``."""
+    return ", ".join(f"{name}: {_short(value)}" for name, value in identity.items()) or "no settings"
+
+
+def _short(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _lead(run: ReportInput) -> str:

@@ -6,7 +6,12 @@ import re
 from collections.abc import Sequence
 
 from shotad.evaluation.report.content import Content
+from shotad.evaluation.report.lines import Listing
 from shotad.evaluation.report.table import Beside
+from shotad.evaluation.report.wording import count
+
+PLOTS = "plots"
+"""The folder of pictures, beside the text."""
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~])")
 
@@ -25,6 +30,11 @@ def markdown(content: Content) -> str:
     if content.left_out:
         lines += ["", "## Not counted", ""]
         lines += [f"- {_text(left.metric)}: {_text(left.reason)}" for left in content.left_out]
+    for listing in content.listings:
+        lines += _listing(listing)
+    lines += _plots(content)
+    lines += ["", "## How it was made", ""]
+    lines += [f"- {_text(term)}: {_text(said)}" for term, said in content.made]
     return "\n".join(lines) + "\n"
 
 
@@ -48,6 +58,28 @@ def _metrics(content: Content) -> list[str]:
         for m in content.metrics
     ]
     return md_table(heads, rows, range(1, 6))
+
+
+def _listing(listing: Listing) -> list[str]:
+    """The worst and best lines by one metric; the page has all that are listed."""
+    heads = ("AD", "Score", "Human AD", "Prediction", "Film", "When, how long", "Notes of the metric")
+    lines: list[str] = []
+    for name, found in (("Worst", listing.worst), ("Best", listing.best)):
+        rows = [(ln.id, ln.value, ln.reference, ln.prediction, ln.film, ln.when, ln.notes) for ln in found]
+        lines += ["", f"## {name} lines by {_text(listing.title)}", "", *md_table(heads, rows, [1])]
+    if listing.silent:
+        lines += ["", f"{count(listing.silent, 'AD')} without a prediction not listed."]
+    return lines
+
+
+def _plots(content: Content) -> list[str]:
+    lines = ["", "## Plots", ""] if content.plots or content.no_plots else []
+    lines += [_text(content.no_plots)] if content.no_plots else []
+    for plot in content.plots:
+        rows = md_table(plot.table.heads, plot.table.rows, range(plot.table.texts, len(plot.table.heads)))
+        lines += [f"### {_text(plot.title)}", "", f"![{_text(plot.alt)}]({PLOTS}/{plot.name}.png)", ""]
+        lines += [_text(plot.caption), "", *rows, ""]
+    return lines
 
 
 def _count(n: int) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from shotad.errors import WorkFolderError
 from shotad.evaluation.report.bootstrap import Span, spans
 from shotad.evaluation.report.content import content_of
 from shotad.evaluation.report.inputs import ReportInput
-from shotad.evaluation.report.markdown import markdown
+from shotad.evaluation.report.markdown import PLOTS, markdown
+from shotad.evaluation.report.pages import page
+from shotad.evaluation.report.plots import PLOT_NAMES
 from shotad.evaluation.report.records import (
     ITEMS,
     REPORT,
@@ -20,7 +23,7 @@ from shotad.evaluation.report.records import (
 )
 from shotad.workfolder import readable_json, write_bytes, write_text
 
-TEXT = "report.md"
+TEXT, PAGE = "report.md", "report.html"
 
 
 def intervals_of(run: ReportInput) -> dict[str, Span | None]:
@@ -41,10 +44,37 @@ def write_report(folder: Path, run: ReportInput) -> list[Path]:
     """Write all files of the report into ``folder`` and say which. Each replaces an older one whole;
     ``report.json`` comes last, so that a folder that has it is complete. Raises WorkFolderError."""
     intervals = intervals_of(run)
-    content = content_of(run, intervals)
-    texts = {TABLE: item_table(run), TEXT: markdown(content), SPEED: readable_json(speed_record(run))}
+    record = report_record(run, intervals)
+    content = content_of(run, record, intervals)
+    texts = {
+        PAGE: page("report", content=content),
+        TEXT: markdown(content),
+        TABLE: item_table(run),
+        SPEED: readable_json(speed_record(run)),
+    }
+    plots = {f"{PLOTS}/{plot.name}.png": plot.png for plot in content.plots}
+    _begin(folder)
     write_bytes(folder / ITEMS, (line.encode() for line in item_lines(run)))
     for name, text in texts.items():
         write_text(folder / name, text)
-    write_text(folder / REPORT, readable_json(report_record(run, intervals)))
-    return [folder / name for name in (REPORT, ITEMS, *texts)]
+    for name, png in plots.items():
+        write_bytes(folder / name, [png])
+    _sweep(folder / PLOTS, set(plots))
+    write_text(folder / REPORT, readable_json(record))
+    return [folder / name for name in (REPORT, *texts, ITEMS, *plots)]
+
+
+def _begin(folder: Path) -> None:
+    """Take the older report's last file away, so that a run that is killed leaves no mixture of both."""
+    try:
+        if folder.is_dir():
+            (folder / REPORT).unlink(missing_ok=True)
+    except OSError as error:
+        raise WorkFolderError(f"{folder / REPORT} cannot be replaced: {error.strerror}.") from None
+
+
+def _sweep(folder: Path, kept: set[str]) -> None:
+    """Remove plots of an earlier report that this one has not."""
+    for name in PLOT_NAMES:
+        if f"{PLOTS}/{name}.png" not in kept:
+            (folder / f"{name}.png").unlink(missing_ok=True)
