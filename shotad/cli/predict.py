@@ -1,0 +1,167 @@
+"""``shotad predict DATASET``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from shotad.cli.console import Console
+from shotad.cli.options import console_options, settings_options
+from shotad.config import Config, load_config
+from shotad.errors import UsageError
+
+if TYPE_CHECKING:
+    from shotad.evaluation.datasets.ads import Dataset
+    from shotad.evaluation.predicting.casts import Bank
+    from shotad.evaluation.predicting.choosing import Wanted
+    from shotad.evaluation.predicting.run import Job
+
+
+@click.command(name="predict")
+@click.argument("dataset")
+@click.option("--root", type=click.Path(path_type=Path), required=True, help="The dataset's folder.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    required=True,
+    help="The file of predictions.",
+)
+@click.option("--videos", type=click.Path(path_type=Path), help="The videos' folder, if it is another.")
+@click.option("--annotation", type=click.Path(path_type=Path), help="The file of ADs, if it is elsewhere.")
+@click.option("--shard", metavar="I/N", help="Only the I-th of N parts, counted from 1.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N ADs.")
+@click.option("--ids", type=click.Path(path_type=Path), help="Only the ADs in this file, an id a line.")
+@click.option("--films", metavar="ID,…", multiple=True, help="Only ADs of these films; repeatable.")
+@click.option("--engine", metavar="NAME", help="Pair of engines: auto, embedded, paper, openai, gpt-4o.")
+@click.option(
+    "--shots",
+    type=click.Choice(["published", "found"]),
+    help="Whose shots: the dataset's (the default where it has them), or ours.",
+)
+@click.option("--candidates", type=int, metavar="N", help="Lines to choose from for each AD, 1 to 10.")
+@click.option(
+    "--sampling",
+    type=click.Choice(["joint", "independent"]),
+    help="Candidates in one answer, or each in a run of its own.",
+)
+@click.option(
+    "--cast-bank", type=click.Path(path_type=Path), help="Characters of all films (JSON), to be named."
+)
+@click.option("--cast-photos", type=click.Path(path_type=Path), help="Their profile pictures.")
+@click.option("--keep-work", type=click.Path(path_type=Path), help="Keep each clip's work folder in here.")
+@click.option(
+    "--ahead",
+    type=click.IntRange(min=1),
+    default=1,
+    metavar="N",
+    help="Clips that Stage I looks at before Stage II writes, where memory holds one model at a time.",
+)
+@settings_options
+@console_options
+def command(console: Console, dataset: str, **options: Any) -> None:
+    """Describe the videos of DATASET (cmd-ad, tv-ad, mad-eval, or a file that describes one).
+
+    Each human AD's time is a slot; what is said for it stands in --out as a line of JSON with the AD's id.
+    Lines are written clip by clip: the same command goes on where it stopped, and makes anew what a change
+    of settings, prompts or videos has made stale. Shards can run at once, each with an --out of its own;
+    their files joined (cat) are the whole. The dataset's own settings are added to --config.
+
+    Exit code 1 if a line failed; a missing or broken video fails the lines of its clip, and the run goes on.
+    """
+    from shotad.engines.openai.notice import notice
+    from shotad.evaluation.datasets.loading import load_dataset
+    from shotad.evaluation.predicting import summary
+    from shotad.evaluation.predicting.choosing import Shard, choose
+    from shotad.evaluation.predicting.run import predict
+
+    shard = Shard.parse(options["shard"]) if options["shard"] else None
+    data = load_dataset(dataset, options["root"], annotation=options["annotation"])
+    tasks = choose(data, _wanted(options), shard)
+    job = _job(data, _settings(data, options), options, console)
+    for line in (*notice(job.engines.looks, job.engines.writes), *_opening(job, len(tasks), options)):
+        console.note(line)
+    done = predict(job, tasks)
+    out = str(options["out"])
+    console.result(summary.render(done, out), summary.as_json(done, out))
+    if done.failed:
+        click.get_current_context().exit(1)
+
+
+def _settings(data: Dataset, options: dict[str, Any]) -> Config:
+    """What the options ask for, with the dataset's own numbers."""
+    own = [data.config] if data.config and data.config not in options["config"] else []
+    return load_config(
+        [*options["config"], *own],
+        options["assignments"],
+        engine=options["engine"],
+        stage2__candidates=options["candidates"],
+        stage2__draw=options["sampling"],
+    )
+
+
+def _job(data: Dataset, config: Config, options: dict[str, Any], console: Console) -> Job:
+    from shotad.evaluation.predicting.run import Job
+    from shotad.writing import Engines
+
+    if options["shots"] == "published" and not data.shots:
+        raise UsageError(
+            f"{data.title} has no published shots below {data.root}.", "Take --shots found, or add the file."
+        )
+    return Job(
+        data,
+        config,
+        Engines.of(config),
+        options["out"],
+        options["videos"],
+        published=options["shots"] != "found",
+        bank=_bank(options),
+        work=options["keep_work"],
+        ahead=options["ahead"],
+        progress=console,
+    )
+
+
+def _bank(options: dict[str, Any]) -> Bank | None:
+    from shotad.evaluation.predicting.casts import read_bank_of_films
+
+    if options["cast_bank"] is not None:
+        return read_bank_of_films(options["cast_bank"], options["cast_photos"])
+    if options["cast_photos"] is not None:
+        raise UsageError("--cast-photos are those of a bank, but there is no --cast-bank.")
+    return None
+
+
+def _wanted(options: dict[str, Any]) -> Wanted:
+    from shotad.evaluation.predicting.choosing import Wanted
+
+    films = [film.strip() for text in options["films"] for film in text.split(",") if film.strip()]
+    ids = _ids(options["ids"]) if options["ids"] is not None else None
+    return Wanted(ids, frozenset(films) if films else None, options["limit"])
+
+
+def _ids(path: Path) -> frozenset[str]:
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"--ids {path} cannot be read: {error}.", "Name a text file, an id a line."
+        ) from None
+    found = frozenset(line.strip() for line in lines if line.strip())
+    if not found:
+        raise UsageError(f"--ids {path} is empty.", "Write the ids of ADs into it, one a line.")
+    return found
+
+
+def _opening(job: Job, clips: int, options: dict[str, Any]) -> list[str]:
+    """What is about to be done, and what is not there."""
+    part = f", shard {options['shard']}" if options["shard"] else ""
+    whose = "published shots" if job.published and job.dataset.shots else "shots found by the detector"
+    lines = [f"{job.dataset.title}: {clips:,} clips{part}, {whose}."]
+    if job.bank is not None:
+        films = {ad.film for ad in job.dataset.ads}
+        without = len(films - set(job.bank.rows))
+        if without:
+            lines.append(f"The bank lacks {without:,} of {len(films):,} films: nobody is named in them.")
+    return lines

@@ -1,0 +1,1 @@
+"""The pipeline over a benchmark: one line for each human AD, by its id."""

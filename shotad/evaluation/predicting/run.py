@@ -1,0 +1,214 @@
+"""The pipeline over a dataset: clip after clip, engines made once, lines kept as soon as their clip is done.
+
+A clip whose video is missing or broken is a clip of failed lines, and the run goes on; what makes all
+further work useless (an engine that is gone, a full disk) ends it, and the next run goes on there.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import traceback
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+from shotad.config import Config
+from shotad.errors import CastError, FilmError, ScriptError, ShotadError, SubtitleError, UsageError
+from shotad.evaluation.datasets.ads import Ad, Dataset, Video
+from shotad.evaluation.datasets.videos import video_of, video_places
+from shotad.evaluation.predicting.casts import Bank
+from shotad.evaluation.predicting.choosing import ClipTask
+from shotad.evaluation.predicting.clip import Asked, describe_clip
+from shotad.evaluation.predicting.ledger import Ledger
+from shotad.evaluation.predicting.lines import PredictedLine
+from shotad.evaluation.predicting.shots import Given, published_shots
+from shotad.evaluation.predicting.summary import Predicted
+from shotad.evaluation.predicting.terms import leans_on_others, line_key, terms_of
+from shotad.evaluation.predicting.waiting import Later
+from shotad.film.reader import Film, open_film
+from shotad.progress import NoProgress, Progress, reported
+from shotad.workfolder import WorkFolder, key_of, work_folder_of
+from shotad.writing import Engines
+
+MANY = 100
+"""ADs of a clip from which the steps of its own run are reported too, for they take long."""
+
+_FAILS_A_CLIP = (FilmError, SubtitleError, ScriptError, CastError)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is done to each clip, and where it goes.
+
+    ``videos`` is the folder of the videos (None: the dataset's own), ``work`` where the clips' work folders
+    are kept (None: beside ``out``, until a clip is done). ``published``: whether the dataset's own shots are
+    given. ``ahead`` is the number of clips that Stage I looks at before Stage II writes.
+    """
+
+    dataset: Dataset
+    config: Config
+    engines: Engines
+    out: Path
+    videos: Path | None = None
+    published: bool = True
+    bank: Bank | None = None
+    work: Path | None = None
+    ahead: int = 1
+    progress: Progress = field(default_factory=NoProgress)
+
+
+def predict(job: Job, tasks: Sequence[ClipTask]) -> Predicted:
+    """Describe the clips, write their lines to ``job.out``, and say what came of it.
+
+    Raises ShotadError for what ends a run; what is done is kept.
+    """
+    job.engines.get_ready(job.config, job.progress)
+    with WorkFolder(work_folder_of(job.out)) as place:
+        terms = terms_of(job.config, job.engines)
+        run = _Run(job, place, Ledger(job.out, [ad.id for ad in job.dataset.ads], terms), terms)
+        count = sum(len(task.ads) for task in tasks)
+        with reported(job.progress, "Describing clips", count, "ADs") as told:
+            for first in range(0, len(tasks), job.ahead):
+                group = tasks[first : first + job.ahead]
+                for task in group if job.ahead > 1 else ():
+                    run.look(task)
+                for task in group:
+                    run.describe(task)
+                    told.advance(len(task.ads))
+        return run.finished(tasks)
+
+
+class _Run:
+    def __init__(self, job: Job, place: WorkFolder, ledger: Ledger, terms: str) -> None:
+        self._job, self._place, self._ledger, self._terms = job, place, ledger, terms
+        self._leans = leans_on_others(job.config, job.engines, cast=job.bank is not None)
+        self._said: set[str] = set()
+        self._begun = False
+        self._done = Predicted()
+
+    def describe(self, task: ClipTask) -> None:
+        """The lines of a clip, kept or made, in the ledger."""
+        for video, part in self._by_video(task):
+            lines: list[PredictedLine] = []
+            with self._failures(part, lines), self._opened(part, video) as (film, asked):
+                lines += self._known(asked) or self._through(film, asked, self._job.engines)
+            self._ledger.add(lines)
+
+    def look(self, task: ClipTask) -> None:
+        """Stage I alone, whose answers wait in the clip's work folder. What fails here fails again in
+        `describe`, and is told there."""
+        engines = self._job.engines
+        for video, part in self._by_video(task):
+            with self._failures(part, []), self._opened(part, video) as (film, asked):
+                if not self._known(asked):
+                    self._through(film, asked, Engines(engines.looks, Later(engines.writes)))
+
+    def _by_video(self, task: ClipTask) -> list[tuple[Video | None, ClipTask]]:
+        """The clip with its video; where ADs have short videos of their own, one after the other."""
+        job = self._job
+        ads: dict[Video | None, list[Ad]] = {}
+        for ad in task.ads:
+            ads.setdefault(video_of(job.dataset, ad, job.videos), []).append(ad)
+        return [(video, ClipTask(task.clip, task.film, tuple(own))) for video, own in ads.items()]
+
+    def finished(self, tasks: Sequence[ClipTask]) -> Predicted:
+        """The file in its last order, and what came of the run."""
+        self._ledger.finish()
+        wanted = {ad.id for task in tasks for ad in task.ads}
+        self._done.lines = tuple(line for line in self._ledger.lines if line.id in wanted)
+        self._done.clips = len(tasks)
+        if not self._done.failed and self._job.work is None:
+            shutil.rmtree(self._place.path / "work", ignore_errors=True)
+        return self._done
+
+    def _known(self, asked: Asked) -> list[PredictedLine]:
+        """The clip's lines where all are there already, else none."""
+        found = [self._ledger.known(ad.id, asked.keys[ad.id]) for ad in asked.task.ads]
+        lines = [line for line in found if line is not None]
+        return lines if len(lines) == len(found) else []
+
+    @contextmanager
+    def _failures(self, task: ClipTask, lines: list[PredictedLine]) -> Iterator[None]:
+        """Turn what goes wrong with one clip into its failed lines."""
+        try:
+            yield
+        except _FAILS_A_CLIP as error:
+            lines[:] = self._failed(task, str(error))
+        except ShotadError:
+            raise
+        except Exception as error:  # noqa: BLE001  a night's run must not end with one clip's mishap
+            self._place.note(f"{task.clip}: {traceback.format_exc()}")
+            lines[:] = self._failed(task, f"unexpected {type(error).__name__}: {error}")
+
+    def _failed(self, task: ClipTask, failure: str) -> list[PredictedLine]:
+        """A failed line for each AD. One that was made earlier under the same terms stays: a video that is
+        not there any more takes nothing away."""
+        keys = {ad.id: key_of(self._terms, ad.id, "failed") for ad in task.ads}
+        asked = Asked(task, None, "", None, self._terms, keys)
+        return [
+            self._ledger.at(ad.id) or asked.line(ad, None, "failed", failure=failure, again=True)
+            for ad in task.ads
+        ]
+
+    @contextmanager
+    def _opened(self, task: ClipTask, video: Video | None) -> Iterator[tuple[Film, Asked]]:
+        """The clip's video, and what is asked about it. Raises FilmError where there is none."""
+        if video is None:
+            places = video_places(self._job.dataset, task.ads[0], self._job.videos)
+            where = ", ".join(map(str, places[:2])) + (", …" if len(places) > 2 else "")
+            raise FilmError(f"The video of {task.clip} is missing. Looked for: {where}")
+        rate = video.frames_per_second
+        exact = None if rate is None else Fraction(rate).limit_denominator(1001)
+        try:
+            film = open_film(video.path, reader=self._job.config.film.reader, frame_rate=exact)
+        except UsageError as error:
+            raise FilmError(error.what, error.hint) from None
+        with film:
+            yield film, self._asked(task, film, video.begins)
+
+    def _asked(self, task: ClipTask, film: Film, begins: float) -> Asked:
+        job, info = self._job, film.info
+        gaps = job.config.context.inclusive
+        given: Given = (None, "found")
+        if job.published:
+            given = published_shots(job.dataset, task.clip, info.duration, begins, gaps=gaps)
+        shots, origin = given
+        cast = None if job.bank is None else job.bank.cast_of(task.film)
+        known = None if job.bank is None else job.bank.known_of(task.film)
+        beside = task.ads if self._leans else ()
+        keys = {
+            ad.id: line_key(self._terms, ad, info.fingerprint, shots=shots, cast=known, beside=beside)
+            for ad in task.ads
+        }
+        return Asked(task, shots, origin, cast, self._terms, keys, begins)
+
+    def _through(self, film: Film, asked: Asked, engines: Engines) -> list[PredictedLine]:
+        """The clip's lines by the pipeline, in its work folder."""
+        path = self._work_path(asked.task.clip, film.info.fingerprint)
+        talks = not self._begun or len(asked.task.ads) >= MANY
+        self._begun = True
+        progress = self._job.progress if talks else NoProgress()
+        with WorkFolder(path) as folder:
+            lines, outcome = describe_clip(asked, film, folder, self._job.config, engines, progress)
+        self._done.made |= {line.id for line in lines}
+        if outcome is not None:
+            self._tell(asked.task.clip, outcome.warnings)
+            self._done.add(outcome.used)
+        if self._job.work is None and not any(line.again for line in lines):
+            shutil.rmtree(path, ignore_errors=True)
+        return lines
+
+    def _work_path(self, clip: str, fingerprint: str) -> Path:
+        """The work folder of a clip and this very video of it."""
+        room = self._job.work or self._place.path / "work"
+        return room / f"{re.sub(r'[^A-Za-z0-9_-]+', '_', clip)}-{key_of(clip, fingerprint)[:8]}"
+
+    def _tell(self, clip: str, warnings: Iterable[str]) -> None:
+        """Say each warning once, with the first clip that it came from."""
+        for warning in warnings:
+            if warning not in self._said:
+                self._said.add(warning)
+                self._job.progress.note(f"{clip}: {warning}")

@@ -1,0 +1,34 @@
+"""Which shots of a clip are given: the published ones, where a dataset has them, as the paper had them."""
+
+from __future__ import annotations
+
+from shotad.evaluation.datasets.ads import Dataset
+from shotad.evaluation.datasets.shotlists import touching
+from shotad.evaluation.predicting.lines import Shots
+from shotad.types import Interval
+
+Given = tuple[tuple[Interval, ...] | None, Shots]
+
+
+def published_shots(
+    dataset: Dataset, clip: str, duration: float, begins: float = 0.0, *, gaps: bool = False
+) -> Given:
+    """The shots to be given for a video of ``duration`` seconds that begins at second ``begins`` of its clip,
+    in the video's own seconds, and what they are.
+
+    An empty list means a clip without cuts, which is one shot. None where the dataset has no list of the
+    clip, or one of which nothing lies within the video: the shots are found. ``gaps``: published shots keep
+    the short gaps between them, for those who count touching shots as overlapping.
+    """
+    published = dataset.shots.get(clip)
+    if published is None or duration <= 0:
+        return None, "found"
+    if not published:
+        return (Interval(0.0, duration),), "one"
+    gap = dataset.description.shots.gap if dataset.description is not None else 0.0
+    whole = begins + duration
+    shots = published if gaps else [shot.interval for shot in touching(published, gap, whole)]
+    part = Interval(begins, whole)
+    inside = [cut for shot in shots if (cut := shot.clip(part)) is not None]
+    moved = tuple(Interval(cut.start - begins, cut.end - begins) for cut in inside)
+    return (moved, "published") if moved else (None, "found")
