@@ -1,0 +1,1 @@
+"""CRITIC (AutoAD-III): are the right characters meant, by name or by pronoun?"""
