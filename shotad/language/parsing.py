@@ -60,13 +60,16 @@ class Parse:
                 found[token.head].append(place)
         return tuple(tuple(row) for row in found)
 
-    def subtree(self, place: int) -> tuple[int, ...]:
-        """The places of a token and all that hangs on it, directly or not, in order of the text."""
-        found, waiting = [], [place]
-        while waiting:
-            found.append(waiting.pop())
-            waiting += self.children[found[-1]]
-        return tuple(sorted(found))
+    def subtree(self, place: int) -> Iterator[int]:
+        """The places of a token and of all that hangs on it: what hangs on it from the left, itself, what
+        hangs on it from the right (the order of the text, but where branches cross)."""
+        after = [child for child in self.children[place] if child > place]
+        for child in self.children[place]:
+            if child < place:
+                yield from self.subtree(child)
+        yield place
+        for child in after:
+            yield from self.subtree(child)
 
     def sentences(self) -> Iterator[range]:
         """The places of each sentence."""
@@ -77,10 +80,10 @@ class Parse:
     def text(self, places: Sequence[int]) -> str:
         """The words at ``places`` as they stand in the text, a blank wherever some are left out."""
         words = []
-        for place, following in zip(places, [*places[1:], -1], strict=True):
-            gap = self.tokens[place].space or following != place + 1
-            words.append(self.tokens[place].text + " " * gap)
-        return "".join(words).strip()
+        for last, place in zip([-1, *places], places, strict=False):
+            gap = last >= 0 and (self.tokens[last].space or place != last + 1)
+            words.append(" " * gap + self.tokens[place].text)
+        return "".join(words)
 
     def to_bytes(self) -> bytes:
         """Compact JSON, a list for each token."""
