@@ -16,6 +16,9 @@ from shotad.evaluation.report.hashes import file_hash
 Protocol = Literal["single", "assisted", "inter-rater"]
 """One prediction for each AD; the best of several by an expert; another human AD."""
 
+_NOTHING = ("", "no prediction")
+"""Failures of an item that mean that there is no prediction for it."""
+
 LOWER_IS_BETTER = ("repetition", "repetition-meaning")
 """Metrics whose small numbers are the good ones, whatever their results say."""
 
@@ -41,27 +44,11 @@ class Predictions:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """How predictions met the dataset's ADs, in numbers of ADs.
+    """What of the predictions' file met no AD, or one that was met already: ``extra`` predictions are of no
+    AD, ``doubled`` ids came more than once. What has no prediction stands in the items themselves."""
 
-    ``missing`` have no prediction, ``failed`` have one that says that it failed; ``skipped`` of both were
-    left out because the user said so, the others count as 0. ``extra`` predictions are of no AD, ``doubled``
-    ids came more than once.
-    """
-
-    missing: int = 0
-    failed: int = 0
-    skipped: int = 0
     extra: int = 0
     doubled: int = 0
-
-    def __add__(self, other: Joined) -> Joined:
-        return Joined(
-            self.missing + other.missing,
-            self.failed + other.failed,
-            self.skipped + other.skipped,
-            self.extra + other.extra,
-            self.doubled + other.doubled,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +111,24 @@ class ReportInput:
         scored = {row.id for result in self.results for row in result.rows}
         return tuple(item for item in self.corpus.items if item.id in scored)
 
+    @property
+    def skipped(self) -> tuple[Item, ...]:
+        """ADs without a prediction that were left out, because the user said so."""
+        if self.config.measures.missing != "skip":
+            return ()
+        here = {item.id for item in self.items}
+        return tuple(i for i in self.corpus.items if i.prediction is None and i.id not in here)
+
+    @property
+    def missing(self) -> tuple[Item, ...]:
+        """ADs of this report that nothing was predicted for: they count as 0."""
+        return tuple(i for i in self.items if i.prediction is None and i.failure in _NOTHING)
+
+    @property
+    def failed(self) -> tuple[Item, ...]:
+        """ADs of this report whose prediction says that it failed: they count as 0."""
+        return tuple(i for i in self.items if i.prediction is None and i.failure not in _NOTHING)
+
     def result(self, name: str) -> Result | None:
         """The result of this name."""
         return next((result for result in self.results if result.name == name), None)
@@ -134,8 +139,8 @@ class ReportInput:
 
 
 def base_name(name: str) -> str:
-    """``llm-ad-eval:llama3 → llm-ad-eval``: the metric without the judge."""
-    return name.partition(":")[0]
+    """``llm-ad-eval@openai:gpt-4o → llm-ad-eval``: the metric without the judge."""
+    return name.partition("@")[0]
 
 
 def better_when_higher(result: Result) -> bool:

@@ -18,30 +18,30 @@ _SPECIAL = re.compile(r"([\\`*_\[\]<>|#~])")
 
 def markdown(content: Content) -> str:
     """All of the report."""
-    lines = [f"# {_text(content.title)}", "", _text(content.lead), ""]
-    lines += [f"- {_text(said)}" for said in content.counts]
+    lines = [f"# {md_text(content.title)}", "", md_text(content.lead), ""]
+    lines += [f"- {md_text(said)}" for said in content.counts]
     lines += ["", "## Metrics", "", *_metrics(content)]
     if content.beside is not None:
         lines += ["", "## Beside the paper", "", *_beside(content.beside), ""]
-        lines += [f"- {_text(note)}" for note in content.paper_notes]
+        lines += [f"- {md_text(note)}" for note in content.paper_notes]
     if content.footnotes:
         lines += ["", "## Notes", ""]
-        lines += [f"- {_text(note.mark)} {_text(note.text)}" for note in content.footnotes]
+        lines += [f"- {md_text(note.mark)} {md_text(note.text)}" for note in content.footnotes]
     if content.left_out:
         lines += ["", "## Not counted", ""]
-        lines += [f"- {_text(left.metric)}: {_text(left.reason)}" for left in content.left_out]
+        lines += [f"- {md_text(left.metric)}: {md_text(left.reason)}" for left in content.left_out]
     for listing in content.listings:
         lines += _listing(listing)
     lines += _plots(content)
     lines += ["", "## How it was made", ""]
-    lines += [f"- {_text(term)}: {_text(said)}" for term, said in content.made]
+    lines += [f"- {md_text(term)}: {md_text(said)}" for term, said in content.made]
     return "\n".join(lines) + "\n"
 
 
 def md_table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> list[str]:
     """A table; columns whose places are in ``numbers`` are set to the right."""
     rule = ["---:" if place in numbers else "---" for place in range(len(heads))]
-    lines = [[_text(head) for head in heads], rule, *([_text(cell) for cell in row] for row in rows)]
+    lines = [[md_text(head) for head in heads], rule, *([md_text(cell) for cell in row] for row in rows)]
     return [f"| {' | '.join(line)} |" for line in lines]
 
 
@@ -66,7 +66,7 @@ def _listing(listing: Listing) -> list[str]:
     lines: list[str] = []
     for name, found in (("Worst", listing.worst), ("Best", listing.best)):
         rows = [(ln.id, ln.value, ln.reference, ln.prediction, ln.film, ln.when, ln.notes) for ln in found]
-        lines += ["", f"## {name} lines by {_text(listing.title)}", "", *md_table(heads, rows, [1])]
+        lines += ["", f"## {name} lines by {md_text(listing.title)}", "", *md_table(heads, rows, [1])]
     if listing.silent:
         lines += ["", f"{count(listing.silent, 'AD')} without a prediction not listed."]
     return lines
@@ -74,11 +74,11 @@ def _listing(listing: Listing) -> list[str]:
 
 def _plots(content: Content) -> list[str]:
     lines = ["", "## Plots", ""] if content.plots or content.no_plots else []
-    lines += [_text(content.no_plots)] if content.no_plots else []
+    lines += [md_text(content.no_plots)] if content.no_plots else []
     for plot in content.plots:
         rows = md_table(plot.table.heads, plot.table.rows, range(plot.table.texts, len(plot.table.heads)))
-        lines += [f"### {_text(plot.title)}", "", f"![{_text(plot.alt)}]({PLOTS}/{plot.name}.png)", ""]
-        lines += [_text(plot.caption), "", *rows, ""]
+        lines += [f"### {md_text(plot.title)}", "", f"![{md_text(plot.alt)}]({PLOTS}/{plot.name}.png)", ""]
+        lines += [md_text(plot.caption), "", *rows, ""]
     return lines
 
 
@@ -92,6 +92,6 @@ def _beside(beside: Beside) -> list[str]:
     return md_table(heads, rows, range(3, len(heads)))
 
 
-def _text(text: str) -> str:
-    """Text in which nothing is taken for a sign of Markdown."""
+def md_text(text: str) -> str:
+    """Text on one line in which nothing is taken for a sign of Markdown."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

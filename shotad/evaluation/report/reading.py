@@ -51,13 +51,12 @@ class Report:
             raise EvaluationError(
                 f"The settings of {self.name} are not those of this version: {error}.", "Score it again."
             ) from None
-        counts = {name: head["n"][name] for name in ("missing", "failed", "skipped", "extra", "doubled")}
         return ReportInput(
             corpus=Corpus(self.items, dataset=head["dataset"]["name"]),
             results=self.results,
             config=Config(seed=head["config"]["seed"], measures=measures),
             predictions=Predictions(**head["predictions"]),
-            joined=Joined(**counts),
+            joined=Joined(head["n"]["extra"], head["n"]["doubled"]),
             left_out=tuple(LeftOut(**left) for left in head["left_out"]),
             configs=tuple(head["config"]["named"]),
             assignments=tuple(head["config"]["set"]),

@@ -54,9 +54,9 @@ def report_record(run: ReportInput, intervals: Mapping[str, Span | None]) -> Jso
         "n": {
             "ads": len(corpus.items),
             "in_this_report": len(run.items),
-            "missing": run.joined.missing,
-            "failed": run.joined.failed,
-            "skipped": run.joined.skipped,
+            "missing": len(run.missing),
+            "failed": len(run.failed),
+            "skipped": len(run.skipped),
             "extra": run.joined.extra,
             "doubled": run.joined.doubled,
         },

@@ -122,7 +122,8 @@ def paper_notes(run: ReportInput, beside: Beside) -> list[str]:
     if any(" | " in cell for line in beside.lines for cell in line.cells):
         notes.append(f"Two numbers in a cell are those of two judges, {' and '.join(JUDGES)}.")
     if any(line.kind == "ceiling" for line in beside.lines):
-        notes.append("Another human AD of the same moment says how well people agree with each other.")
+        rows = [row for row in paper_rows(run.corpus.dataset, run.protocol) if row.ceiling]
+        notes += [f"{row.method} {row.note}: how well people agree with each other." for row in rows]
     spread = RUN_TO_RUN.get(run.corpus.dataset)
     if spread and run.protocol == "single":
         named = ", ".join(f"{name} {value:g}" for name, value in spread.items())
@@ -141,7 +142,7 @@ def _paper_line(row: PaperRow, columns: Sequence[Result]) -> SystemLine:
         for result in columns
     )
     extra = ["trained on human AD"] if row.trained else []
-    extra += [row.note] if row.note else []
+    extra += [row.note] if row.note and not row.ceiling else []
     system = f"{row.method} ({'; '.join(extra)})" if extra else row.method
     return SystemLine(
         "ceiling" if row.ceiling else "paper", system, row.models, f"{PAPER_MARK}, {row.table}", cells

@@ -38,7 +38,7 @@ def percent(part: float) -> str:
     return f"{100 * part:.3g} %"
 
 
-def share_of_draws(part: float | None, draws: int) -> str:
+def share_of_draws(part: float | None, draws: float) -> str:
     """A share of the draws; none of 1000 is told as ``< 0.001``."""
     if part is None:
         return NONE
@@ -58,24 +58,24 @@ def clock(interval: Interval) -> str:
 
 def counts_words(run: ReportInput) -> list[str]:
     """How many ADs the report speaks of, and what became of the others, a sentence each."""
-    joined, here, there = run.joined, len(run.items), len(run.corpus.items)
+    here, there = len(run.items), len(run.corpus.items)
+    missing, failed, skipped = len(run.missing), len(run.failed), len(run.skipped)
     lines = [f"{run.dataset} has {count(there, 'AD')}; this report speaks of {here:,} of them."]
-    if joined.missing:
-        lines.append(f"{count(joined.missing, 'AD')} had no prediction{_fate(run)}.")
-    if joined.failed:
-        lines.append(f"{count(joined.failed, 'prediction')} had failed{_fate(run)}.")
-    if joined.skipped:
+    if missing:
+        lines.append(f"{count(missing, 'AD')} had no prediction and {_counts(missing)} as 0.")
+    if failed:
+        lines.append(f"{count(failed, 'prediction')} had failed and {_counts(failed)} as 0.")
+    if skipped:
         lines.append(
-            f"{count(joined.skipped, 'AD')} without a prediction "
-            f"{_were(joined.skipped)} left out because --missing skip was given: the numbers are "
-            "higher than those of a run in which they count."
+            f"{count(skipped, 'AD')} without a prediction {_were(skipped)} left out, as --missing skip asks: "
+            "the numbers are higher than those of a run in which they count."
         )
-    if not (joined.missing or joined.failed or joined.skipped):
+    if here and not (missing or failed or skipped):
         lines.append("Every one had a prediction.")
-    if joined.extra:
-        lines.append(f"{count(joined.extra, 'prediction')} {_were(joined.extra)} of no AD in the dataset.")
-    if joined.doubled:
-        lines.append(f"{count(joined.doubled, 'id')} came more than once in the predictions.")
+    if run.joined.extra:
+        lines.append(f"{count(run.joined.extra, 'prediction')} {_were(run.joined.extra)} of no AD of it.")
+    if run.joined.doubled:
+        lines.append(f"{count(run.joined.doubled, 'id')} came more than once in the predictions.")
     return lines
 
 
@@ -83,7 +83,7 @@ def failures_words(results: Sequence[Result]) -> list[str]:
     """What each metric could not score, where there is anything."""
     return [
         f"{result.title}: {count(result.failed, 'AD')} could not be scored properly and "
-        f"{'counts' if result.failed == 1 else 'count'} as 0."
+        f"{_counts(result.failed)} as 0."
         for result in results
         if result.failed
     ]
@@ -94,8 +94,8 @@ def direction(result: Result) -> str:
     return "higher" if better_when_higher(result) else "lower"
 
 
-def _fate(run: ReportInput) -> str:
-    return "" if run.joined.skipped else " and counts as 0" if run.joined.missing == 1 else " and count as 0"
+def _counts(n: int) -> str:
+    return "counts" if n == 1 else "count"
 
 
 def _were(n: int) -> str:

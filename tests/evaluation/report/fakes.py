@@ -34,7 +34,11 @@ def made_corpus(n: int = 60, films: int = 4, *, dataset: str = "cmd-ad", seed: i
     chance = random.Random(seed)
     items = [
         made_item(
-            k, f"tt{k % films:04d}", seed, scale=chance.choice([0.0, 1.0, 2.0, 2.5, 4.0]), threaded=chance.random() < 0.4
+            k,
+            f"tt{k % films:04d}",
+            seed,
+            scale=chance.choice([0.0, 1.0, 2.0, 2.5, 4.0]),
+            threaded=chance.random() < 0.4,
         )
         for k in range(n)
     ]
@@ -56,11 +60,17 @@ def made_result(
     for item in corpus.items:
         if ids is not None and item.id not in ids:
             continue
-        value = 0.0 if item.prediction is None else scale * random.Random(f"{seed} {item.id}").random() ** 2 + shift
+        value = (
+            0.0
+            if item.prediction is None
+            else scale * random.Random(f"{seed} {item.id}").random() ** 2 + shift
+        )
         failure = "" if item.prediction is not None else item.failure or "no prediction"
         rows.append(Row(item.id, (value / 100, 1.0), value, failure))
     told = {"title": name.upper(), "identity": {"version": 1}, **more}
-    return Result(name=name, columns=("score", "ads"), figure=Figure("share", 100.0), rows=tuple(rows), **told)
+    return Result(
+        name=name, columns=("score", "ads"), figure=Figure("share", 100.0), rows=tuple(rows), **told
+    )
 
 
 def made_run(

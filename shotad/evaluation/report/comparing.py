@@ -1,0 +1,239 @@
+"""Two systems on the same ADs: how far apart they are, how sure that is, and on which lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from shotad.config.measures import ReportSettings
+from shotad.errors import EvaluationError
+from shotad.evaluation.measure.items import Item
+from shotad.evaluation.measure.rows import Json, Result
+from shotad.evaluation.report.inputs import better_when_higher
+from shotad.evaluation.report.paired import Paired, paired
+from shotad.evaluation.report.reading import Report
+
+LISTED_IDS = 10
+"""Ids that are named one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """One line whose number changed. ``film`` is the film's title, where it is known."""
+
+    item: Item
+    film: str
+    prediction_a: str
+    prediction_b: str
+    value_a: float
+    value_b: float
+
+    @property
+    def gain(self) -> float:
+        """B's number less A's."""
+        return self.value_b - self.value_a
+
+    def record(self) -> Json:
+        """As JSON."""
+        return {
+            "id": self.item.id,
+            "film": self.item.film,
+            "start": self.item.interval.start,
+            "reference": self.item.reference,
+            "a": {"prediction": self.prediction_a, "value": self.value_a},
+            "b": {"prediction": self.prediction_b, "value": self.value_b},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class MetricComparison:
+    """One metric of both. ``better`` and ``worse`` are the lines on which B gained and lost most,
+    ``n_better`` and ``n_worse`` how many lines B is better or worse on."""
+
+    name: str
+    title: str
+    higher_is_better: bool
+    figures: Paired
+    better: tuple[Changed, ...]
+    worse: tuple[Changed, ...]
+    n_better: int
+    n_worse: int
+
+    def verdict(self, level: float) -> str:
+        """What the draws say: ``B``, ``A``, or ``open`` where they do not settle it at this level."""
+        difference, p = self.figures.difference, self.figures.p
+        if difference is None or p is None or p > 1 - level or difference == 0:
+            return "open"
+        return "B" if (difference > 0) == self.higher_is_better else "A"
+
+    def record(self, level: float) -> Json:
+        """As JSON."""
+        figures = self.figures
+        return {
+            "name": self.name,
+            "title": self.title,
+            "higher_is_better": self.higher_is_better,
+            "n": figures.n,
+            "a": figures.a,
+            "b": figures.b,
+            "difference": figures.difference,
+            "interval": figures.interval.record() if figures.interval else None,
+            "share_of_draws_in_which_b_is_not_better": figures.not_better,
+            "p_two_sided": figures.p,
+            "draws": figures.draws,
+            "better": self.verdict(level),
+            "lines": {
+                "better_in_b": self.n_better,
+                "worse_in_b": self.n_worse,
+                "gained_most": [line.record() for line in self.better],
+                "lost_most": [line.record() for line in self.worse],
+            },
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class NotCompared:
+    """A metric that was not compared, and why."""
+
+    title: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A and B. ``common`` ADs are in both reports; the others are named by id and are not compared."""
+
+    a: str
+    b: str
+    dataset: str
+    common: int
+    only_a: tuple[str, ...]
+    only_b: tuple[str, ...]
+    metrics: tuple[MetricComparison, ...]
+    not_compared: tuple[NotCompared, ...]
+    settings: ReportSettings
+    seed: int
+
+    def record(self) -> Json:
+        """``compare.json``."""
+        return {
+            "schema": 1,
+            "a": self.a,
+            "b": self.b,
+            "dataset": self.dataset,
+            "n": {"common": self.common, "only_a": len(self.only_a), "only_b": len(self.only_b)},
+            "only_a": list(self.only_a),
+            "only_b": list(self.only_b),
+            "bootstrap": {
+                "draws": self.settings.draws,
+                "unit": self.settings.unit,
+                "level": self.settings.level,
+                "seed": self.seed,
+            },
+            "metrics": [metric.record(self.settings.level) for metric in self.metrics],
+            "not_compared": [{"title": one.title, "reason": one.reason} for one in self.not_compared],
+        }
+
+
+def compare(a: Report, b: Report, settings: ReportSettings, *, seed: int = 42) -> Comparison:
+    """B held against A on the ADs that both scored, joined by id.
+
+    Raises EvaluationError where the same id means another human AD, or no AD is in both.
+    """
+    items_a, items_b = _scored(a), _scored(b)
+    common = [name for name in items_a if name in items_b]
+    _same_texts(a, b, [(items_a[name], items_b[name]) for name in common])
+    titles = {**b.head["films"], **a.head["films"]}
+    metrics: list[MetricComparison] = []
+    refused: list[NotCompared] = []
+    for result in a.results:
+        other = b.result(result.name)
+        reason = "only A has it" if other is None else _difference(result, other)
+        if other is None or reason:
+            refused.append(NotCompared(result.title, reason))
+        else:
+            metrics.append(_compared(result, other, items_a, items_b, titles, settings, seed))
+    known = {result.name for result in a.results}
+    refused += [
+        NotCompared(result.title, "only B has it") for result in b.results if result.name not in known
+    ]
+    one, two = a.system, b.system
+    return Comparison(
+        one if one != two else f"{one} ({a.name})",
+        two if one != two else f"{two} ({b.name})",
+        a.head["dataset"]["title"] or a.head["dataset"]["name"],
+        len(common),
+        tuple(name for name in items_a if name not in items_b),
+        tuple(name for name in items_b if name not in items_a),
+        tuple(metrics),
+        tuple(refused),
+        settings,
+        seed,
+    )
+
+
+def _scored(report: Report) -> dict[str, Item]:
+    ids = {row.id for result in report.results for row in result.rows}
+    return {item.id: item for item in report.items if item.id in ids}
+
+
+def _same_texts(a: Report, b: Report, pairs: Sequence[tuple[Item, Item]]) -> None:
+    if not pairs:
+        raise EvaluationError(f"{a.name} and {b.name} have no AD in common.", "Compare runs on one dataset.")
+    other = next((one.id for one, two in pairs if one.references != two.references), None)
+    if other is not None:
+        raise EvaluationError(
+            f"AD {other!r} has another human text in {a.name} than in {b.name}.",
+            "Score both with the same annotation.",
+        )
+
+
+def _difference(a: Result, b: Result) -> str:
+    """Why the numbers of both do not mean the same; empty where they do."""
+    odd = sorted(key for key in {*a.identity, *b.identity} if a.identity.get(key) != b.identity.get(key))
+    if odd:
+        told = "; ".join(f"{key}: {a.identity.get(key)!r} in A, {b.identity.get(key)!r} in B" for key in odd)
+        return f"they were counted differently ({told})"
+    if a.columns != b.columns or a.figure != b.figure:
+        return "they were counted by different versions of shotad"
+    if a.basis != b.basis:
+        return "they rest on different texts of the whole dataset (frequencies of words)"
+    return ""
+
+
+def _compared(
+    a: Result,
+    b: Result,
+    items_a: dict[str, Item],
+    items_b: dict[str, Item],
+    titles: Mapping[str, str],
+    settings: ReportSettings,
+    seed: int,
+) -> MetricComparison:
+    films = {name: item.film for name, item in items_a.items()}
+    figures = paired(a, b, films, draws=settings.draws, unit=settings.unit, level=settings.level, seed=seed)
+    values = {row.id: row.value for row in b.rows}
+    changed = [
+        _changed(items_a[row.id], items_b[row.id], titles, row.value, value)
+        for row in a.rows
+        if row.value is not None and (value := values.get(row.id)) is not None
+    ]
+    sign = 1 if better_when_higher(a) else -1
+    better = sorted((c for c in changed if sign * c.gain > 0), key=lambda c: (-sign * c.gain, c.item.id))
+    worse = sorted((c for c in changed if sign * c.gain < 0), key=lambda c: (sign * c.gain, c.item.id))
+    listed = settings.listed
+    return MetricComparison(
+        a.name,
+        a.title,
+        better_when_higher(a),
+        figures,
+        tuple(better[:listed]),
+        tuple(worse[:listed]),
+        len(better),
+        len(worse),
+    )
+
+
+def _changed(one: Item, two: Item, titles: Mapping[str, str], a: float, b: float) -> Changed:
+    film = titles.get(one.film) or one.film
+    return Changed(one, film, one.prediction or "", two.prediction or "", a, b)
