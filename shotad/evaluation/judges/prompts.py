@@ -3,6 +3,9 @@
 The contents are those of AutoAD-III's LLM-AD-Eval (Han et al., 2024), of Shot-by-Shot's LLM action metric
 (Xie et al., 2025, appendix D) and of CoherentAD's StoryRecall (Khandelwal et al., 2025), of which only the
 idea is taken: recall over events is our own definition. The words are our own, in ``prompts/judge``.
+
+No template that shows the form of an answer is an answer: weak models copy it, and a copy must count as a
+failure, not as a score.
 """
 
 from __future__ import annotations
@@ -46,7 +49,7 @@ _EVENT_TOKENS = 48
 
 def ad_question(reference: str, prediction: str, lowest: int) -> Question[int]:
     """How well does a line tell what the human line tells, from ``lowest`` (0 or 1) to 5?"""
-    template = json.dumps({"score": AD_HIGHEST - 1})
+    template = f'{{"score": <{lowest} to {AD_HIGHEST}>}}'
     text = render(
         "judge/ad",
         scale=render(f"judge/ad-scale-{lowest}"),
@@ -64,7 +67,7 @@ def ad_question(reference: str, prediction: str, lowest: int) -> Question[int]:
 
 def action_question(action: str, prediction: str) -> Question[tuple[int, str]]:
     """Does a text tell of an action, from 0 to 3? The answer is the score, and a reason in one sentence."""
-    template = json.dumps({"reason": "…", "score": 2}, ensure_ascii=False)
+    template = f'{{"reason": "<one sentence>", "score": <0 to {ACTION_HIGHEST}>}}'
     text = render("judge/action", action=quoted(action), prediction=quoted(prediction), template=template)
 
     def read(answer: str) -> tuple[int, str]:
@@ -80,7 +83,7 @@ def action_question(action: str, prediction: str) -> Question[tuple[int, str]]:
 def events_question(lines: Sequence[str]) -> Question[tuple[str, ...]]:
     """What are the key events of these human lines? At most two for each line."""
     most = 2 * len(lines)
-    template = json.dumps({"events": ["…", "…"]}, ensure_ascii=False)
+    template = '{"events": ["…", "…", …]}'
     text = render("judge/events", lines=numbered(lines), most=str(most), template=template)
 
     def read(answer: str) -> tuple[str, ...]:
@@ -94,7 +97,7 @@ def events_question(lines: Sequence[str]) -> Question[tuple[str, ...]]:
 
 def conveyed_question(event: str, lines: Sequence[str]) -> Question[tuple[str, str]]:
     """Do these lines convey an event? The answer is no, partly or yes, and a reason in one sentence."""
-    template = json.dumps({"reason": "…", "conveyed": "partly"}, ensure_ascii=False)
+    template = '{"reason": "<one sentence>", "conveyed": <"yes", "partly" or "no">}'
     text = render("judge/conveyed", lines=numbered(lines), event=quoted(event), template=template)
 
     def read(answer: str) -> tuple[str, str]:

@@ -1,0 +1,104 @@
+"""What an engine is asked: first people become pronouns, then the text is taken apart into actions.
+
+The two steps and what they keep are those of Shot-by-Shot (appendix B); words and examples are our own, in
+``prompts/actions``. An answer must be made of the text's own words: a weak model hands back an example, and a
+talkative one tells how it went about it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+
+from shotad.describe.english.smallwords import (
+    COORDINATING,
+    DETERMINERS,
+    NOMINATIVE,
+    PREPOSITIONS,
+    PRONOUNS,
+    RELATIVE,
+    listed,
+)
+from shotad.describe.templates import render
+from shotad.evaluation.judges.answers import Unreadable, record_in, sentence, sentences
+from shotad.evaluation.judges.asking import Question
+from shotad.evaluation.judges.prompts import quoted, schema_of
+from shotad.types import Message
+
+TEMPLATES: Mapping[str, tuple[str, ...]] = {
+    "actions/system-names": (),
+    "actions/names": ("text", "template"),
+    "actions/system-split": (),
+    "actions/split": ("text", "template"),
+}
+"""The templates of this module and their variables."""
+
+_SMALL = (
+    DETERMINERS
+    | PRONOUNS
+    | NOMINATIVE
+    | PREPOSITIONS
+    | COORDINATING
+    | RELATIVE
+    | listed("am is are was were be been being has have had do does did as while when then there so someone")
+    | listed("hers theirs own what")
+)
+"""Words that any sentence may have."""
+_STEM = 3
+"""Letters in which forms of a word agree: open, opens, opening."""
+_TOKENS_A_WORD = 3
+
+
+def names_question(text: str) -> Question[str]:
+    """The text with a pronoun for every person."""
+    template = '{"text": "…"}'
+    asked = render("actions/names", text=quoted(text), template=template)
+
+    def read(answer: str) -> str:
+        made = sentence(record_in(answer, ["text"])["text"], "text")
+        if len(made) > 2 * len(text) + 40:
+            raise Unreadable("The rewritten text is much longer than the text.")
+        if 2 * len(_new_words(made, text)) > len(_words(made)):
+            raise Unreadable("The rewritten text says what the text does not.")
+        return made
+
+    schema = schema_of({"text": {"type": "string"}})
+    return Question(_messages("actions/system-names", asked), schema, template, read, tokens=_room(text))
+
+
+def split_question(text: str) -> Question[tuple[str, ...]]:
+    """The actions of a text, each a sentence of one verb phrase."""
+    template = '{"actions": ["…", "…", …]}'
+    asked = render("actions/split", text=quoted(text), template=template)
+    most = max(3, len(text.split()))
+
+    def read(answer: str) -> tuple[str, ...]:
+        found = sentences(record_in(answer, ["actions"])["actions"], "actions", most)
+        for one in found:
+            words = _words(one)
+            # Of a single word another form may be meant: sat, sits.
+            if len(words) > 1 and len(_new_words(one, text)) == len(words):
+                raise Unreadable(f"The text does not say {json.dumps(one, ensure_ascii=False)}.")
+        return found
+
+    schema = schema_of({"actions": {"type": "array", "items": {"type": "string"}}})
+    return Question(_messages("actions/system-split", asked), schema, template, read, tokens=_room(text))
+
+
+def _room(text: str) -> int:
+    return 64 + 2 * _TOKENS_A_WORD * len(text.split())
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in re.findall(r"\w+", text.lower()) if word not in _SMALL]
+
+
+def _new_words(made: str, source: str) -> list[str]:
+    """Words of one text that the other has in no form."""
+    known = {word[:_STEM] for word in re.findall(r"\w+", source.lower())}
+    return [word for word in _words(made) if word[:_STEM] not in known]
+
+
+def _messages(system: str, text: str) -> tuple[Message, ...]:
+    return Message("system", render(system)), Message("user", text)
