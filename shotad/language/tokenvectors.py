@@ -31,8 +31,9 @@ _PURPOSE = "Comparing words in their sentences"
 _ENGINE = "token vectors"
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 _WHOLE = "Give a folder or repository with a whole encoder and its tokenizer, saved as safetensors."
-_SPACED = ("Roberta", "GPT2")
-"""Tokenizers that tell a word at the beginning of a text from the same word behind a space."""
+_SPACED = ("roberta", "gpt2")
+"""Models that tell a word at the beginning of a text from the same word behind a space. As bert_score 0.3.13
+does with transformers 4, which its baselines fit, texts begin with a space for them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,11 +105,14 @@ class TokenEncoder:
         self._model = model.to(self._device)
         self._longest = _longest(self._tokenizer, config)
         self._marks = {self._tokenizer.cls_token_id, self._tokenizer.sep_token_id} - {None}
+        self._spaced = config.model_type in _SPACED
         self._batch = batch
 
     def of(self, texts: Sequence[str]) -> list[TokenVectors]:
         """The vectors of each text, in order. What is longer than the model takes is cut off."""
-        tokens = [self._ids(text) for text in texts]
+        if not texts:
+            return []
+        tokens = self._ids(texts)
         order = sorted((i for i in range(len(texts)) if tokens[i]), key=lambda i: (len(tokens[i]), tokens[i]))
         found = [TokenVectors(np.zeros((0, 0), np.float32), np.zeros(0, np.bool_))] * len(texts)
         for places in _batches(order, [len(ids) for ids in tokens], self._batch):
@@ -118,11 +122,11 @@ class TokenEncoder:
                 found[i] = TokenVectors(rows, words)
         return found
 
-    def _ids(self, text: str) -> list[int]:
-        bare = text.strip()
-        if bare and any(kind in type(self._tokenizer).__name__ for kind in _SPACED):
-            bare = f" {bare}"  # as bert_score does, which its baselines were measured with
-        ids: list[int] = self._tokenizer(bare, truncation=True, max_length=self._longest)["input_ids"]
+    def _ids(self, texts: Sequence[str]) -> list[list[int]]:
+        bare = [text.strip() for text in texts]
+        if self._spaced:
+            bare = [f" {text}" if text else text for text in bare]
+        ids: list[list[int]] = self._tokenizer(bare, truncation=True, max_length=self._longest)["input_ids"]
         return ids
 
     def _encoded(self, rows: list[list[int]]) -> npt.NDArray[np.float32]:

@@ -1,0 +1,303 @@
+"""Recall@k/N: counted by hand with given similarities, and with real vectors on texts of our own."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shotad.config import Config
+from shotad.engines.base import Identity
+from shotad.errors import EvaluationError, WeightsError
+from shotad.evaluation.measure.bench import Bench
+from shotad.evaluation.measure.items import Corpus, Item
+from shotad.evaluation.measure.metric import make_metric
+from shotad.evaluation.measure.rows import Result
+from shotad.evaluation.measure.scoring import score
+from shotad.evaluation.measure.store import Store
+from shotad.evaluation.recall.metrics import Recall
+from shotad.evaluation.recall.pairs import PairScores, pair_scores, source_of
+from shotad.language.tokenvectors import EncoderPlace
+from shotad.types import Interval
+from tests.evaluation.measuring import corpus_of
+
+
+@dataclass
+class Given:
+    """Similarities by prediction and reference, as if a model had them. What is not given is 0."""
+
+    table: dict[tuple[str, str], float] = field(default_factory=dict)
+    asked: list[tuple[str, str]] = field(default_factory=list)
+    layer: int = 17
+    place: EncoderPlace = EncoderPlace(Path(), Identity("given", "given"), 24)  # noqa: RUF009
+    identity: dict[str, Any] = field(default_factory=dict)
+
+    def of(self, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], float]:
+        wanted = list(dict.fromkeys(pairs))
+        self.asked += wanted
+        return {pair: self.table.get(pair, 0.0) for pair in wanted}
+
+
+def bench_of(given: Given | None = None, store: Store | None = None, **recall: Any) -> Bench:
+    bench = Bench(Config.model_validate({"measures": {"recall": recall}}), store or Store())
+    if given is not None:
+        bench.once("pair scores", lambda: given)
+    return bench
+
+
+def film(matrix: Sequence[Sequence[float]], name: str = "film") -> tuple[Corpus, Given]:
+    """One film with a row of similarities to all its ADs for each prediction."""
+    table = {(f"p{i}", f"r{j}"): value for i, row in enumerate(matrix) for j, value in enumerate(row)}
+    return corpus_of([(f"r{i}", f"p{i}") for i in range(len(matrix))], film=name), Given(table)
+
+
+def sums(result: Result) -> list[tuple[float, ...]]:
+    return [row.sums for row in result.rows]
+
+
+SEVEN = [
+    [0.9, 0.1, 0.2, 0.1, 0.0, 0.0, 0.0],  # first of 0-3
+    [0.8, 0.5, 0.1, 0.1, 0.0, 0.0, 0.0],  # second of 0-3
+    [0.1, 0.2, 0.6, 0.7, 0.3, 0.2, 0.0],  # second of 0-3, second of 2-5
+    [0.9, 0.1, 0.2, 0.5, 0.1, 0.4, 0.0],  # second of 0-3, first of 2-5, first of 3-6
+    [0.9, 0.9, 0.4, 0.2, 0.3, 0.1, 0.2],  # second of 2-5, first of 3-6
+    [0.0, 0.0, 0.7, 0.1, 0.2, 0.5, 0.6],  # second of 2-5, second of 3-6
+    [0.9, 0.9, 0.9, 0.1, 0.2, 0.3, 0.4],  # first of 3-6
+]
+
+
+def test_full_windows_counted_by_hand() -> None:
+    corpus, similar = film(SEVEN)
+    bench = bench_of(similar, neighbours=4, windows="full")
+    result = score(Recall.of("recall", bench), corpus, bench)
+    assert sums(result) == [(1, 1), (0, 1), (0, 2), (1, 2), (0, 1), (0, 1), (0, 0)]
+    assert result.value == pytest.approx(100 * 2 / 8)
+    assert [row.value for row in result.rows] == [100, 0, 0, 50, 0, 0, None]
+    assert result.scored == 6
+    assert "1 ADs of 1 films stand in no full window of 4 and are not asked about." in result.remarks
+
+
+def test_all_windows_counted_by_hand() -> None:
+    corpus, similar = film(SEVEN)
+    bench = bench_of(similar, neighbours=4)
+    result = score(Recall.of("recall", bench), corpus, bench)
+    assert sums(result) == [(1, 1), (0, 1), (0, 2), (2, 3), (1, 2), (0, 2), (1, 1)]
+    assert result.value == pytest.approx(100 * 5 / 12)
+    assert result.rows[5].notes == {"ranks": [2, 2], "similarity": 0.5, "more like": "r2"}
+    assert result.rows[6].notes == {"ranks": [1], "similarity": 0.4}
+
+
+def test_among_the_first_two_by_hand() -> None:
+    corpus, similar = film(SEVEN)
+    bench = bench_of(similar, neighbours=4, k=2)
+    assert score(Recall.of("recall", bench), corpus, bench).value == 100
+
+
+def test_neighbours_of_other_windows_are_not_compared() -> None:
+    corpus, similar = film(SEVEN)
+    bench = bench_of(similar, neighbours=4)
+    score(Recall.of("recall", bench), corpus, bench)
+    assert {reference for prediction, reference in similar.asked if prediction == "p0"} == {
+        "r0",
+        "r1",
+        "r2",
+        "r3",
+    }
+    assert ("p6", "r2") not in similar.asked
+
+
+def test_a_film_shorter_than_n_is_one_window_and_one_ad_is_no_question() -> None:
+    three, similar = film([[0.5, 0.4, 0.3], [0.5, 0.4, 0.3], [0.5, 0.4, 0.3]])
+    lonely = replace(three.items[0], id="lonely", film="other")
+    corpus = Corpus((*three.items, lonely))
+    bench = bench_of(similar)
+    result = score(Recall.of("recall", bench), corpus, bench)
+    assert sums(result) == [(1, 1), (0, 1), (0, 1), (0, 0)]
+    assert result.rows[3].value is None
+    assert "1 ADs of 1 films stand in no window of more than 1 and are not asked about." in result.remarks
+    full = score(Recall.of("recall", bench_of(similar, windows="full")), corpus, bench_of())
+    assert full.value is None
+    assert "4 ADs of 2 films stand in no full window of 5 and are not asked about." in full.remarks
+
+
+def test_what_is_missing_or_wordless_is_never_found() -> None:
+    corpus, similar = film([[0.0] * 5] * 5)
+    predictions = [None, "", " … ", "p3", None]
+    items = [replace(item, prediction=p) for item, p in zip(corpus.items, predictions, strict=True)]
+    items[4] = replace(items[4], failure="no answer")
+    bench = bench_of(similar)
+    result = score(Recall.of("recall", bench), Corpus(tuple(items)), bench)
+    assert [row.value for row in result.rows] == [0, 0, 0, 100, 0]  # all are equally unlike p3
+    assert [row.failure for row in result.rows] == ["no prediction", "", "", "", "no answer"]
+    assert result.value == pytest.approx(20)
+    assert not any(prediction in ("", " … ") for prediction, _ in similar.asked)
+
+
+def test_the_same_words_twice_in_a_window_are_both_found() -> None:
+    corpus = corpus_of([("r", "p"), ("s", "p"), ("r", "p")])
+    bench = bench_of(Given({("p", "r"): 0.9, ("p", "s"): 0.5}))
+    result = score(Recall.of("recall", bench), corpus, bench)
+    assert [row.value for row in result.rows] == [100, 0, 100]
+    assert (
+        "2 ADs share a window with another of the same words; of equals the own is first." in result.remarks
+    )
+
+
+def test_the_best_of_several_references_counts() -> None:
+    corpus, similar = film([[0.1, 0.5], [0.1, 0.5]])
+    items = (replace(corpus.items[0], references=("r0", "also")), corpus.items[1])
+    similar.table["p0", "also"] = 0.8
+    bench = bench_of(similar)
+    assert score(Recall.of("recall", bench), Corpus(items), bench).value == 100
+
+
+@given(st.randoms(use_true_random=False))
+def test_order_of_items_and_shards_change_nothing(chance: random.Random) -> None:
+    matrix = [[chance.random() for _ in range(9)] for _ in range(9)]
+    corpus, similar = film(matrix)
+    bench = bench_of(similar, neighbours=4)
+    whole = score(Recall.of("recall", bench), corpus, bench)
+    items = list(corpus.items)
+    chance.shuffle(items)
+    mixed = score(Recall.of("recall", bench), Corpus(tuple(items)), bench)
+    assert {row.id: row.sums for row in mixed.rows} == {row.id: row.sums for row in whole.rows}
+    cut = chance.randint(0, 9)
+    metric = Recall.of("recall", bench)
+    both = score(metric, corpus, bench, range(cut)) + score(metric, corpus, bench, range(cut, 9))
+    assert both.value == whole.value
+    assert both.rows == whole.rows
+
+
+def test_a_changed_prediction_is_counted_alone_and_a_changed_reference_with_its_neighbours() -> None:
+    corpus, similar = film([[float(i == j) for j in range(20)] for i in range(20)])
+    bench = bench_of(similar)
+    assert score(Recall.of("recall", bench), corpus, bench).fresh == 20
+    items = list(corpus.items)
+    items[9] = replace(items[9], prediction="new")
+    assert score(Recall.of("recall", bench), Corpus(tuple(items)), bench).fresh == 1
+    items = list(corpus.items)
+    items[0] = replace(items[0], references=("new",))
+    assert score(Recall.of("recall", bench), Corpus(tuple(items)), bench).fresh == 5
+    renamed = tuple(replace(item, id=f"other {item.id}", film="other") for item in corpus.items)
+    assert score(Recall.of("recall", bench), Corpus(renamed), bench).fresh == 0
+
+
+def test_more_looked_at_than_neighbours_is_refused() -> None:
+    with pytest.raises(EvaluationError, match=r"recall\.k = 5 of recall\.neighbours = 5 finds everything"):
+        make_metric("recall", bench_of(k=5, neighbours=5))
+
+
+def test_an_unknown_model_is_refused_at_once() -> None:
+    with pytest.raises(WeightsError, match="no encoder 'roberta-larg'"):
+        make_metric("recall", bench_of(model="roberta-larg"))
+
+
+def test_the_papers_model_is_looked_for_in_its_repository(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert source_of("roberta-large") == "FacebookAI/roberta-large"
+    (tmp_path / "roberta-large").mkdir()
+    assert source_of("roberta-large") == "roberta-large"
+    assert source_of("minilm") == "minilm"
+
+
+@pytest.mark.parametrize(
+    ("settings", "layer", "comparable"),
+    [
+        ({"model": "roberta-large"}, 17, True),
+        ({"model": "FacebookAI/roberta-large", "k": 5, "neighbours": 16}, 17, True),
+        ({"model": "roberta-large", "layer": 24}, 24, False),
+        ({"model": "roberta-large", "neighbours": 10}, 17, False),
+        ({}, 17, False),
+    ],
+)
+def test_only_the_papers_own_stands_beside_it(settings: Any, layer: int, comparable: bool) -> None:
+    metric = Recall(bench_of(Given(layer=layer), **settings))
+    assert metric.comparable is comparable
+    assert bool(metric.remarks) is not comparable
+
+
+def test_rescaling_is_for_readers_and_changes_no_rank() -> None:
+    corpus, similar = film(SEVEN)
+    plain, scaled = (
+        score(Recall(bench), corpus, bench)
+        for bench in (bench_of(similar, model="roberta-large", rescale=on) for on in (False, True))
+    )
+    assert sums(plain) == sums(scaled)
+    assert plain.rows[0].notes["similarity"] == 0.9
+    assert scaled.rows[0].notes["similarity"] == pytest.approx(
+        (0.9 - 0.83122575) / (1 - 0.83122575), abs=1e-4
+    )
+
+
+TEXTS = [
+    ("Ann opens a door.", "Ann opens the door"),
+    ("Bob sits.", "Bob sits"),
+    ("A man walks up the stairs slowly.", "The man slowly walks up stairs."),
+    ("She waits.", "She waits"),
+    ("He walks up the door.", "Bob waits."),
+]
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    pytest.importorskip("transformers", reason="the extra language is not installed")
+    from tests.language.tiny_encoders import make_bert
+
+    return make_bert(tmp_path / "bert")
+
+
+def test_pairs_are_kept_and_only_new_texts_are_encoded(tiny: Path) -> None:
+    store = Store()
+    pairs = [(a, b) for a, _ in TEXTS for _, b in TEXTS]
+    found = PairScores(bench_of(store=store, model=str(tiny))).of(pairs)
+    again = PairScores(bench_of(store=store, model=str(tiny)))
+    assert again.of(reversed(pairs)) == found
+    assert again._encoder is None
+    alone = PairScores(bench_of(model=str(tiny), batch=1))
+    for pair in pairs[:3]:
+        assert alone.of([pair])[pair] == pytest.approx(found[pair], abs=1e-6)
+    other = PairScores(bench_of(store=store, model=str(tiny), layer=1))
+    assert other.of(pairs[1:2]) != {pairs[1]: found[pairs[1]]}
+
+
+def test_memory_is_bounded(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shotad.evaluation.recall.pairs._ROOM", 2000)
+    scores = PairScores(bench_of(model=str(tiny)))
+    free = PairScores(bench_of(model=str(tiny)))
+    pairs = [(a, b) for a, _ in TEXTS for _, b in TEXTS]
+    for pair in pairs:
+        assert scores.of([pair])[pair] == pytest.approx(free.of([pair])[pair], abs=1e-6)
+        assert sum(text.vectors.nbytes for text in scores._vectors.values()) <= 2000
+
+
+def test_a_layer_that_is_not_there_is_refused(tiny: Path) -> None:
+    bench = bench_of(model=str(tiny), layer=7)
+    with pytest.raises(EvaluationError, match=r"recall\.layer = 7.*has 3 layers"):
+        score(Recall.of("recall", bench), corpus_of(TEXTS), bench)
+
+
+def test_the_human_ad_is_always_found_and_a_better_text_scores_higher(tiny: Path) -> None:
+    bench = bench_of(model=str(tiny))
+    assert pair_scores(bench) is pair_scores(bench)
+    human = corpus_of([(text, text) for text, _ in TEXTS])
+    swapped = corpus_of([(text, TEXTS[i - 1][0]) for i, (text, _) in enumerate(TEXTS)])
+    results = [score(Recall.of("recall", bench), c, bench).value for c in (human, corpus_of(TEXTS), swapped)]
+    assert results[0] == 100
+    assert results[1] is not None
+    assert results[2] == 0
+    assert 0 < results[1] <= 100
+
+
+def test_items_need_no_cast(tiny: Path) -> None:
+    bench = bench_of(model=str(tiny))
+    item = Item("a", "f", Interval(0, 1), ("Bob sits",), "Bob sits")
+    result = score(make_metric("recall", bench), Corpus((item,)), bench)
+    assert result.value is None
+    assert result.identity["layer"] == 3
+    assert result.identity["model"] == "bert"

@@ -1,0 +1,71 @@
+"""Windows along a film, and ranks in them, counted by hand."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shotad.evaluation.measure.items import Corpus, Item
+from shotad.evaluation.recall.windows import neighbours_of, rank_of, windows_of
+from shotad.types import Interval
+
+
+def spans(count: int, size: int, rule: str) -> list[tuple[int, int]]:
+    return [(w.start, w.end) for w in windows_of(count, size, rule)]
+
+
+@pytest.mark.parametrize(
+    ("count", "size", "full", "added"),
+    [
+        (9, 4, [(0, 4), (2, 6), (4, 8)], [(5, 9)]),
+        (8, 4, [(0, 4), (2, 6), (4, 8)], []),
+        (8, 5, [(0, 5), (2, 7)], [(3, 8)]),
+        (5, 5, [(0, 5)], []),
+        (4, 5, [], [(0, 4)]),
+        (1, 5, [], [(0, 1)]),
+        (0, 5, [], []),
+        (3, 2, [(0, 2), (1, 3)], []),
+        (20, 16, [(0, 16)], [(4, 20)]),
+    ],
+)
+def test_windows(count: int, size: int, full: list[tuple[int, int]], added: list[tuple[int, int]]) -> None:
+    assert spans(count, size, "full") == full
+    assert spans(count, size, "all") == full + added
+
+
+@given(st.integers(1, 200), st.integers(2, 20))
+def test_no_ad_is_lost_where_all_windows_count(count: int, size: int) -> None:
+    windows = windows_of(count, size, "all")
+    assert {i for w in windows for i in range(w.start, w.end)} == set(range(count))
+    assert {len(w) for w in windows} == {min(size, count)}
+    assert len(set(windows)) == len(windows)
+    assert set(windows_of(count, size, "full")) <= set(windows)
+
+
+def test_of_equals_the_own_is_first_wherever_it_stands() -> None:
+    assert [rank_of([0.5, 0.5, 0.5], own) for own in range(3)] == [1, 1, 1]
+    assert [rank_of([0.2, 0.9, 0.4], own) for own in range(3)] == [3, 1, 2]
+    assert rank_of([0.5, 0.5 + 1e-8], 0) == 1
+    assert rank_of([0.5, 0.501], 0) == 2
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=8), st.data())
+def test_ranks_do_not_depend_on_order(levels: list[int], data: st.DataObject) -> None:
+    scores = [level / 5 for level in levels]
+    own = data.draw(st.integers(0, len(scores) - 1))
+    order = data.draw(st.permutations(range(len(scores))))
+    assert rank_of([scores[i] for i in order], order.index(own)) == rank_of(scores, own)
+
+
+def test_neighbours_are_those_of_the_film_in_order_of_time() -> None:
+    times = [("a", 30), ("b", 5), ("a", 10), ("a", 20), ("a", 0)]
+    items = [
+        Item(str(i), film, Interval(second, second + 1), ("x",)) for i, (film, second) in enumerate(times)
+    ]
+    found = neighbours_of(Corpus(tuple(items)), 3, "all", 1)
+    assert found[3].places == (4, 2, 3, 0)
+    assert found[3].own == 2
+    assert [(w.start, w.end) for w in found[3].windows] == [(0, 3), (1, 4)]
+    assert found[4].places == (4, 2, 3)
+    assert found[1].windows == ()
