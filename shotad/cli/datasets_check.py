@@ -24,7 +24,7 @@ from shotad.cli.options import console_options
 @click.option("--shots", type=click.Path(path_type=Path), help="The table of shots.")
 @click.option("--casts", type=click.Path(path_type=Path), help="Characters' names by film, in JSON.")
 @click.option("--video-root", type=click.Path(path_type=Path), help="The folder of the videos, if another.")
-@click.option("--videos", is_flag=True, help="Missing videos count as missing, not as a note.")
+@click.option("--videos", is_flag=True, help="Videos are needed: open them all.")
 @console_options
 def command(console: Console, **options: Any) -> None:
     """Say what is there of a dataset, what is missing, and what is malformed.

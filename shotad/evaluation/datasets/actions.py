@@ -61,16 +61,16 @@ def read_actions(path: Path, columns: ActionFile) -> ToldActions:
             if bare and not one.without_names:
                 glued.append(row)
     findings += of_rows(
-        MALFORMED, table, broken, f"{len(broken)} rows have no id, or not the header's cells."
+        MALFORMED, table, broken, f"rows without an id, or without the header's cells: {len(broken)}."
     )
     findings += of_rows(
         MALFORMED,
         table,
         double,
-        f"the ids of {len(double)} rows stood before; the first row of each is kept.",
+        f"rows whose id stood before: {len(double)}; the first row of each is kept.",
     )
     findings += of_rows(
-        NOTE, table, glued, f"{len(glued)} texts without names are no such text, and are left out."
+        NOTE, table, glued, f"texts without names that are no such text, and are left out: {len(glued)}."
     )
     findings += of_rows(
         NOTE,

@@ -60,9 +60,12 @@ def read_annotation(path: Path, described: Description, told: ToldActions) -> An
     ads: dict[str, Ad] = {}
     films: dict[str, str] = {}
     lost: list[tuple[TableRow, str]] = []
+    seen: set[str] = set()
     for place, row in enumerate(table.rows):
+        name = reading.cell(row, "id") if "id" in reading.columns else str(place)
+        seen.add(name)
         try:
-            ad = _ad(reading, row, place)
+            ad = _ad(reading, row, name)
             if ad.id in ads:
                 raise ValueError(f"the id {ad.id!r} stands twice")
         except ValueError as error:
@@ -71,10 +74,10 @@ def read_annotation(path: Path, described: Description, told: ToldActions) -> An
         ads[ad.id] = ad
         if title := reading.cell(row, "title"):
             films.setdefault(ad.film, title)
-    rest = [one.row for name, one in told.told.items() if name not in ads] if told.table else []
+    rest = [one.row for name, one in told.told.items() if name not in seen] if told.table else []
     if told.table:
         reading.findings += of_rows(
-            MALFORMED, told.table, rest, f"the ids of {len(rest)} rows are not in {path.name}."
+            MALFORMED, told.table, rest, f"rows whose id is not in {path.name}: {len(rest)}."
         )
     return Annotation(tuple(ads.values()), films, (*reading.findings, *_noted(reading)), tuple(lost), table)
 
@@ -109,11 +112,10 @@ def _find_columns(reading: _Reading, told: ToldActions) -> None:
             reading.columns[name] = found
 
 
-def _ad(reading: _Reading, row: TableRow, place: int) -> Ad:
+def _ad(reading: _Reading, row: TableRow, name: str) -> Ad:
     """Raises ValueError, saying what makes it none."""
     if row.wrong:
         raise ValueError(row.wrong)
-    name = reading.cell(row, "id") if "id" in reading.columns else str(place)
     film = reading.cell(row, "film")
     clip = reading.cell(row, "clip") if "clip" in reading.columns else film
     for what, value in (("id", name), ("film", film), ("clip", clip)):

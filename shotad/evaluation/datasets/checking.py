@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from shotad.evaluation.datasets.ads import Ad, Dataset, Finding
-from shotad.evaluation.datasets.findings import MALFORMED, MISSING, NOTE, counted, number_of
-from shotad.evaluation.datasets.videos import video_of, video_places
-from shotad.progress import Progress, reported
+from shotad.evaluation.datasets.ads import Dataset, Finding
+from shotad.evaluation.datasets.findings import MALFORMED, MISSING, NOTE, number_of
+from shotad.evaluation.datasets.footage import find_footage, look_into
+from shotad.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,35 +76,15 @@ def check_dataset(
 ) -> Check:
     """What is there of a dataset that was loaded without being strict.
 
-    Videos are looked for below ``videos`` (None: the dataset's root); that some are missing is a note unless
-    they are needed.
+    Videos are looked for below ``videos`` (None: the dataset's root). Where they are needed, those that are
+    missing count as such, and the others are opened; else it is a note that some are missing.
     """
-    missing = _without_video(dataset, progress, videos)
+    footage = find_footage(dataset, videos, progress)
     clips = len({ad.clip for ad in dataset.ads})
-    findings = list(dataset.findings)
-    if missing:
-        place = next(iter(video_places(dataset, next(iter(missing.values())), videos)), None)
-        looked = f" (looked for {place}, among others)" if place else ""
-        what = f"videos of {number_of(len(missing), 'clip')} of {clips} are not there{looked}: "
-        level = MISSING if need_videos else NOTE
-        findings.append(Finding(level, str(videos or dataset.root), f"{what}{counted(list(missing))}."))
-    return Check(dataset, _counts(dataset, clips - len(missing)), tuple(findings))
-
-
-def _without_video(dataset: Dataset, progress: Progress, root: Path | None) -> dict[str, Ad]:
-    """The clips of which an AD has no video, each with the first such AD."""
-    whole: set[str] = set()
-    missing: dict[str, Ad] = {}
-    with reported(progress, "Looking for videos", len(dataset.ads), "ADs") as task:
-        for ad in dataset.ads:
-            if ad.clip not in whole and ad.clip not in missing:
-                video = video_of(dataset, ad, root)
-                if video is None:
-                    missing[ad.clip] = ad
-                elif not video.piece:
-                    whole.add(ad.clip)
-            task.advance()
-    return missing
+    findings = [*dataset.findings, *footage.findings(dataset, needed=need_videos)]
+    if need_videos:
+        findings += look_into(footage, progress)
+    return Check(dataset, _counts(dataset, clips - len(footage.missing)), tuple(findings))
 
 
 def _counts(dataset: Dataset, videos: int) -> Counts:

@@ -84,6 +84,8 @@ class CastFile(Settings):
     """Names by film, in JSON."""
 
     files: tuple[str, ...] = ()
+    needed: bool = True
+    """False: CRITIC is not counted on this dataset as a rule."""
 
 
 class VideoPlaces(Settings):

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 from shotad.errors import DatasetError
 from shotad.evaluation.datasets.actions import ToldActions, read_actions
 from shotad.evaluation.datasets.ads import Ad, Dataset, Finding
 from shotad.evaluation.datasets.annotation import Annotation, lost_error, read_annotation
-from shotad.evaluation.datasets.casts import casts_of, read_casts
+from shotad.evaluation.datasets.casts import Casts, casts_of, read_casts
 from shotad.evaluation.datasets.description import Description, read_description
-from shotad.evaluation.datasets.findings import MALFORMED, MISSING, NOTE, counted, number_of
+from shotad.evaluation.datasets.findings import MALFORMED, MISSING, NOTE, tally
+from shotad.evaluation.datasets.oddities import completeness, edition, order
 from shotad.evaluation.datasets.shotlists import ShotsByClip, read_shots
 
 
@@ -65,25 +64,22 @@ def load_dataset(
     read = read_annotation(path, described, told)
     if not read.ads or (strict and read.lost):
         raise lost_error(read) if read.lost else DatasetError(f"{path} has no ADs.", "It has a header only.")
-    findings += [*read.findings, *_lost(read)]
     films = {ad.film: read.films.get(ad.film, "") for ad in read.ads}
-    found_casts = _casts(here, casts, files, films, findings)
-    found_shots = _shots(here, shots, files, read.ads, findings)
-    findings += _order(read.ads)
-    findings += _edition(described, read)
-    findings += _whole(described, read.ads)
+    found_casts, about_casts = _casts(here, casts, files, films)
+    found_shots, about_shots = _shots(here, shots, files, read.ads)
+    odd = (*order(read.ads), *edition(described, read), *completeness(described, read.ads))
     return Dataset(
-        described.name,
-        described.title or described.name,
-        root,
-        read.ads,
-        found_casts,
-        found_shots,
-        tuple(findings),
-        described.config,
-        read.films,
-        described,
-        files,
+        name=described.name,
+        title=described.title or described.name,
+        root=root,
+        ads=read.ads,
+        casts=found_casts,
+        shots=found_shots,
+        findings=(*findings, *read.findings, *_lost(read), *about_casts, *about_shots, *odd),
+        config=described.config,
+        films=read.films,
+        description=described,
+        files=files,
     )
 
 
@@ -119,123 +115,37 @@ def _lost(read: Annotation) -> list[Finding]:
 
 
 def _casts(
-    here: _Whereabouts,
-    given: Path | None,
-    files: dict[str, Path],
-    films: dict[str, str],
-    findings: list[Finding],
-) -> dict[str, tuple[str, ...]]:
+    here: _Whereabouts, given: Path | None, files: dict[str, Path], films: dict[str, str]
+) -> tuple[Casts, list[Finding]]:
     names = here.described.casts.files
     path = here.find("casts", names, given)
     if path is None:
-        findings += here.missing("casts", names, "CRITIC cannot be counted; name one by --casts")
-        return {}
+        level = MISSING if here.described.casts.needed else NOTE
+        return {}, here.missing("casts", names, "CRITIC cannot be counted; name one by --casts", level)
     files["casts"] = path
     casts = casts_of(films, read_casts(path))
     without = [film for film in films if film not in casts]
-    if without:
-        what = f"{number_of(len(without), 'film')} of {len(films)} have no names: {counted(without)}."
-        findings.append(Finding(MISSING, path.name, what))
-    return casts
+    what = f"films without names, of {len(films):,}"
+    return casts, [Finding(MISSING, path.name, tally(what, without))] if without else []
 
 
 def _shots(
-    here: _Whereabouts, given: Path | None, files: dict[str, Path], ads: Sequence[Ad], findings: list[Finding]
-) -> ShotsByClip:
+    here: _Whereabouts, given: Path | None, files: dict[str, Path], ads: Sequence[Ad]
+) -> tuple[ShotsByClip, list[Finding]]:
     names = here.described.shots.files
     path = here.find("shots", names, given)
     if path is None:
-        findings += here.missing("shots", names, "shots are found anew, which needs the videos", NOTE)
-        return {}
+        return {}, here.missing("shots", names, "shots are found anew, which needs the videos", NOTE)
     files["shots"] = path
-    shots, found = read_shots(path, here.described)
+    shots, findings = read_shots(path, here.described)
     clips = dict.fromkeys(ad.clip for ad in ads)
     without = [clip for clip in clips if clip not in shots]
-    empty = {clip for clip, one in shots.items() if not one}
-    touched = sum(ad.clip in empty for ad in ads)
-    findings += found
-    if touched:
-        what = f"{number_of(len(empty), 'clip')} without a cut have {number_of(touched, 'AD')}."
-        findings.append(Finding(NOTE, path.name, what))
-    if without:
-        what = f"{number_of(len(without), 'clip')} have no list of shots: {counted(without)}."
-        findings.append(Finding(NOTE, path.name, what))
-    if late := [ad.id for ad in ads if shots.get(ad.clip) and ad.slot.end > shots[ad.clip][-1].end]:
-        what = f"{number_of(len(late), 'AD')} end after the last shot of the clip: {counted(late)}."
-        findings.append(Finding(NOTE, path.name, what))
-    return {clip: shots[clip] for clip in clips if clip in shots}
-
-
-def _order(ads: Iterable[Ad]) -> list[Finding]:
-    """Films whose ADs are not in order of time, and neighbours that overlap: dealt with, but to be known."""
-    films: dict[str, list[Ad]] = defaultdict(list)
-    for ad in ads:
-        films[ad.film].append(ad)
-    unsorted = [film for film, those in films.items() if _starts(those) != sorted(_starts(those))]
-    pairs = [pair for those in films.values() for pair in pairwise(sorted(those, key=lambda ad: ad.interval))]
-    same = [(one, other) for one, other in pairs if one.interval == other.interval and one.text == other.text]
-    twice = [one.id for one, _ in same]
-    overlaps = [one.id for one, other in pairs if one.interval.overlaps(other.interval)]
-    overlaps = [name for name in overlaps if name not in twice]
+    uncut = [ad.id for ad in ads if ad.clip in shots and not shots[ad.clip]]
+    late = [ad.id for ad in ads if shots.get(ad.clip) and ad.slot.end > shots[ad.clip][-1].end]
     notes = (
-        (unsorted, f"the ADs of {number_of(len(unsorted), 'film')} of {len(films)} are not in order of time"),
-        (overlaps, f"{number_of(len(overlaps), 'AD')} overlap the next of their film"),
-        (twice, f"{number_of(len(twice), 'AD')} stand twice, with the same time and text"),
+        (uncut, "ADs in clips without a cut"),
+        (without, "clips without a list of shots"),
+        (late, "ADs that end after the last shot of their clip"),
     )
-    return [Finding(NOTE, "annotation", f"{what}: {counted(names)}.") for names, what in notes if names]
-
-
-def _starts(ads: Iterable[Ad]) -> list[float]:
-    return [ad.interval.start for ad in ads]
-
-
-_ENOUGH = 10
-"""ADs that it takes to tell one edition's numbers of frames from another's."""
-
-
-def _edition(described: Description, read: Annotation) -> list[Finding]:
-    """Says where the numbers of frames are another edition's, which run longer against the seconds."""
-    rule, table = described.slot, read.table
-    start, end = table.column(rule.start), table.column(rule.end)
-    if rule.kind != "frames" or rule.longest is None or not start or not end or len(read.ads) < _ENOUGH:
-        return []
-    lost = {id(row) for row, _ in read.lost}
-    rows = [row for row in table.rows if id(row) not in lost]
-    rate = described.videos.frames_per_second
-    try:
-        spans = [(float(row.cells[end]) - float(row.cells[start])) * rate for row in rows]
-    except ValueError:
-        return []
-    longer = [
-        ad.slot.duration * rate - 1 - span
-        for ad, span in zip(read.ads, spans, strict=True)
-        if ad.slot.start > 0
-    ]
-    mean = sum(longer) / max(len(longer), 1)
-    if not longer or mean <= rule.longest:
-        return []
-    what = (
-        f"the numbers of frames are those of another edition (AutoAD-Zero's run about a frame longer than "
-        f"Shot-by-Shot's; here {mean:+.2f} frames against the seconds, at most {rule.longest:+.2f} there). "
-        "Slots differ by up to 2 frames; for Shot-by-Shot's, take its annotation."
-    )
-    return [Finding(NOTE, f"{table.path.name}, {' or '.join(rule.frames)}", what)]
-
-
-def _whole(described: Description, ads: Sequence[Ad]) -> list[Finding]:
-    """Says where this is not all that was published."""
-    told = [ad.actions for ad in ads if ad.actions is not None]
-    have = {
-        "ads": (len(ads), "ADs"),
-        "clips": (len({ad.clip for ad in ads}), "clips"),
-        "films": (len({ad.film for ad in ads}), "films or episodes"),
-        "actions": (sum(map(len, told)), "actions"),
-        "without_actions": (len(ads) - len(told), "ADs without actions"),
-    }
-    found = []
-    for key, (count, what) in have.items():
-        published = getattr(described.published, key)
-        if published is not None and published != count and (told or "actions" not in key):
-            says = f"{count:,} {what}; {described.title} as published has {published:,}."
-            found.append(Finding(MISSING if key == "ads" and count < published else NOTE, "in all", says))
-    return found
+    findings += [Finding(NOTE, path.name, tally(what, names)) for names, what in notes if names]
+    return {clip: shots[clip] for clip in clips if clip in shots}, findings

@@ -76,13 +76,13 @@ def touching(shots: Sequence[Interval], gap: float, end: float | None = None) ->
         return (Shot(0, Interval(0.0, end)),) if end else ()
     half = gap / 2
     edge = gap + 10**-_ROUNDING
-    starts = [0.0 if shots[0].start <= half + 10**-_ROUNDING else shots[0].start - half]
+    starts = [0.0 if shots[0].start <= half + 10**-_ROUNDING else round(shots[0].start - half, 6)]
     ends: list[float] = []
     for one, other in pairwise(shots):
         near = other.start - one.end <= edge
         middle = round((one.end + other.start) / 2, 6)
-        ends.append(middle if near else one.end + half)
-        starts.append(middle if near else other.start - half)
-    last = shots[-1].end + half
+        ends.append(middle if near else round(one.end + half, 6))
+        starts.append(middle if near else round(other.start - half, 6))
+    last = round(shots[-1].end + half, 6)
     ends.append(end if end is not None and end > starts[-1] else last)
     return tuple(Shot(i, Interval(a, b)) for i, (a, b) in enumerate(zip(starts, ends, strict=True)))

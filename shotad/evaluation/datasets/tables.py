@@ -67,7 +67,7 @@ def read_table(path: Path) -> Table:
         raise DatasetError(f"{path} cannot be read: {error.strerror or error}.") from None
     text, mended = decoded(data)
     with _long_cells():
-        reader = csv.reader(io.StringIO(text, newline=""), strict=False)
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
         try:
             columns = tuple(name.strip() for name in next(reader, ()))
             _check_header(path, columns)
@@ -77,6 +77,12 @@ def read_table(path: Path) -> Table:
                 f"{path}, line {reader.line_num}, is no CSV: {error}.", "Look for a quote that is not closed."
             ) from None
     return Table(path, columns, rows)
+
+
+def _delimiter(text: str) -> str:
+    """A comma; a tab or semicolon, as spreadsheets write, where the header has no comma but one of these."""
+    header = text.partition("\n")[0]
+    return next((mark for mark in (",", "\t", ";") if mark in header), ",")
 
 
 def decoded(data: bytes) -> tuple[str, dict[int, str]]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from shotad.errors import EvaluationError
 from shotad.evaluation.datasets.actions import alike
 from shotad.evaluation.datasets.ads import Ad, Dataset, Finding
-from shotad.evaluation.datasets.findings import MALFORMED, MISSING, NOTE, counted, number_of
+from shotad.evaluation.datasets.findings import MALFORMED, MISSING, NOTE, counted, tally
 from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.predictions.matching import Matched, match
 from shotad.evaluation.predictions.records import PredictionRow, Predictions
@@ -76,6 +76,25 @@ def join(dataset: Dataset, predictions: Predictions) -> Joined:
     return Joined(corpus, matched.by, missing, failed, empty, doubled, extra, findings)
 
 
+def with_descriptions(joined: Joined, dataset: Dataset, stage1: Predictions) -> Joined:
+    """The same with the texts of another file, such as the published Stage I's, as the descriptions.
+
+    Raises EvaluationError as `join` does. An AD that the file leaves out keeps the description it had.
+    """
+    matched = match(dataset, stage1)
+    _refuse_strangers(dataset, matched, stage1)
+    chosen, _ = _one_for_each(matched)
+    items = tuple(
+        replace(item, description=chosen[item.id].prediction.text) if item.id in chosen else item
+        for item in joined.corpus.items
+    )
+    without = [item.id for item in items if item.description is None]
+    findings = [*joined.findings, *stage1.findings]
+    if without:
+        findings.append(Finding(MISSING, stage1.name, tally("ADs without a description", without)))
+    return replace(joined, corpus=replace(joined.corpus, items=items), findings=tuple(findings))
+
+
 def corpus_of(dataset: Dataset) -> Corpus:
     """The ADs with nothing predicted, for what needs the human ADs alone."""
     return Corpus(tuple(_item(ad, None) for ad in dataset.ads), dict(dataset.casts), dataset.name)
@@ -114,7 +133,7 @@ def _one_for_each(matched: Matched) -> tuple[dict[str, PredictionRow], tuple[str
         shown = "; ".join(f"{name}: {_both(rows)}" for name, rows in torn[:_SHOWN])
         more = f"; and {len(torn) - _SHOWN:,} more" if len(torn) > _SHOWN else ""
         raise EvaluationError(
-            f"{number_of(len(torn), 'AD')} have several predictions that differ: {shown}{more}.",
+            f"{len(torn)} of the ADs in the file have several predictions that differ: {shown}{more}.",
             "Keep one of each.",
         )
     return chosen, tuple(doubled)
@@ -152,15 +171,15 @@ def _notes(
     if not any(row.prediction.id for row in predictions.rows):
         found.append(Finding(NOTE, predictions.name, f"there are no ids; joined by {matched.by}."))
     if matched.alike:
-        what = f"{number_of(matched.alike, 'AD')} have the same {matched.by}, and get theirs in order."
+        what = f"ADs that are alike in {matched.by}, and get theirs in order: {matched.alike}."
         found.append(Finding(NOTE, predictions.name, what))
     if matched.mended:
-        what = f"{number_of(matched.mended, 'id')} are written like 12.0, and read as 12."
+        what = f"ids that are written like 12.0, and read as 12: {matched.mended:,}."
         found.append(Finding(NOTE, predictions.name, what))
     strange, _ = _strangers(dataset, matched)
     if strange:
         names = counted([row.prediction.id or row.where for _, row in strange])
-        what = f"{number_of(len(strange), 'row')} repeat another human AD than the dataset's: {names}."
+        what = f"rows that repeat another human AD than the dataset's: {len(strange)} ({names})."
         found.append(Finding(MALFORMED, predictions.name, what))
     return found
 
@@ -176,14 +195,10 @@ def _counts(
 ) -> list[Finding]:
     why = list(dict.fromkeys(chosen[ad].prediction.failure for ad in failed))
     told = (
-        (MISSING, missing, "AD", "have no prediction"),
-        (MISSING, failed, "prediction", f"failed ({counted(why, 3)})"),
-        (NOTE, empty, "prediction", "are empty texts"),
-        (NOTE, doubled, "AD", "have several equal predictions, or a failed one beside another"),
-        (MALFORMED, extra, "row", "belong to no AD of the dataset, and are left out"),
+        (MISSING, missing, "ADs without a prediction"),
+        (MISSING, failed, f"predictions that failed ({counted(why, 3)})"),
+        (NOTE, empty, "predictions that are empty texts"),
+        (NOTE, doubled, "ADs with several equal predictions, or a failed one beside another"),
+        (MALFORMED, extra, "rows that belong to no AD of the dataset, and are left out"),
     )
-    return [
-        Finding(level, name, f"{number_of(len(ids), thing)} {what}: {counted(ids)}.")
-        for level, ids, thing, what in told
-        if ids
-    ]
+    return [Finding(level, name, tally(what, ids)) for level, ids, what in told if ids]

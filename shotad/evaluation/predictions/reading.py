@@ -9,7 +9,7 @@ from pathlib import Path
 from shotad.errors import EvaluationError
 from shotad.evaluation.datasets.ads import Finding
 from shotad.evaluation.datasets.cells import texts
-from shotad.evaluation.datasets.findings import MALFORMED, NOTE, number_of
+from shotad.evaluation.datasets.findings import MALFORMED, NOTE
 from shotad.evaluation.datasets.records import RecordRow, Records, read_records
 from shotad.evaluation.predictions.records import Prediction, PredictionRow, Predictions
 
@@ -145,10 +145,10 @@ def _findings(records: Records, rows: Sequence[PredictionRow], columns: dict[str
         for value in (row.values.get(columns.get("text", "")),)
     )
     if lists or ("text" not in columns and rows):
-        what = f"{number_of(lists or len(rows), 'row')} hold candidates; the first of each is the prediction."
+        what = f"rows of candidates, the first of which is the prediction: {lists or len(rows):,}."
         found.append(Finding(NOTE, records.path.name, what))
     without = [row for row in rows if not row.prediction.id]
     if without and len(without) < len(rows):
-        what = f"{number_of(len(without), 'row')} have no id."
+        what = f"rows without an id: {len(without)}."
         found.append(Finding(MALFORMED, without[0].where, what))
     return found

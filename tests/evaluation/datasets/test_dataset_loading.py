@@ -1,0 +1,264 @@
+"""The three benchmarks in their published formats, with every trap in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shotad.errors import DatasetError
+from shotad.evaluation.datasets.ads import Dataset
+from shotad.evaluation.datasets.loading import load_dataset
+from shotad.types import Interval
+from tests.evaluation.datasets import datasetfiles as files
+
+
+def said(dataset: Dataset, words: str) -> list[str]:
+    """Level and place of each finding that says so."""
+    return [f"{one.level} {one.where}" for one in dataset.findings if words in one.what]
+
+
+def test_cmd_ad(tmp_path: Path) -> None:
+    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path))
+    first = dataset.ads[0]
+    assert (first.id, first.film, first.clip, first.text) == ("0", "tt01", "2014/ab", "Ann opens the door.")
+    assert first.interval == Interval(100.0, 101.0)
+    assert first.slot == Interval(10.0, 11.0), "as long as the AD, around the middle of the padded stretch"
+    assert (dataset.name, dataset.title, dataset.config) == ("cmd-ad", "CMD-AD", "cmd-ad")
+    assert dataset.films == {"tt01": "Film tt01", "tt02": "Film tt02"}
+    assert dataset.casts == {"tt01": ("Ann Lee", "Cop"), "tt02": ("Bob",)}
+
+
+def test_actions_are_joined_by_id_and_not_by_row(tmp_path: Path) -> None:
+    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path))
+    assert [ad.actions for ad in dataset.ads] == [
+        ("She opens the door.",),
+        ("She runs.", "She falls."),
+        None,
+        ("He waves.",),
+    ]
+    assert dataset.ads[0].text_without_names == "She opens the door."
+    assert said(dataset, "'0' is no list") == ["note cmdad_gt_action.csv, line 5"]
+
+
+def test_slot_that_begins_before_its_clip_is_cut(tmp_path: Path) -> None:
+    rows = [files.cmd_row("He sits.", 50.0, 53.0, (-0.6, 2.6))]
+    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, rows=rows, actions=[]))
+    assert dataset.ads[0].slot == Interval(0.0, 2.5)
+    assert said(dataset, "begins before the clip") == ["note cmdad_anno.csv, line 2"]
+
+
+def test_published_shots_and_an_empty_list(tmp_path: Path) -> None:
+    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path))
+    assert dataset.shots["2014/ab"][0] == Interval(0.01, 7.539)
+    assert dataset.shots["2015/cd"] == ()
+    assert said(dataset, "has an empty list") == ["note cmdad_shot_info.csv, line 3"]
+    assert said(dataset, "ADs in clips without a cut: 2 (2, 3).") == ["note cmdad_shot_info.csv"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "why"),
+    [
+        ("[(0, 5), (4, 9)]", "begins before"),
+        ("[(5, 5)]", "start before"),
+        ("[(0, 5", "can be read"),
+        ("0", "no list"),
+    ],
+)
+def test_shots_that_cannot_be_are_a_finding(tmp_path: Path, cell: str, why: str) -> None:
+    shots = [files.CMD_SHOTS[1], ["2014/ab", "tt01", 1, "", cell]]
+    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, shots=shots))
+    assert said(dataset, "no shots can be read: ") == ["malformed cmdad_shot_info.csv, line 3"]
+    assert any("no shots" in one.what and why in one.what for one in dataset.findings)
+    assert "2014/ab" not in dataset.shots
+    assert said(dataset, "clips without a list of shots: 1 (2014/ab)") == ["note cmdad_shot_info.csv"]
+
+
+def test_texts_that_are_missing_come_from_the_actions_by_number(tmp_path: Path) -> None:
+    """AutoAD-Zero's file of CMD-AD has had no texts."""
+    columns = [name for name in files.CMD_COLUMNS if name != "text"]
+    rows = [row[1:] for row in files.CMD_ROWS]
+    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, rows=rows, columns=columns))
+    assert [ad.text for ad in dataset.ads] == [row[0] for row in files.CMD_ROWS]
+    assert said(dataset, "it has no texts") == ["note cmdad_anno.csv"]
+    (tmp_path / "cmdad_gt_action.csv").unlink()
+    with pytest.raises(
+        DatasetError, match=r"has no column text, and there is no file of actions.*Shot-by-Shot"
+    ):
+        load_dataset("cmd-ad", tmp_path)
+
+
+def test_line_that_is_not_utf8_gets_its_text_from_the_actions(tmp_path: Path) -> None:
+    root = files.mad_eval(tmp_path)
+    path = root / "resources/annotations/madeval_anno.csv"
+    path.write_bytes(path.read_bytes().replace(b"A window looks", b"A window \x80 looks"))
+    dataset = load_dataset("mad-eval", root)
+    assert dataset.ads[1].text == "A window looks out."
+    assert said(dataset, "not UTF-8; the text is taken") == ["note madeval_anno.csv, line 3"]
+    (root / "action_score/gt_actions/madeval_gt_action.csv").unlink()
+    dataset = load_dataset("mad-eval", root)
+    assert dataset.ads[1].text == "A window € looks out."
+    assert said(dataset, "read as Windows-1252") == ["note madeval_anno.csv, line 3"]
+
+
+@pytest.mark.parametrize("film_column", ["imdbid", "imdb"])
+def test_mad_eval_of_both_publications(tmp_path: Path, film_column: str) -> None:
+    dataset = load_dataset("mad-eval", files.mad_eval(tmp_path, film_column=film_column))
+    ad = dataset.ads[0]
+    assert (ad.film, ad.clip, ad.interval, ad.slot) == ("tt05", "tt05", Interval(149.97, 152.75), ad.interval)
+    assert ad.file == "1005_Signs_149.970-152.750"
+    assert dataset.films == {"tt05": "1005_Signs"}
+    assert dataset.shots == {"tt05": (Interval(0.01, 135.0), Interval(135.02, 160.5))}
+
+
+def test_unsorted_film_and_overlapping_neighbours_stay_and_are_told(tmp_path: Path) -> None:
+    dataset = load_dataset("mad-eval", files.mad_eval(tmp_path))
+    assert [ad.id for ad in dataset.ads] == ["0", "1", "2"], "the annotation's order"
+    assert said(dataset, "not in order of time, of 1: 1 (tt05)") == ["note annotation"]
+    assert said(dataset, "overlap the next of their film: 1 (1).") == ["note annotation"]
+
+
+def test_tv_ad_counts_frames_from_1_and_both_ends_belong_to_it(tmp_path: Path) -> None:
+    dataset = load_dataset("tv-ad", files.tv_ad(tmp_path))
+    ad = dataset.ads[0]
+    assert ad.slot == Interval(8 / 3, 14 / 3), "frames 9 to 14 at 3 a second"
+    assert (ad.film, ad.clip, ad.interval) == (
+        "tt0583459",
+        "friends_s01e01_seg02_clip_04",
+        Interval(240.25, 241.75),
+    )
+    assert dataset.shots[ad.clip][:2] == (Interval(0.0, 4 / 3), Interval(4 / 3, 2.0))
+    assert dataset.casts == {"tt0583459": ("Ross Geller", "Waitress")}, "a role that stands twice is one name"
+
+
+def test_frames_below_1_are_the_first(tmp_path: Path) -> None:
+    rows = [files.tv_row("He runs.", 10.0, [-1, 0, 3]), files.tv_row("He sits.", 20.0, [0, 4])]
+    dataset = load_dataset("tv-ad", files.tv_ad(tmp_path, rows=rows))
+    assert [ad.slot for ad in dataset.ads] == [Interval(0.0, 1.0), Interval(0.0, 4 / 3)]
+    assert said(dataset, "below 1") == ["note tvad_anno.csv, lines 2, 3"]
+
+
+@pytest.mark.parametrize(("extra", "told"), [(0, False), (1, True)])
+def test_autoad_zeros_numbers_of_frames_are_recognised(tmp_path: Path, extra: int, told: bool) -> None:
+    """Its stretches are a frame longer: 9 to 15 where Shot-by-Shot's has 9 to 14."""
+    rows = [
+        files.tv_row("He runs.", 10.0 + 3 * i, files.spread(9 * i + 9, 9 * i + 14 + extra)) for i in range(12)
+    ]
+    dataset = load_dataset("tv-ad", files.tv_ad(tmp_path, rows=rows))
+    assert bool(said(dataset, "another edition")) is told
+
+
+def test_row_that_is_no_ad_is_refused_and_told_when_checking(tmp_path: Path) -> None:
+    rows = [list(row) for row in files.CMD_ROWS]
+    rows[1][2] = "103.0"
+    rows[2][0] = " "
+    root = files.cmd_ad(tmp_path, rows=rows)
+    with pytest.raises(
+        DatasetError, match=r"2 of 4 rows are no AD, first line 3: .*start before.*datasets check"
+    ):
+        load_dataset("cmd-ad", root)
+    dataset = load_dataset("cmd-ad", root, strict=False)
+    assert [ad.id for ad in dataset.ads] == ["0", "3"], "the others keep their numbers"
+    assert [ad.actions for ad in dataset.ads] == [("She opens the door.",), ("He waves.",)]
+    assert said(dataset, "this is no AD") == [
+        "malformed cmdad_anno.csv, line 3",
+        "malformed cmdad_anno.csv, line 4",
+    ]
+    assert not said(dataset, "is not in cmdad_anno.csv"), "their actions have an AD, though it cannot be read"
+
+
+def test_actions_of_no_ad(tmp_path: Path) -> None:
+    actions = [*files.CMD_ACTIONS, [4, "tt02", "He goes.", "He goes.", "['He goes.']"]]
+    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, actions=actions))
+    assert said(dataset, "rows whose id is not in cmdad_anno.csv: 1.") == [
+        "malformed cmdad_gt_action.csv, line 6"
+    ]
+
+
+def test_actions_of_another_edition_are_not_used(tmp_path: Path) -> None:
+    shifted = [[int(str(row[0])) + 1, *row[1:]] for row in files.CMD_ACTIONS]
+    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, actions=shifted))
+    assert [ad.actions for ad in dataset.ads] == [None] * 4
+    assert said(dataset, "quite another text") == ["malformed cmdad_anno.csv, lines 3, 4, 5"]
+    assert said(dataset, "says nothing of this AD") == ["missing cmdad_anno.csv, line 2"]
+
+
+def test_reworded_text_keeps_its_actions(tmp_path: Path) -> None:
+    actions = [row[:] for row in files.CMD_ACTIONS]
+    actions[2] = [1, "tt01", "She runs and then falls.", "", "['She runs.']"]
+    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, actions=actions))
+    assert (dataset.ads[1].text, dataset.ads[1].actions) == ("She runs, and falls.", ("She runs.",))
+    assert said(dataset, "differs from that in the file of actions") == ["note cmdad_anno.csv, line 3"]
+
+
+@pytest.mark.parametrize("without", ["0", "Here is the text: " + "He opens it. " * 10])
+def test_text_without_names_that_is_none_is_left_out(tmp_path: Path, without: str) -> None:
+    actions = [row[:] for row in files.CMD_ACTIONS]
+    actions[1][3] = without
+    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, actions=actions))
+    assert dataset.ads[0].text_without_names == ""
+    assert said(dataset, "texts without names") == ["note cmdad_gt_action.csv, line 3"]
+
+
+def test_actions_that_stand_twice_or_have_no_id(tmp_path: Path) -> None:
+    actions = [
+        *files.CMD_ACTIONS,
+        [0, "tt01", "Ann opens the door.", "", "['Other.']"],
+        ["", "", "", "", "[]"],
+    ]
+    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, actions=actions))
+    assert dataset.ads[0].actions == ("She opens the door.",)
+    assert said(dataset, "id stood before") == ["malformed cmdad_gt_action.csv, line 6"]
+    assert said(dataset, "without an id") == ["malformed cmdad_gt_action.csv, line 7"]
+
+
+def test_what_is_missing_is_told_and_evaluation_goes_on(tmp_path: Path) -> None:
+    root = files.cmd_ad(tmp_path)
+    for name in ("cmdad_gt_action.csv", "cmdad_shot_info.csv", "cast.json"):
+        (root / name).unlink()
+    dataset = load_dataset("cmd-ad", root)
+    assert all(ad.actions is None for ad in dataset.ads)
+    assert (dataset.casts, dataset.shots) == ({}, {})
+    assert said(dataset, "there is no file of actions") == ["missing cmdad_gt_action.csv"]
+    assert [one.split()[0] for one in said(dataset, "there is no file of")] == ["missing", "missing", "note"]
+
+
+def test_mad_eval_needs_no_casts(tmp_path: Path) -> None:
+    dataset = load_dataset("mad-eval", files.mad_eval(tmp_path))
+    assert [one.split()[0] for one in said(dataset, "there is no file of casts")] == ["note"]
+
+
+def test_no_annotation_says_where_it_was_looked_for(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match=r"cmdad_anno.csv is not in .*resources/annotations.*--annotation"):
+        load_dataset("cmd-ad", tmp_path)
+    with pytest.raises(DatasetError, match="is no folder"):
+        load_dataset("cmd-ad", tmp_path / "nowhere")
+    with pytest.raises(DatasetError, match="the file of casts, is not there"):
+        load_dataset("cmd-ad", files.cmd_ad(tmp_path), casts=tmp_path / "nobody.json")
+
+
+def test_files_may_be_named_one_by_one(tmp_path: Path) -> None:
+    files.cmd_ad(tmp_path / "here")
+    (tmp_path / "there").mkdir()
+    places = {"annotation": "cmdad_anno", "actions": "cmdad_gt_action", "shots": "cmdad_shot_info"}
+    given = {}
+    for what, name in places.items():
+        given[what] = (tmp_path / "here" / f"{name}.csv").rename(tmp_path / "there" / f"my {what}.csv")
+    dataset = load_dataset("cmd-ad", tmp_path, casts=tmp_path / "here" / "cast.json", **given)
+    assert len(dataset.ads) == 4
+    assert dataset.files == {**given, "casts": tmp_path / "here" / "cast.json"}
+
+
+def test_ids_may_stand_in_a_column_of_ones_own_dataset(tmp_path: Path) -> None:
+    files.table(
+        tmp_path / "ads.csv",
+        ["nr", "text", "film", "start", "end"],
+        [["a7", "He runs.", "f", 1, 2], ["a7", "He sits.", "f", 3, 4]],
+    )
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("title: Mine\nannotation: {files: [ads.csv], id: [nr]}\n")
+    dataset = load_dataset(str(mine), tmp_path, strict=False)
+    assert (dataset.name, dataset.title, [ad.id for ad in dataset.ads]) == ("mine", "Mine", ["a7"])
+    assert dataset.ads[0].clip == "f", "without a column for clips, the film is the video"
+    assert said(dataset, "the id 'a7' stands twice") == ["malformed ads.csv, line 3"]
+    assert not said(dataset, "there is no file of"), "nothing else was described"

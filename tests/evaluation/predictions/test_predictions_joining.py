@@ -1,0 +1,253 @@
+"""Predictions beside the human ADs: by id, never by row, and nothing is left out unsaid."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shotad.errors import EvaluationError
+from shotad.evaluation.datasets.ads import Ad, Dataset
+from shotad.evaluation.predictions.joining import NO_PREDICTION, Joined, corpus_of, join, with_descriptions
+from shotad.evaluation.predictions.records import Prediction, PredictionRow, Predictions
+from shotad.types import Interval
+
+TEXTS = ("Ann opens the door.", "She runs, and falls.", "Bob sits down.", "He waves.", "He waves.")
+
+
+def ad(place: int, text: str, film: str = "tt01", clip: str = "2014/ab", start: float | None = None) -> Ad:
+    begin = 10.0 * place if start is None else start
+    time = Interval(begin, begin + 2)
+    return Ad(str(place), film, clip, time, Interval(begin / 2, begin / 2 + 2), text, actions=(f"{text}!",))
+
+
+def dataset(ads: Iterable[Ad] | None = None) -> Dataset:
+    found = tuple(ads) if ads is not None else tuple(ad(i, text) for i, text in enumerate(TEXTS))
+    return Dataset("cmd-ad", "CMD-AD", Path(), found, {"tt01": ("Ann", "Bob")})
+
+
+def row(line: int, name: str, text: str | None, **more: object) -> PredictionRow:
+    failure = "" if text is not None else "no video"
+    return PredictionRow(f"p.csv, line {line}", Prediction(name, text, failure), **more)  # type: ignore[arg-type]
+
+
+def joined(*rows: PredictionRow, over: Dataset | None = None) -> Joined:
+    return join(over or dataset(), Predictions((Path("p.csv"),), rows, {"id": "anno_idx"}))
+
+
+def said(result: Joined) -> dict[str, str | None]:
+    return {item.id: item.prediction for item in result.corpus.items}
+
+
+def notes(result: Joined) -> list[str]:
+    return [f"{one.level}: {one.what}" for one in result.findings]
+
+
+ALL = [row(i + 2, str(i), f"text {i}") for i in range(5)]
+
+
+def test_every_ad_is_an_item_in_the_datasets_order() -> None:
+    result = joined(*ALL)
+    first = result.corpus.items[0]
+    assert [item.id for item in result.corpus.items] == ["0", "1", "2", "3", "4"]
+    assert (first.references, first.interval, first.film, first.clip) == (
+        (TEXTS[0],),
+        Interval(0.0, 2.0),
+        "tt01",
+        "2014/ab",
+    )
+    assert first.actions == ("Ann opens the door.!",)
+    assert result.corpus.casts == {"tt01": ("Ann", "Bob")}
+    assert result.corpus.dataset == "cmd-ad"
+    assert result.by == "id (column anno_idx)"
+    assert not result.findings
+
+
+@given(st.permutations(ALL))
+def test_the_order_of_rows_does_not_matter(rows: list[PredictionRow]) -> None:
+    assert joined(*rows).corpus == joined(*ALL).corpus
+
+
+@given(st.sets(st.sampled_from(range(5)), min_size=1), st.sets(st.sampled_from(range(5))))
+def test_missing_failed_and_predicted_add_up(there: set[int], failed: set[int]) -> None:
+    result = joined(*(row(i, str(i), None if i in failed else f"text {i}") for i in sorted(there)))
+    assert len(result.corpus.items) == 5
+    assert set(result.missing) == {str(i) for i in range(5) if i not in there}
+    assert set(result.failed) == {str(i) for i in there & failed}
+    without = [item for item in result.corpus.items if item.prediction is None]
+    assert {item.id for item in without} == set(result.without)
+    assert {item.failure for item in without} <= {NO_PREDICTION, "no video"}
+    assert result.record()["predicted"] == 5 - len(without)
+
+
+def test_missing_extra_failed_and_empty_are_told() -> None:
+    result = joined(row(2, "0", "a"), row(3, "1", None), row(4, "2", ""), row(5, "99", "b"))
+    assert notes(result) == [
+        "missing: ADs without a prediction: 2 (3, 4).",
+        "missing: predictions that failed (no video): 1 (1).",
+        "note: predictions that are empty texts: 1 (2).",
+        "malformed: rows that belong to no AD of the dataset, and are left out: 1 (99).",
+    ]
+    assert result.corpus.items[2].prediction == ""
+
+
+def test_equal_doubles_are_told_and_different_ones_refused() -> None:
+    result = joined(*ALL, row(9, "0", "text 0"))
+    assert result.doubled == ("0",)
+    assert said(result)["0"] == "text 0"
+    with pytest.raises(
+        EvaluationError, match=r"0: 'text 0' \(p.csv, line 2\) and 'other' \(p.csv, line 9\).*Keep one"
+    ):
+        joined(*ALL, row(9, "0", "other"))
+
+
+def test_at_most_ten_of_them_are_shown() -> None:
+    ads = [ad(i, f"Text {i}.") for i in range(12)]
+    rows = [row(line, str(i), f"{line}") for line, i in enumerate([*range(12), *range(12)])]
+    with pytest.raises(EvaluationError, match=r"12 of the ADs.*; 9: '9'.*; and 2 more\."):
+        joined(*rows, over=dataset(ads))
+
+
+def test_a_text_goes_before_a_failure_of_the_same_ad() -> None:
+    """A run that was taken up again."""
+    for rows in ([row(2, "0", None), row(3, "0", "a")], [row(2, "0", "a"), row(3, "0", None)]):
+        result = joined(*rows)
+        assert said(result)["0"] == "a"
+        assert result.doubled == ("0",)
+        assert "0" not in result.failed
+
+
+def test_ids_that_another_program_made_floats_of() -> None:
+    result = joined(*(row(i, f"{i}.0", f"text {i}") for i in range(5)))
+    assert said(result) == {str(i): f"text {i}" for i in range(5)}
+    assert notes(result) == ["note: ids that are written like 12.0, and read as 12: 5."]
+
+
+def test_nothing_that_fits_is_refused() -> None:
+    with pytest.raises(
+        EvaluationError, match=r"Nothing in p.csv belongs to CMD-AD: by id.*none of its 2 rows.*first 77"
+    ):
+        joined(row(2, "77", "a"), row(3, "78", "b"))
+
+
+def test_rows_shifted_against_the_ids_are_refused() -> None:
+    """What row-wise joins do to published files."""
+    ads = [ad(i, f"Person {i} does deed number{i}.") for i in range(10)]
+    shifted = [row(i, str(i), "x", reference=ads[(i + 1) % 10].text) for i in range(10)]
+    right = [row(i, str(i), "x", reference=ads[i].text) for i in range(10)]
+    with pytest.raises(EvaluationError, match=r"is not of CMD-AD: 10 of 10 rows repeat another human AD"):
+        joined(*shifted, over=dataset(ads))
+    assert not notes(joined(*right, over=dataset(ads)))
+    one = joined(*right[:9], shifted[9], over=dataset(ads))
+    assert notes(one) == ["malformed: rows that repeat another human AD than the dataset's: 1 (9)."]
+
+
+def by_times(order: Iterable[int], ads: list[Ad], **more: object) -> list[PredictionRow]:
+    return [
+        row(
+            n, "", f"text {i}", film=ads[i].film, start=ads[i].interval.start, end=ads[i].interval.end, **more
+        )
+        for n, i in enumerate(order, 2)
+    ]
+
+
+def test_without_ids_film_and_times_tell() -> None:
+    ads = list(dataset().ads)
+    order = list(range(5))
+    random.Random(3).shuffle(order)
+    result = joined(*by_times(order, ads))
+    assert said(result) == {str(i): f"text {i}" for i in range(5)}
+    assert result.by == "film, start and end"
+    assert notes(result) == ["note: there are no ids; joined by film, start and end."]
+
+
+def test_times_may_have_the_noise_of_floats() -> None:
+    rows = [row(2, "", "a", film="tt01", start=10.000000001, end=11.9999999)]
+    assert said(joined(*rows))["1"] == "a"
+
+
+@pytest.mark.parametrize("clip", ["2014/ab", "ab"])
+def test_without_times_clip_and_human_text_tell(clip: str) -> None:
+    rows = [row(n, "", f"text {i}", clip=clip, reference=TEXTS[i]) for n, i in enumerate((2, 0, 1))]
+    result = joined(*rows)
+    assert said(result) == {"0": "text 0", "1": "text 1", "2": "text 2", "3": None, "4": None}
+    assert result.by == "clip and the human AD's text"
+
+
+def test_ads_that_are_alike_get_theirs_in_order_and_one_too_few_leaves_one_missing() -> None:
+    """ADs 3 and 4 have one text: their scores add up to the same either way."""
+    rows = [row(n, "", text, clip="ab", reference="He waves.") for n, text in enumerate(("a", "b"))]
+    assert said(joined(*rows)) == {"0": None, "1": None, "2": None, "3": "a", "4": "b"}
+    assert "note: ADs that are alike in clip and the human AD's text, and get theirs in order: 2." in notes(
+        joined(*rows)
+    )
+    assert joined(rows[0]).missing == ("0", "1", "2", "4")
+    with pytest.raises(EvaluationError, match="several predictions that differ"):
+        joined(*rows, row(9, "", "c", clip="ab", reference="He waves."))
+
+
+def test_ads_of_one_place_with_different_texts_cannot_be_told_apart() -> None:
+    ads = [ad(0, "Ann runs.", start=5.0), ad(1, "Bob runs.", start=5.0)]
+    with pytest.raises(
+        EvaluationError, match=r"may be for AD 0 \('Ann runs.'\) or 1 \('Bob runs.'\).*column id"
+    ):
+        joined(*by_times([0, 1], ads), over=dataset(ads))
+
+
+def test_the_way_by_which_most_rows_fit_is_taken() -> None:
+    """An episode's file may name the series, which fits no film, but its clips."""
+    ads = [ad(i, f"Text {i}.", film="tt0583459", clip="s01_clip_04") for i in range(3)]
+    rows = [
+        row(
+            i,
+            "",
+            f"text {i}",
+            film="tt0108778",
+            start=1.0,
+            end=2.0,
+            clip="s01_clip_04",
+            reference=ads[i].text,
+        )
+        for i in range(3)
+    ]
+    assert joined(*rows, over=dataset(ads)).by == "clip and the human AD's text"
+
+
+def test_rows_alone_tell_nothing() -> None:
+    with pytest.raises(EvaluationError, match=r"does not say which AD each of its 5 rows is for.*column id"):
+        joined(*(row(i, "", f"text {i}") for i in range(5)))
+
+
+def test_what_a_prediction_brings_along_reaches_the_item() -> None:
+    full = Prediction("1", "a", "", ("a", "b"), "1. Main characters", 2.5, False)
+    item = joined(PredictionRow("p, line 2", full)).corpus.items[1]
+    assert (item.candidates, item.description, item.scale, item.threaded) == (
+        ("a", "b"),
+        "1. Main characters",
+        2.5,
+        False,
+    )
+
+
+def test_descriptions_of_a_file_of_their_own() -> None:
+    """Published Stage I texts have their own file."""
+    rows = [row(i, str(i), f"1. Main characters: {i}", reference=TEXTS[i]) for i in (2, 0)]
+    stage1 = Predictions((Path("stage1.csv"),), tuple(rows), {"id": "anno_idx"})
+    result = with_descriptions(joined(*ALL), dataset(), stage1)
+    assert [item.description for item in result.corpus.items[:3]] == [
+        "1. Main characters: 0",
+        None,
+        "1. Main characters: 2",
+    ]
+    assert said(result) == said(joined(*ALL))
+    assert notes(result) == ["missing: ADs without a description: 3 (1, 3, 4)."]
+
+
+def test_human_ads_alone() -> None:
+    corpus = corpus_of(dataset())
+    assert [item.prediction for item in corpus.items] == [None] * 5
+    assert corpus.films() == {"tt01": [0, 1, 2, 3, 4]}
