@@ -22,10 +22,10 @@ def command(console: Console, shards: tuple[Path, ...], out: Path) -> None:
     """
     from shotad.evaluation.report.merging import merge
     from shotad.evaluation.report.reading import read_report
-    from shotad.evaluation.report.terminal import report_text
-    from shotad.evaluation.report.writing import intervals_of, write_report
+    from shotad.evaluation.report.terminal import terminal_text
+    from shotad.evaluation.report.writing import write_report
 
     run = merge([read_report(shard) for shard in shards])
     for path in write_report(out, run):
         console.note(f"Written: {path}")
-    console.result(report_text(run, intervals_of(run)), read_report(out).head)
+    console.result(terminal_text(run), read_report(out).head)

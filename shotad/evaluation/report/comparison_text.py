@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from shotad.evaluation.report.columns import aligned
 from shotad.evaluation.report.comparing import LISTED_IDS, Changed, Comparison, MetricComparison
 from shotad.evaluation.report.markdown import md_table, md_text
 from shotad.evaluation.report.pages import page
-from shotad.evaluation.report.terminal import aligned
 from shotad.evaluation.report.wording import (
     clock,
     count,

@@ -2,51 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from shotad.evaluation.report.columns import aligned
 from shotad.evaluation.report.inputs import ReportInput
-from shotad.evaluation.report.table import (
-    Beside,
-    MetricLine,
-    beside_paper,
-    footnotes,
-    metric_lines,
-    paper_notes,
-)
-from shotad.evaluation.report.wording import counts_words, failures_words
+from shotad.evaluation.report.table import Beside, beside_paper, footnotes, metric_lines, paper_notes
+from shotad.evaluation.report.wording import counts_words, failures_words, percent
 from shotad.evaluation.report.writing import intervals_of
-
-HEADS = ("Metric", "value", "interval", "ADs", "failed", "better")
 
 
 def terminal_text(run: ReportInput) -> str:
-    """The metrics, the paper's rows for this dataset, what to know of both, and what was left out."""
+    """Counts, the metrics, this system above the paper's, what to know of them, and what was left out."""
     intervals, notes = intervals_of(run), footnotes(run.results)
-    level = f"{run.config.measures.report.level:.0%} interval"
-    heads = (*HEADS[:2], level, *HEADS[3:])
-    lines = [f"{run.predictions.called} on {run.dataset}.", *counts_words(run), ""]
-    lines += _table([heads, *map(_cells, metric_lines(run.results, intervals, notes.marks))])
-    lines += failures_words(run.results)
+    level = percent(run.config.measures.report.level)
+    heads = ("Metric", "Value", f"{level} interval", "ADs", "Scored", "Failed", "Better")
+    rows = [
+        (
+            f"{m.title} {m.mark}".strip(),
+            m.value,
+            m.interval,
+            *map(_count, (m.n, m.scored, m.failed)),
+            m.better,
+        )
+        for m in metric_lines(run.results, intervals, notes.marks)
+    ]
+    lines = [f"{run.predictions.called} on {run.dataset}.", *counts_words(run), *failures_words(run.results)]
+    lines += [*run.notes, "", *aligned(heads, rows, range(1, 6))]
     beside = beside_paper(run, intervals, notes.marks)
     if beside is not None:
-        lines += ["", *_table(_rows(beside)), *paper_notes(run, beside)]
+        lines += ["", *_beside(beside), "", *paper_notes(run, beside)]
     if notes.notes:
         lines += ["", *(f"{note.mark} {note.text}" for note in notes.notes)]
     if run.left_out:
-        lines += ["", "Not measured:", *(f"  {one.metric}: {one.reason}" for one in run.left_out)]
+        lines += ["", *(f"Not measured: {left.metric}. {left.reason}" for left in run.left_out)]
     return "\n".join(lines)
 
 
-def _cells(line: MetricLine) -> tuple[str, ...]:
-    title = f"{line.title} {line.mark}".strip()
-    return title, line.value, line.interval, f"{line.scored:,}", f"{line.failed:,}", line.better
+def _beside(beside: Beside) -> list[str]:
+    rows = [
+        (", ".join(part for part in (line.system, line.made_with) if part), line.source, *line.cells)
+        for line in beside.lines
+    ]
+    return aligned(("System", "Source", *beside.heads), rows, range(2, 2 + len(beside.heads)))
 
 
-def _rows(beside: Beside) -> list[tuple[str, ...]]:
-    heads = ("System", "source", *beside.heads)
-    return [heads, *((line.system, line.source, *line.cells) for line in beside.lines)]
-
-
-def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-    return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+def _count(n: int) -> str:
+    return f"{n:,}"

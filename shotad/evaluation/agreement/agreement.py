@@ -1,0 +1,226 @@
+"""Do the numbers of a metric rise and fall with what people think (Shot-by-Shot, section 5.5)?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shotad.config.measures import ReportSettings
+from shotad.errors import EvaluationError
+from shotad.evaluation.agreement.correlation import Correlations, Estimate, correlations
+from shotad.evaluation.agreement.scores import HumanScores
+from shotad.evaluation.measure.rows import Json, Result
+from shotad.evaluation.report.columns import aligned
+from shotad.evaluation.report.inputs import base_name
+from shotad.evaluation.report.paper_rows import AGREEMENT
+from shotad.evaluation.report.reading import Report
+from shotad.evaluation.report.wording import NONE, count, percent
+
+PEOPLE = "people among themselves"
+
+
+@dataclass(frozen=True, slots=True)
+class MetricAgreement:
+    """One metric held against people, or one person against the others."""
+
+    name: str
+    title: str
+    found: Correlations
+
+    def record(self) -> Json:
+        """As JSON."""
+        found = self.found
+        return {
+            "name": self.name,
+            "title": self.title,
+            "n": found.n,
+            "pearson": found.pearson.record(),
+            "spearman": found.spearman.record(),
+            "kendall_tau_b": found.kendall.record(),
+            **({"reason": found.reason} if found.reason else {}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementReport:
+    """All metrics that were asked for. ``unknown`` ids are scored by people and are not in the report."""
+
+    system: str
+    metrics: tuple[MetricAgreement, ...]
+    people: tuple[MetricAgreement, ...]
+    scored: int
+    unknown: tuple[str, ...]
+    empty: int
+    ignored: tuple[str, ...]
+    settings: ReportSettings
+    seed: int
+
+    @property
+    def text(self) -> str:
+        """All of it for people."""
+        rows = [_row(metric) for metric in (*self.metrics, *self.people)]
+        level = percent(self.settings.level)
+        heads = ("Metric", "ADs", f"Pearson ({level})", f"Spearman ({level})", f"Kendall tau-b ({level})")
+        reasons = [f"{m.title}: not defined, {m.found.reason}." for m in self.metrics if m.found.reason]
+        return "\n".join(
+            [*self._opening(), "", *aligned(heads, rows, range(1, 5)), *reasons, "", *paper_lines()]
+        )
+
+    def _opening(self) -> list[str]:
+        lines = [f"{self.system} against human scores of {count(self.scored, 'AD')}."]
+        if self.unknown:
+            shown = ", ".join(self.unknown[:10]) + (", …" if len(self.unknown) > 10 else "")
+            lines.append(f"{count(len(self.unknown), 'scored AD')} not in the report: {shown}.")
+        if self.empty:
+            lines.append(f"{count(self.empty, 'line')} without a score.")
+        if self.ignored:
+            lines.append(f"Columns that hold no scores: {', '.join(self.ignored)}.")
+        return lines
+
+    def record(self) -> Json:
+        """``agreement.json``."""
+        return {
+            "schema": 1,
+            "system": self.system,
+            "n": {
+                "scored_by_people": self.scored,
+                "not_in_the_report": len(self.unknown),
+                "empty": self.empty,
+            },
+            "not_in_the_report": list(self.unknown),
+            "bootstrap": {
+                "draws": self.settings.draws,
+                "unit": self.settings.unit,
+                "level": self.settings.level,
+                "seed": self.seed,
+            },
+            "metrics": [metric.record() for metric in self.metrics],
+            "people": [person.record() for person in self.people],
+            "paper": [row.record() for row in AGREEMENT],
+        }
+
+
+def agreement(
+    report: Report,
+    scores: HumanScores,
+    settings: ReportSettings,
+    *,
+    names: Sequence[str] = (),
+    seed: int = 42,
+) -> AgreementReport:
+    """The metrics of these names (none: all of the report) against people, AD by AD, joined by id.
+
+    Raises EvaluationError for a metric that the report has not, and where no AD is in both.
+    """
+    results = _wanted(report, names)
+    films = report.films
+    known = {row.id for result in report.results for row in result.rows}
+    unknown = tuple(sorted(name for name in scores.scores if name not in known))
+    if len(unknown) == len(scores.scores):
+        raise EvaluationError(
+            f"None of the {len(unknown)} ADs with human scores is in {report.name}.",
+            "Give the ids of the dataset's ADs.",
+        )
+    metrics = [
+        MetricAgreement(result.name, result.title, _with_people(result, scores.scores, films, settings, seed))
+        for result in results
+    ]
+    return AgreementReport(
+        report.system,
+        tuple(metrics),
+        _people(scores, films, settings, seed),
+        len(scores.scores),
+        unknown,
+        scores.empty,
+        scores.ignored,
+        settings,
+        seed,
+    )
+
+
+def _wanted(report: Report, names: Sequence[str]) -> list[Result]:
+    if not names:
+        return list(report.results)
+    found = [r for name in names for r in report.results if name in (r.name, base_name(r.name))]
+    odd = [name for name in names if not any(name in (r.name, base_name(r.name)) for r in report.results)]
+    if odd:
+        known = ", ".join(result.name for result in report.results)
+        raise EvaluationError(f"{report.name} has no metric {odd[0]!r}.", f"It has: {known}.")
+    return list({result.name: result for result in found}.values())
+
+
+def _with_people(
+    result: Result, scores: Mapping[str, float], films: Mapping[str, str], settings: ReportSettings, seed: int
+) -> Correlations:
+    values = {row.id: row.value for row in result.rows if row.value is not None}
+    return _joined(values, scores, films, settings, seed)
+
+
+def _joined(
+    values: Mapping[str, float],
+    scores: Mapping[str, float],
+    films: Mapping[str, str],
+    settings: ReportSettings,
+    seed: int,
+) -> Correlations:
+    """Both on the ADs that both have, in the order of their ids."""
+    common = sorted(name for name in values if name in scores)
+    x = np.array([values[name] for name in common], np.float64)
+    y = np.array([scores[name] for name in common], np.float64)
+    return correlations(x, y, [films.get(name, name) for name in common], settings, seed)
+
+
+def _people(
+    scores: HumanScores, films: Mapping[str, str], settings: ReportSettings, seed: int
+) -> tuple[MetricAgreement, ...]:
+    """Each annotator against the mean of the others: what a metric can hope for."""
+    found = []
+    for name, own in scores.by_annotator.items():
+        others = [given for other, given in scores.by_annotator.items() if other != name]
+        means = {
+            key: float(np.mean(told))
+            for key in own
+            if (told := [given[key] for given in others if key in given])
+        }
+        found.append(MetricAgreement(name, f"{name} (a person)", _joined(own, means, films, settings, seed)))
+    return tuple(found)
+
+
+def _row(metric: MetricAgreement) -> tuple[str, ...]:
+    found = metric.found
+    return (metric.title, f"{found.n:,}", *map(_cell, (found.pearson, found.spearman, found.kendall)))
+
+
+def _cell(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return NONE
+    interval = estimate.interval
+    told = f" ({interval.low:.3f} to {interval.high:.3f})" if interval else ""
+    return f"{estimate.value:.3f}{told}".replace("-", "−")
+
+
+def paper_lines() -> list[str]:
+    """Table 3 of the paper."""
+    heads = ("From the paper, Table 3", "Paragraphs: Pearson", "Spearman", "Sentences: Pearson", "Spearman")
+    rows = [
+        (
+            row.called,
+            *(
+                f"{value:.3f}"
+                for value in (
+                    row.paragraph_pearson,
+                    row.paragraph_spearman,
+                    row.sentence_pearson,
+                    row.sentence_spearman,
+                )
+            ),
+        )
+        for row in AGREEMENT
+    ]
+    return [
+        *aligned(heads, rows, range(1, 5)),
+        "The paper's scores are of actions, 0 to 3, by five annotators: 300 ADs with paragraphs, 500 with "
+        "sentences.",
+    ]
