@@ -8,7 +8,7 @@ from pathlib import Path
 
 from shotad.errors import DatasetError
 from shotad.evaluation.datasets.ads import Finding
-from shotad.evaluation.datasets.cells import texts
+from shotad.evaluation.datasets.cells import plain_id, texts
 from shotad.evaluation.datasets.description import ActionFile
 from shotad.evaluation.datasets.findings import MALFORMED, NOTE, of_rows
 from shotad.evaluation.datasets.tables import Table, TableRow, read_table
@@ -50,7 +50,7 @@ def read_actions(path: Path, columns: ActionFile) -> ToldActions:
     findings: list[Finding] = []
     double, glued, broken = [], [], []
     for row in table.rows:
-        name = (row.cells.get(ids) or "").strip()
+        name = plain_id(row.cells.get(ids))
         if row.wrong or not name:
             broken.append(row)
         elif name in told:
@@ -61,13 +61,13 @@ def read_actions(path: Path, columns: ActionFile) -> ToldActions:
             if bare and not one.without_names:
                 glued.append(row)
     findings += of_rows(
-        MALFORMED, table, broken, f"rows without an id, or without the header's cells: {len(broken)}."
+        MALFORMED, table, broken, f"rows without an id, or without the header's cells: {len(broken):,}."
     )
     findings += of_rows(
         MALFORMED,
         table,
         double,
-        f"rows whose id stood before: {len(double)}; the first row of each is kept.",
+        f"rows whose id stood before: {len(double):,}; the first row of each is kept.",
     )
     findings += of_rows(
         NOTE, table, glued, f"texts without names that are no such text, and are left out: {len(glued)}."
@@ -112,12 +112,11 @@ def alike(one: str, other: str) -> bool:
     return len(first & second) >= _ALIKE * len(first | second)
 
 
-def required(told: ToldActions, path: Path, column: tuple[str, ...]) -> dict[str, Told]:
-    """What stands in for texts that the annotation lacks. Raises DatasetError where nothing does."""
+def require_texts(told: ToldActions, path: Path, column: tuple[str, ...]) -> None:
+    """Raise DatasetError where the file of actions cannot stand in for texts that the annotation lacks."""
     if not any(one.text for one in told.told.values()):
         raise DatasetError(
             f"{path} has no column {' or '.join(column)}, and there is no file of actions with the texts.",
             "Put the dataset's file of actions (text_gt) beside it, name it by --actions, or take "
             "Shot-by-Shot's annotation, which has the texts.",
         )
-    return told.told

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from shotad.errors import DatasetError
-from shotad.evaluation.datasets.actions import Told, ToldActions, alike, required, same_text
+from shotad.evaluation.datasets.actions import Told, ToldActions, alike, require_texts, same_text
 from shotad.evaluation.datasets.ads import Ad, Finding
-from shotad.evaluation.datasets.cells import number, numbers
+from shotad.evaluation.datasets.cells import number, numbers, plain_id
 from shotad.evaluation.datasets.description import Columns, Description
 from shotad.evaluation.datasets.findings import MALFORMED, MISSING, NOTE, number_of, of_rows
 from shotad.evaluation.datasets.tables import Table, TableRow, read_table
@@ -36,13 +36,19 @@ class _Reading:
 
     table: Table
     described: Description
-    told: Mapping[str, Told]
+    told: ToldActions
     columns: dict[str, str] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     notes: dict[str, list[TableRow]] = field(default_factory=dict)
 
     def cell(self, row: TableRow, name: str) -> str:
         return row.cells.get(self.columns.get(name, ""), "").strip()
+
+    def number(self, row: TableRow, name: str) -> float:
+        try:
+            return number(self.cell(row, name))
+        except ValueError as error:
+            raise ValueError(f"{self.columns[name]}: {error}") from None
 
     def note(self, kind: str, row: TableRow) -> None:
         self.notes.setdefault(kind, []).append(row)
@@ -55,14 +61,14 @@ def read_annotation(path: Path, described: Description, told: ToldActions) -> An
     columns.
     """
     table = read_table(path)
-    reading = _Reading(table, described, told.told)
-    _find_columns(reading, told)
+    reading = _Reading(table, described, told)
+    _find_columns(reading)
     ads: dict[str, Ad] = {}
     films: dict[str, str] = {}
     lost: list[tuple[TableRow, str]] = []
     seen: set[str] = set()
     for place, row in enumerate(table.rows):
-        name = reading.cell(row, "id") if "id" in reading.columns else str(place)
+        name = plain_id(reading.cell(row, "id")) if "id" in reading.columns else str(place)
         seen.add(name)
         try:
             ad = _ad(reading, row, name)
@@ -77,12 +83,12 @@ def read_annotation(path: Path, described: Description, told: ToldActions) -> An
     rest = [one.row for name, one in told.told.items() if name not in seen] if told.table else []
     if told.table:
         reading.findings += of_rows(
-            MALFORMED, told.table, rest, f"rows whose id is not in {path.name}: {len(rest)}."
+            MALFORMED, told.table, rest, f"rows whose id is not in {path.name}: {len(rest):,}."
         )
     return Annotation(tuple(ads.values()), films, (*reading.findings, *_noted(reading)), tuple(lost), table)
 
 
-def _find_columns(reading: _Reading, told: ToldActions) -> None:
+def _find_columns(reading: _Reading) -> None:
     """The names that this file has for what is needed, and for what is welcome."""
     table, described = reading.table, reading.described
     named = described.annotation
@@ -101,12 +107,15 @@ def _find_columns(reading: _Reading, told: ToldActions) -> None:
     if found := table.column(named.text):
         reading.columns["text"] = found
     else:
-        required(told, table.path, named.text)
+        require_texts(reading.told, table.path, named.text)
         reading.findings.append(
             Finding(
                 NOTE, table.path.name, "it has no texts; they are taken from the file of actions, by number."
             )
         )
+    for column, says in named.editions.items():
+        if column in table.columns:
+            reading.findings.append(Finding(NOTE, f"{table.path.name}, column {column}", says))
     for name, columns in welcome.items():
         if found := table.column(columns):
             reading.columns[name] = found
@@ -121,9 +130,9 @@ def _ad(reading: _Reading, row: TableRow, name: str) -> Ad:
     for what, value in (("id", name), ("film", film), ("clip", clip)):
         if not value:
             raise ValueError(f"the {what} is empty")
-    interval = Interval(number(reading.cell(row, "start")), number(reading.cell(row, "end")))
+    interval = Interval(reading.number(row, "start"), reading.number(row, "end"))
     slot = _SLOTS[reading.described.slot.kind](reading, row, interval)
-    told = reading.told.get(name)
+    told = reading.told.told.get(name)
     text = _text(reading, row, told)
     actions, bare = _actions(reading, row, text, told)
     return Ad(name, film, clip, interval, slot, text, bare, actions, file=reading.cell(row, "file"))
@@ -136,8 +145,9 @@ def _text(reading: _Reading, row: TableRow, told: Told | None) -> str:
     if "text" not in reading.columns:
         text = other
     elif row.mended:
-        reading.note("mended from the file of actions" if other else "mended", row)
-        text = other or text
+        found = alike(text, other)
+        reading.note("mended from the file of actions" if found else "mended", row)
+        text = other if found else text
     if not text:
         raise ValueError("the text is empty" if "text" in reading.columns else "no text is known of this id")
     return text
@@ -148,7 +158,7 @@ def _actions(
 ) -> tuple[tuple[str, ...] | None, str]:
     """The AD's actions, unless they are another AD's, and its text without names."""
     if told is None:
-        if reading.told:
+        if reading.told.table:
             reading.note("untold", row)
         return None, ""
     if told.text and not same_text(told.text, text):
@@ -164,7 +174,7 @@ def _own(_reading: _Reading, _row: TableRow, interval: Interval) -> Interval:
 
 
 def _centred(reading: _Reading, row: TableRow, interval: Interval) -> Interval:
-    start, end = number(reading.cell(row, "slot start")), number(reading.cell(row, "slot end"))
+    start, end = reading.number(row, "slot start"), reading.number(row, "slot end")
     middle, half = (start + end) / 2, (interval.end - interval.start) / 2
     if start < 0:
         reading.note("early", row)

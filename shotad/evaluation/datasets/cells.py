@@ -8,6 +8,12 @@ import math
 from typing import Any
 
 
+def plain_id(cell: str | None) -> str:
+    """An id as it is compared: ``12.0``, which programs make of 12 beside an empty cell, is ``12``."""
+    text = (cell or "").strip()
+    return text[:-2] if text.endswith(".0") and text[:-2].isdigit() else text
+
+
 def number(cell: str | None) -> float:
     """A finite number. Raises ValueError, saying what stands there."""
     try:

@@ -38,6 +38,8 @@ class AnnotationFile(Settings):
     end: Columns = ("end",)
     file: Columns = ()
     """Name of the AD's own short piece of film."""
+    editions: dict[str, str] = Field(default_factory=dict)
+    """What is to be known of an edition, by a column that it alone has."""
 
 
 class SlotRule(Settings):

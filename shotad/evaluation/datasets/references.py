@@ -8,6 +8,7 @@ from pathlib import Path
 from shotad.errors import DatasetError
 from shotad.evaluation.datasets.ads import Ad, Dataset, Finding
 from shotad.evaluation.datasets.casts import read_casts
+from shotad.evaluation.datasets.cells import plain_id
 from shotad.evaluation.datasets.findings import MISSING, NOTE
 from shotad.evaluation.datasets.records import RecordRow, Records, read_records
 from shotad.types import Interval
@@ -72,13 +73,14 @@ def _ad(records: Records, row: RecordRow, columns: Mapping[str, str], place: int
 
     said = [text("text"), *(records.list(row, columns.get("references")) or ())]
     texts = tuple(dict.fromkeys(one for one in said if one))
-    if not text("id") or not texts:
-        raise records.error(row, f"there is no {'text' if text('id') else 'id'}", "Each AD needs both.")
+    name = plain_id(text("id"))
+    if not name or not texts:
+        raise records.error(row, f"there is no {'text' if name else 'id'}", "Each AD needs both.")
     film = text("film") or records.path.stem
     interval = _interval(records, row, columns, place)
     actions = records.list(row, columns.get("actions")) or None
     return Ad(
-        text("id"),
+        name,
         film,
         text("clip") or film,
         interval,

@@ -66,6 +66,8 @@ def read_table(path: Path) -> Table:
     except OSError as error:
         raise DatasetError(f"{path} cannot be read: {error.strerror or error}.") from None
     text, mended = decoded(data)
+    if "\0" in text:
+        raise DatasetError(f"{path} is no text: it has bytes that are 0.", "A CSV file is expected.")
     with _long_cells():
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
         try:
@@ -88,7 +90,7 @@ def _delimiter(text: str) -> str:
 def decoded(data: bytes) -> tuple[str, dict[int, str]]:
     """The text of a file's bytes, and what was mended, by number of the line (from 1)."""
     try:
-        return data.decode("utf-8-sig"), {}
+        return data.decode("utf-16" if data[:2] in _UTF_16 else "utf-8-sig"), {}
     except UnicodeDecodeError:
         pass
     lines, mended = [], {}
@@ -98,6 +100,10 @@ def decoded(data: bytes) -> tuple[str, dict[int, str]]:
         if bad:
             mended[number] = " ".join(f"0x{byte:02x}" for byte in bad)
     return "".join(lines), mended
+
+
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""What such a file begins with; spreadsheets write it."""
 
 
 def _mended(line: bytes) -> tuple[str, bytes]:

@@ -173,9 +173,6 @@ def _notes(
     if matched.alike:
         what = f"ADs that are alike in {matched.by}, and get theirs in order: {matched.alike}."
         found.append(Finding(NOTE, predictions.name, what))
-    if matched.mended:
-        what = f"ids that are written like 12.0, and read as 12: {matched.mended:,}."
-        found.append(Finding(NOTE, predictions.name, what))
     strange, _ = _strangers(dataset, matched)
     if strange:
         names = counted([row.prediction.id or row.where for _, row in strange])

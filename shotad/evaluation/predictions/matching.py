@@ -24,8 +24,6 @@ class Matched:
     rows: dict[str, list[PredictionRow]]
     extra: tuple[PredictionRow, ...]
     alike: int = 0
-    mended: int = 0
-    """Ids written as ``12.0``."""
 
 
 def match(dataset: Dataset, predictions: Predictions) -> Matched:
@@ -53,17 +51,15 @@ def _shown(rows: Sequence[PredictionRow]) -> str:
 def _by_id(dataset: Dataset, predictions: Predictions) -> Matched:
     known = {ad.id for ad in dataset.ads}
     rows: dict[str, list[PredictionRow]] = defaultdict(list)
-    extra, mended = [], 0
+    extra: list[PredictionRow] = []
     for row in predictions.rows:
         name = row.prediction.id
-        if name not in known and name.endswith(".0") and name[:-2] in known:
-            name, mended = name[:-2], mended + 1
         if name in known:
             rows[name].append(row)
         else:
             extra.append(row)
     by = f"id (column {predictions.columns.get('id', 'id')})"
-    return Matched(by, dict(rows), tuple(extra), mended=mended)
+    return Matched(by, dict(rows), tuple(extra))
 
 
 def _milliseconds(seconds: float) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from shotad.errors import EvaluationError
 from shotad.evaluation.datasets.ads import Finding
-from shotad.evaluation.datasets.cells import texts
+from shotad.evaluation.datasets.cells import plain_id, texts
 from shotad.evaluation.datasets.findings import MALFORMED, NOTE
 from shotad.evaluation.datasets.records import RecordRow, Records, read_records
 from shotad.evaluation.predictions.records import Prediction, PredictionRow, Predictions
@@ -89,7 +89,7 @@ def _row(records: Records, row: RecordRow, columns: dict[str, str], numbered: Se
     said, candidates = _said(records, row, columns, numbered)
     description = records.text(row, columns.get("description"))
     prediction = Prediction(
-        text("id"),
+        plain_id(text("id")),
         said,
         (text("failure") or NO_TEXT) if said is None else "",
         candidates,

@@ -101,6 +101,15 @@ def test_line_that_is_not_utf8_gets_its_text_from_the_actions(tmp_path: Path) ->
     assert said(dataset, "read as Windows-1252") == ["note madeval_anno.csv, line 3"]
 
 
+def test_line_that_is_not_utf8_does_not_get_another_ads_text(tmp_path: Path) -> None:
+    rows = [list(row) for row in files.CMD_ROWS]
+    rows[0][0] = "Zo\xeb laughs"
+    path = files.cmd_ad(tmp_path, rows=rows) / "cmdad_anno.csv"
+    path.write_bytes(path.read_text(encoding="utf-8").encode("cp1252"))
+    dataset = load_dataset("cmd-ad", tmp_path)
+    assert (dataset.ads[0].text, dataset.ads[0].actions) == ("Zoë laughs", None)
+
+
 @pytest.mark.parametrize("film_column", ["imdbid", "imdb"])
 def test_mad_eval_of_both_publications(tmp_path: Path, film_column: str) -> None:
     dataset = load_dataset("mad-eval", files.mad_eval(tmp_path, film_column=film_column))
@@ -109,6 +118,7 @@ def test_mad_eval_of_both_publications(tmp_path: Path, film_column: str) -> None
     assert ad.file == "1005_Signs_149.970-152.750"
     assert dataset.films == {"tt05": "1005_Signs"}
     assert dataset.shots == {"tt05": (Interval(0.01, 135.0), Interval(135.02, 160.5))}
+    assert bool(said(dataset, "AutoAD-Zero's edition")) is (film_column == "imdb")
 
 
 def test_unsorted_film_and_overlapping_neighbours_stay_and_are_told(tmp_path: Path) -> None:
@@ -167,6 +177,20 @@ def test_row_that_is_no_ad_is_refused_and_told_when_checking(tmp_path: Path) -> 
     assert not said(dataset, "is not in cmdad_anno.csv"), "their actions have an AD, though it cannot be read"
 
 
+def test_a_cell_that_is_no_number_is_named(tmp_path: Path) -> None:
+    rows = [list(row) for row in files.CMD_ROWS]
+    rows[0][2], rows[1][4] = "", "soon"
+    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, rows=rows), strict=False)
+    assert said(dataset, "no AD: end: an empty cell is no number") == ["malformed cmdad_anno.csv, line 2"]
+    assert said(dataset, "no AD: scaled_start: 'soon' is no number") == ["malformed cmdad_anno.csv, line 3"]
+
+
+def test_numbers_of_ads_that_another_program_made_floats_of(tmp_path: Path) -> None:
+    actions = [[f"{row[0]}.0", *row[1:]] for row in files.CMD_ACTIONS]
+    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, actions=actions))
+    assert dataset.ads[1].actions == ("She runs.", "She falls.")
+
+
 def test_actions_of_no_ad(tmp_path: Path) -> None:
     actions = [*files.CMD_ACTIONS, [4, "tt02", "He goes.", "He goes.", "['He goes.']"]]
     dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, actions=actions))
@@ -210,6 +234,13 @@ def test_actions_that_stand_twice_or_have_no_id(tmp_path: Path) -> None:
     assert dataset.ads[0].actions == ("She opens the door.",)
     assert said(dataset, "id stood before") == ["malformed cmdad_gt_action.csv, line 6"]
     assert said(dataset, "without an id") == ["malformed cmdad_gt_action.csv, line 7"]
+
+
+def test_empty_file_of_actions_is_told(tmp_path: Path) -> None:
+    dataset = load_dataset("cmd-ad", files.cmd_ad(tmp_path, actions=[]))
+    assert said(dataset, "4 ADs: the file of actions says nothing") == [
+        "missing cmdad_anno.csv, lines 2, 3, 4, 5"
+    ]
 
 
 def test_what_is_missing_is_told_and_evaluation_goes_on(tmp_path: Path) -> None:

@@ -121,12 +121,6 @@ def test_a_text_goes_before_a_failure_of_the_same_ad() -> None:
         assert "0" not in result.failed
 
 
-def test_ids_that_another_program_made_floats_of() -> None:
-    result = joined(*(row(i, f"{i}.0", f"text {i}") for i in range(5)))
-    assert said(result) == {str(i): f"text {i}" for i in range(5)}
-    assert notes(result) == ["note: ids that are written like 12.0, and read as 12: 5."]
-
-
 def test_nothing_that_fits_is_refused() -> None:
     with pytest.raises(
         EvaluationError, match=r"Nothing in p.csv belongs to CMD-AD: by id.*none of its 2 rows.*first 77"

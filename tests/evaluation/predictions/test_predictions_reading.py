@@ -122,6 +122,12 @@ def test_no_candidate_at_all_has_failed(tmp_path: Path) -> None:
     assert said(write(tmp_path, "id,text_gen\n3,[]\n")) == [Prediction("3", None, NO_TEXT)]
 
 
+def test_ids_that_another_program_made_floats_of(tmp_path: Path) -> None:
+    path = write(tmp_path, "anno_idx,text_gen\n12.0,He runs.\ns01.0,He is off.\n")
+    assert [one.id for one in said(path)] == ["12", "s01.0"]
+    assert said(lines(tmp_path, {"id": 12.0, "text": "a"}))[0].id == "12"
+
+
 def test_brackets_in_a_sentence_are_no_list(tmp_path: Path) -> None:
     path = write(tmp_path, "id,text\n3,[Shot 1] He runs.\n4,['a\n")
     assert [one.text for one in said(path)] == ["[Shot 1] He runs.", "['a"]
