@@ -28,8 +28,9 @@ class LlmAdEval(JudgedMetric):
     paper_judges = re.compile(r"llama[-_ ]?3(?![.\d])[-_: ]?8b|llama[-_ ]?2[-_: ]?7b|^llama3$", re.IGNORECASE)
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
-        """The two texts, and why there is no second."""
-        return [_texts(corpus.items[place]) for place in places]
+        """The two texts, the second None where it is missing."""
+        items = [corpus.items[place] for place in places]
+        return [{"reference": item.reference, "prediction": item.prediction} for item in items]
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
         """One row for each place, in order."""
@@ -62,11 +63,9 @@ class LlmAction(JudgedMetric):
     paper_judges = re.compile(r"llama[-_ ]?3\.1[-_: ]?70b|gpt-4o(?!-mini)", re.IGNORECASE)
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
-        """The actions and the prediction, and why there is none."""
-        return [
-            {**_texts(corpus.items[place]), "reference": "", "actions": corpus.items[place].actions or None}
-            for place in places
-        ]
+        """The actions, and the prediction, None where it is missing."""
+        items = [corpus.items[place] for place in places]
+        return [{"actions": item.actions or None, "prediction": item.prediction} for item in items]
 
     def rows(self, corpus: Corpus, places: Sequence[int]) -> Iterator[Row]:
         """One row for each place, in order."""
@@ -82,14 +81,6 @@ class LlmAction(JudgedMetric):
             )
             for item, actions in zip(items, asked, strict=True):
                 yield _action_row(item, actions, [next(answers) for _ in actions])
-
-
-def _texts(item: Item) -> Json:
-    return {
-        "reference": item.reference,
-        "prediction": item.prediction,
-        "failure": item.failure if item.prediction is None else "",
-    }
 
 
 def _score_row(item: Item, answer: Answer[int]) -> Row:

@@ -72,13 +72,13 @@ class StoryRecall(JudgedMetric):
     figure = Figure(factor=100.0)
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
-        """The texts of the whole passage, and why the line itself has no prediction."""
+        """The texts of the whole passage, and whether the line itself has a prediction."""
         passages = self._passages(corpus)
         return [
             {
                 "human": passages[place].human,
                 "predicted": passages[place].predicted,
-                "failure": _missing(corpus.items[place]),
+                "missing": corpus.items[place].prediction is None,
             }
             for place in places
         ]

@@ -91,6 +91,15 @@ def lines_of(request: Request) -> list[str]:
     return [json.loads(one) for one in found]
 
 
+class KindJudge(WordJudge):
+    """Finds everything perfect."""
+
+    identity = Identity("kind", "kind", "1")
+
+    def answer(self, request: Request) -> str:
+        return json.dumps({"score": 5})
+
+
 class Deaf(ScriptedEngine):
     """An engine whose server is gone."""
 
