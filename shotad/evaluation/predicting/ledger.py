@@ -78,9 +78,9 @@ class Ledger:
 
 
 def _spare(record: Mapping[str, Any]) -> object:
-    """What a line that is not of this run is kept by, aside: nothing of a failed one, and of what is none."""
+    """What a line that is not of this run is kept by, aside; None for one that would be made again."""
     line = _line(record)
-    return None if line is None or line.text is None else (line.id, line.terms)
+    return None if line is None or line.again else (line.id, line.terms)
 
 
 def _line(record: Mapping[str, Any]) -> PredictedLine | None:

@@ -1,0 +1,179 @@
+"""``shotad predict``: what it says, what it refuses, and what is left when it is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.program import FAKE, Shotad
+from tests.evaluation.predicting.minidataset import CLIPS, INSIDE, make_cmd
+
+ADS = sum(len(slots) for _, slots in CLIPS.values())
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_cmd(tmp_path_factory.mktemp("cmd"))
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_it_says_what_came_of_it(shotad: Shotad, root: Path, tmp_path: Path) -> None:
+    out = tmp_path / "preds.jsonl"
+    said = shotad("predict", "cmd-ad", "--root", root, "--out", out, *FAKE)
+    assert said.code == 1, "some lines failed"
+    assert f"{INSIDE} of {ADS} ADs in 4 clips have a line." in said.out
+    assert "Failed, and count as 0: 4." in said.out
+    assert "2001/gone (2): The video of 2001/gone is missing." in said.out
+    assert f"Predictions: {out}" in said.out
+    assert "CMD-AD: 4 clips, published shots." in said.err
+    assert len(rows(out)) == ADS
+
+
+def test_it_tells_programs_the_same(shotad: Shotad, root: Path, tmp_path: Path) -> None:
+    words = ("predict", "cmd-ad", "--root", root, "--out", tmp_path / "p.jsonl", "--films", "tt2", "--json")
+    said = shotad(*words, *FAKE)
+    told = json.loads(said.out)
+    assert (told["ads"], told["clips"], told["made"], told["kept"], told["failed"]) == (3, 2, 2, 0, 1)
+    assert told["statuses"] == {"failed": 1, "placed": 2}
+    assert told["failures"][0]["clip"] == "2002/broken"
+    assert told["used"]["calls"] == 4
+    again = json.loads(shotad(*words, *FAKE).out)
+    assert (again["made"], again["kept"], again["used"]) == (0, 2, None)
+
+
+def test_without_failures_it_ends_well(shotad: Shotad, root: Path, tmp_path: Path) -> None:
+    ids = tmp_path / "ids.txt"
+    ids.write_text("9\n10\n")
+    out = tmp_path / "p.jsonl"
+    said = shotad("predict", "cmd-ad", "--root", root, "--out", out, "--ids", ids, *FAKE)
+    assert said.code == 0
+    assert [row["id"] for row in rows(out)] == ["9", "10"]
+
+
+def test_the_datasets_own_settings_count(shotad: Shotad, root: Path, tmp_path: Path) -> None:
+    """0.275 seconds a word, as the dataset has it, and one word more by the paper's budget."""
+    out, ids = tmp_path / "p.jsonl", tmp_path / "ids.txt"
+    ids.write_text("4\n")
+    given = ("--root", root, "--out", out, "--ids", ids)
+    shotad("predict", "cmd-ad", *given, "--set", "slots.budget=paper", *FAKE)
+    assert rows(out)[0]["text"] == "Somebody.", "0.2 s are one word"
+    ids.write_text("9\n")
+    shotad("predict", "cmd-ad", *given, "--set", "slots.seconds_per_word=1.0", *FAKE)
+    assert len(rows(out)[0]["text"].split()) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--shard", "3/2"), "no shard"),
+        (("--films", "tt9"), "tt9"),
+        (("--config", "tv-ad"), "different datasets"),
+        (("--cast-photos", "x"), "no --cast-bank"),
+        (("--engine", "fakee"), "fakee"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(
+    shotad: Shotad, root: Path, tmp_path: Path, words: tuple[str, ...], message: str
+) -> None:
+    out = tmp_path / "p.jsonl"
+    said = shotad("predict", "cmd-ad", "--root", root, "--out", out, *FAKE, *words)
+    assert said.code in (1, 2)
+    assert message in said.err
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"), [("", "is empty"), ("0\n999\n", "999"), (None, "cannot be read")]
+)
+def test_ids_that_are_none_are_refused(
+    shotad: Shotad, root: Path, tmp_path: Path, content: str | None, message: str
+) -> None:
+    ids = tmp_path / "ids.txt"
+    if content is not None:
+        ids.write_text(content)
+    said = shotad("predict", "cmd-ad", "--root", root, "--out", tmp_path / "p.jsonl", "--ids", ids, *FAKE)
+    assert said.code == 2
+    assert message in said.err
+
+
+def test_shots_that_are_not_there_cannot_be_asked_for(shotad: Shotad, root: Path, tmp_path: Path) -> None:
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    (bare / "cmdad_anno.csv").write_bytes((root / "cmdad_anno.csv").read_bytes())
+    words = (
+        "predict",
+        "cmd-ad",
+        "--root",
+        bare,
+        "--videos",
+        root,
+        "--out",
+        tmp_path / "p.jsonl",
+        "--limit",
+        1,
+    )
+    refused = shotad(*words, "--shots", "published", *FAKE)
+    assert refused.code == 2
+    assert "no published shots" in refused.err
+    taken = shotad(*words, *FAKE)
+    assert taken.code == 0
+    assert rows(tmp_path / "p.jsonl")[0]["shots"] == "found"
+
+
+@pytest.mark.slow
+def test_it_is_killed_again_and_again_and_ends_as_if_nothing_had_been(root: Path, tmp_path: Path) -> None:
+    whole, out = tmp_path / "whole.jsonl", tmp_path / "killed.jsonl"
+    assert _ended(_started(root, whole)) == 1
+    for lines in (1, 8):
+        process = _started(root, out)
+        deadline = time.monotonic() + 300
+        while process.poll() is None and (not out.exists() or out.read_bytes().count(b"\n") < lines):
+            assert time.monotonic() < deadline, "nothing happens"
+            time.sleep(0.002)
+        process.kill()
+        _ended(process)
+        for line in out.read_text().splitlines(keepends=True):
+            assert not line.endswith("\n") or json.loads(line)["id"], "each whole line is one"
+    assert _ended(_started(root, out)) == 1
+    assert out.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.slow
+def test_it_can_be_interrupted(root: Path, tmp_path: Path) -> None:
+    out = tmp_path / "p.jsonl"
+    process = _started(root, out)
+    while process.poll() is None and not out.exists():
+        time.sleep(0.002)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=300)
+    assert process.returncode == 130
+    assert "run the same command again" in err
+    assert "Traceback" not in err
+
+
+def _ended(process: subprocess.Popen[str]) -> int:
+    """The exit code, when it has ended."""
+    process.communicate(timeout=300)
+    return process.returncode
+
+
+def _started(root: Path, out: Path) -> subprocess.Popen[str]:
+    words = ["predict", "cmd-ad", "--root", str(root), "--out", str(out), *FAKE]
+    return subprocess.Popen(
+        [sys.executable, "-c", "from shotad.cli.main import main; main()", *words],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )

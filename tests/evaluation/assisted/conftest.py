@@ -1,0 +1,5 @@
+"""The fixture ``shotad``, as for all commands."""
+
+from tests.cli.conftest import shotad
+
+__all__ = ["shotad"]

@@ -1,0 +1,147 @@
+"""A small CMD-AD and a small TV-AD on disk, with films made for it, and predictions by engines that count."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import tarfile
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from shotad.config import Config, load_config
+from shotad.engines.fake import FakeEngine
+from shotad.evaluation.datasets.ads import Dataset
+from shotad.evaluation.datasets.loading import load_dataset
+from shotad.evaluation.predicting.choosing import Shard, Wanted, choose
+from shotad.evaluation.predicting.run import Job, predict
+from shotad.evaluation.predicting.summary import Predicted
+from shotad.writing import Engines
+from tests.media import FilmSpec, make_film, make_stills
+from tests.shotad_process import PLAIN
+
+ONE = FilmSpec(frames=300, cuts=(60, 130, 200, 250))
+"""12 s."""
+TWO = FilmSpec(frames=200, cuts=(75,), size=(128, 72))
+"""8 s."""
+
+CLIPS: dict[str, tuple[str, tuple[tuple[float, float], ...]]] = {
+    "2001/one": (
+        "tt1",
+        ((0.5, 3.0), (2.5, 4.0), (4.0, 6.0), (4.0, 6.0), (7.0, 7.2), (11.5, 13.0), (20.0, 22.0)),
+    ),
+    "2001/gone": ("tt1", ((1.0, 2.0), (3.0, 4.0))),
+    "2002/two": ("tt2", ((1.0, 3.0), (4.0, 7.0))),
+    "2002/broken": ("tt2", ((1.0, 3.0),)),
+}
+"""Clip → film and slots in seconds: neighbours that overlap, two of the same time, a short one, one that
+reaches beyond the video and one that lies beyond it; a clip without a video and one that is no video."""
+
+SHOTS = {"2001/one": [(0.01, 2.39), (2.41, 5.19), (5.21, 7.99), (8.01, 11.99)], "2002/two": []}
+"""Published lists, ending 10 ms early as those do; an empty one is a clip without cuts."""
+
+EVERYTHING = Wanted()
+
+INSIDE = 8
+"""ADs that can be described; the others are beyond their video, or have none."""
+
+
+def make_cmd(root: Path) -> Path:
+    """The dataset below ``root``, as published."""
+    for name, spec in (("2001/one", ONE), ("2002/two", TWO)):
+        target = root / f"{name}.mp4"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(make_film(spec).path, target)
+    (root / "2002/broken.mp4").write_bytes(b"no film at all" * 100)
+    heads = "text,start,end,movie,scaled_start,scaled_end,cmd_filename,imdbid,movie_title,cmd_clip_idx"
+    rows: list[list[Any]] = [heads.split(",")]
+    for clip, (film, slots) in CLIPS.items():
+        for start, end in slots:
+            text = f"Somebody does thing {len(rows)}."
+            rows.append([text, 100 + start, 100 + end, 7, start, end, clip, film, f"Film {film}", 1])
+    _write(root / "cmdad_anno.csv", rows)
+    shots = [[clip, CLIPS[clip][0], 7, "Film", repr(times)] for clip, times in SHOTS.items()]
+    _write(
+        root / "cmdad_shot_info.csv",
+        [["cmd_filename", "imdbid", "movie", "movie_title", "shot_list"], *shots],
+    )
+    return root
+
+
+def make_tv(root: Path) -> Path:
+    """One episode with one clip: a tar of 30 numbered frames, 3 to a second."""
+    clip = "friends_s01e01_seg02_clip_00"
+    make_stills(root / "made" / clip, 30)
+    folder = root / "tvad" / "friends_frames"
+    folder.mkdir(parents=True)
+    with tarfile.open(folder / f"{clip}.tar", "w") as tar:
+        tar.add(root / "made" / clip, clip)
+    shutil.rmtree(root / "made")
+    heads = (
+        "text,start,end,imdbid,imdbid_pe,season,episode,scaled_end,scaled_start,duration,tvad_name,tvad_index"
+    )
+    rows: list[list[Any]] = [heads.split(",")]
+    for first, last in ((4, 9), (16, 24)):
+        index = [round(first + k * (last - first) / 15) for k in range(16)]
+        times = [(first - 1) / 3, last / 3]
+        rows.append(
+            [
+                "He waits.",
+                60 + times[0],
+                60 + times[1],
+                "tt9",
+                "tt9e",
+                1,
+                1,
+                times[1],
+                times[0],
+                2,
+                clip,
+                index,
+            ]
+        )
+    _write(root / "tvad_anno.csv", rows)
+    _write(root / "tvad_shot_info.csv", [["shot_list", "tvad_name"], [[(1, 12), (13, 30)], clip]])
+    return root
+
+
+def _write(path: Path, rows: Iterable[Iterable[Any]]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+
+
+@dataclass
+class Runs:
+    """Runs over a dataset into one file; the engines count what they are asked."""
+
+    root: Path
+    out: Path
+    name: str = "cmd-ad"
+    looks: FakeEngine = field(default_factory=FakeEngine)
+    writes: FakeEngine = field(default_factory=FakeEngine)
+
+    @property
+    def dataset(self) -> Dataset:
+        return load_dataset(self.name, self.root)
+
+    def run(
+        self, *settings: str, wanted: Wanted = EVERYTHING, shard: str | None = None, **job: Any
+    ) -> Predicted:
+        """One run; ``settings`` are those of the config, ``job`` fields of `Job`."""
+        data = self.dataset
+        config: Config = load_config(data.config, ("engine=fake", "threads.features=grid", *PLAIN, *settings))
+        tasks = choose(data, wanted, Shard.parse(shard) if shard else None)
+        return predict(Job(data, config, Engines(self.looks, self.writes), self.out, **job), tasks)
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The file as it stands."""
+        return [json.loads(line) for line in self.out.read_text().splitlines()]
+
+    def asked(self) -> int:
+        """How many questions the engines have had since this was asked last."""
+        count = self.looks.calls + self.writes.calls
+        self.looks.calls = self.writes.calls = 0
+        return count

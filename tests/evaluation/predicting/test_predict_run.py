@@ -1,0 +1,327 @@
+"""The pipeline over a dataset: every AD has its line, by its id, whatever the videos are like."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shotad.engines.base import Request
+from shotad.engines.fake import FakeEngine, plain_answer
+from shotad.errors import EngineError, ShotadError
+from shotad.evaluation.predicting import run
+from shotad.evaluation.predicting.casts import read_bank_of_films
+from shotad.evaluation.predicting.choosing import Wanted
+from shotad.evaluation.predicting.lines import PredictedLine
+from tests.evaluation.predicting.minidataset import CLIPS, INSIDE, Runs, make_cmd, make_tv
+from tests.media import FilmSpec, make_film
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Runs:
+    return Runs(make_cmd(tmp_path / "root"), tmp_path / "preds.jsonl")
+
+
+def by_id(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    assert len({row["id"] for row in rows}) == len(rows)
+    return {row["id"]: row for row in rows}
+
+
+def test_every_ad_has_its_line(runs: Runs) -> None:
+    done = runs.run()
+    rows = by_id(runs.rows)
+    slots = [(clip, *times) for clip, (_, slots) in CLIPS.items() for times in slots]
+    assert list(rows) == [str(n) for n in range(len(slots))]
+    assert [(r["clip"], r["start"], r["end"]) for r in rows.values()] == slots
+    assert (len(done.lines), done.failed, done.clips) == (len(slots), len(slots) - INSIDE, 4)
+    good = [r for r in rows.values() if r["text"] is not None]
+    assert len(good) == INSIDE
+    for row in good:
+        # The fake engine says at which second the slot begins: no line went to another AD.
+        assert row["text"].startswith("Somebody")
+        words = row["text"].rstrip(".").split()
+        assert int(words[5]) == int(row["start"]) if len(words) > 5 else row["end"] - row["start"] < 2
+        assert row["description"].startswith("1. ")
+        assert (row["failure"], row["status"]) == ("", "placed")
+        assert row["engines"]["stage2"] == {"engine": "fake", "model": "fake", "revision": "1"}
+        assert row["threaded"] in (True, False)
+        assert row["scale"] is not None
+    assert [rows[n]["shots"] for n in ("0", "9")] == ["published", "one"]
+
+
+def test_two_ads_of_the_same_time_both_have_a_line(runs: Runs) -> None:
+    runs.run()
+    rows = by_id(runs.rows)
+    assert (rows["2"]["start"], rows["2"]["end"]) == (rows["3"]["start"], rows["3"]["end"])
+    assert rows["2"]["text"] == rows["3"]["text"] is not None
+
+
+def test_a_slot_beyond_its_video_fails_and_one_that_reaches_beyond_does_not(runs: Runs) -> None:
+    runs.run()
+    rows = by_id(runs.rows)
+    assert rows["5"]["text"] is not None
+    assert rows["6"]["text"] is None
+    assert "lies outside the video, which ends at 12.000 s" in rows["6"]["failure"]
+
+
+def test_a_missing_and_a_broken_video_fail_and_the_run_goes_on(runs: Runs) -> None:
+    done = runs.run()
+    rows = by_id(runs.rows)
+    for name in ("7", "8"):
+        assert "The video of 2001/gone is missing" in rows[name]["failure"]
+        assert "2001/gone.mp4" in rows[name]["failure"]
+    assert rows["11"]["text"] is None
+    assert "broken.mp4" in rows["11"]["failure"]
+    assert rows["9"]["text"] is not None
+    assert [(clip, count) for clip, _, count in done.failures()] == [
+        ("2001/one", 1), ("2001/gone", 2), ("2002/broken", 1),
+    ]  # fmt: skip
+
+
+def test_the_same_again_asks_nothing_and_leaves_the_same_bytes(runs: Runs) -> None:
+    runs.run()
+    first, asked = runs.out.read_bytes(), runs.asked()
+    done = runs.run()
+    assert asked == 2 * INSIDE
+    assert runs.asked() == 0
+    assert runs.out.read_bytes() == first
+    assert done.kept == INSIDE
+    assert sorted(path.name for path in runs.out.parent.glob("preds*")) == ["preds.jsonl", "preds.shotad"]
+
+
+def test_another_file_of_the_same_seed_has_the_same_bytes(runs: Runs) -> None:
+    runs.run()
+    first = runs.out.read_bytes()
+    runs.out = runs.out.with_name("again.jsonl")
+    runs.run()
+    assert runs.out.read_bytes() == first
+
+
+def test_changed_settings_make_every_line_anew_and_come_back_for_nothing(runs: Runs) -> None:
+    runs.run()
+    before = by_id(runs.rows)
+    runs.asked()
+    runs.run("prompt.medium=TV series")
+    assert runs.asked() == 2 * INSIDE
+    assert by_id(runs.rows)["0"]["terms"] != before["0"]["terms"]
+    runs.run()
+    assert runs.asked() == 0
+    assert by_id(runs.rows) == before
+
+
+def test_another_video_makes_its_lines_anew(runs: Runs) -> None:
+    runs.run()
+    runs.asked()
+    shutil.copy(make_film(FilmSpec(frames=210, cuts=(75,), size=(128, 72))).path, runs.root / "2002/two.mp4")
+    runs.run()
+    assert runs.asked() == 2 * 2
+    assert len(runs.rows) == len(runs.dataset.ads)
+
+
+def test_a_video_that_came_later_is_described_then(runs: Runs) -> None:
+    runs.run()
+    runs.asked()
+    shutil.copy(runs.root / "2002/two.mp4", runs.root / "2001/gone.mp4")
+    done = runs.run()
+    assert runs.asked() == 2 * 2
+    rows = by_id(runs.rows)
+    assert rows["7"]["text"] is not None
+    assert done.failed == 2
+    assert list(rows) == [ad.id for ad in runs.dataset.ads]
+
+
+def test_a_video_that_went_takes_no_line_away(runs: Runs) -> None:
+    runs.run()
+    before = runs.out.read_bytes()
+    (runs.root / "2001/one.mp4").unlink()
+    done = runs.run()
+    assert runs.out.read_bytes() == before
+    assert done.kept == INSIDE
+
+
+def test_shards_together_are_the_whole(runs: Runs, tmp_path: Path) -> None:
+    runs.run()
+    whole = runs.out.read_text().splitlines()
+    parts: list[str] = []
+    for number in (1, 2, 3):
+        runs.out = tmp_path / f"part-{number}.jsonl"
+        runs.run(shard=f"{number}/3")
+        parts += runs.out.read_text().splitlines()
+    assert sorted(parts) == sorted(whole)
+
+
+def test_a_part_first_and_then_the_rest(runs: Runs, tmp_path: Path) -> None:
+    runs.run()
+    whole = runs.out.read_bytes()
+    runs.asked()
+    runs.out = tmp_path / "grown.jsonl"
+    done = runs.run(wanted=Wanted(ids=frozenset({"9", "2"})))
+    assert [line.id for line in done.lines] == ["2", "9"]
+    assert runs.asked() == 4
+    runs.run()
+    assert runs.asked() == 2 * (INSIDE - 2) + 2 * 2
+    assert runs.out.read_bytes() == whole
+
+
+def test_stage_one_may_go_ahead(runs: Runs, tmp_path: Path) -> None:
+    runs.run()
+    plain = runs.out.read_bytes()
+    runs.asked()
+    order: list[str] = []
+
+    def note(who: str) -> FakeEngine:
+        def answer(request: Request) -> str:
+            order.append(who)
+            return plain_answer(request)
+
+        engine = FakeEngine(answer=answer)
+        engine.abilities = FakeEngine().abilities
+        return engine
+
+    runs.looks, runs.writes, runs.out = note("looks"), note("writes"), tmp_path / "ahead.jsonl"
+    runs.run(ahead=10)
+    assert runs.asked() == 2 * INSIDE
+    assert order == ["looks"] * INSIDE + ["writes"] * INSIDE
+    assert runs.out.read_bytes() == plain
+
+
+def test_a_failed_answer_is_asked_for_again_and_nothing_else(runs: Runs) -> None:
+    refused = {"s00004000"}
+
+    def answer(request: Request) -> str:
+        if request.slot_id in refused:
+            raise RuntimeError("out of order")
+        return plain_answer(request)
+
+    runs.writes = FakeEngine(answer=answer)
+    runs.writes.abilities = FakeEngine().abilities
+    done = runs.run()
+    rows = by_id(runs.rows)
+    assert "out of order" in rows["2"]["failure"]
+    assert rows["2"]["text"] is None
+    assert rows["2"]["description"] is not None
+    assert rows["10"]["text"] is None, "the same second of another clip"
+    assert done.failed == len(rows) - INSIDE + 2
+    runs.asked()
+    refused.clear()
+    runs.run()
+    assert runs.asked() == 2
+    assert by_id(runs.rows)["2"]["text"] is not None
+    assert list(by_id(runs.rows)) == [ad.id for ad in runs.dataset.ads]
+
+
+def test_an_engine_that_is_gone_ends_the_run_and_the_next_goes_on(runs: Runs) -> None:
+    class Gone(FakeEngine):
+        left = 5
+
+        def generate(self, requests: Any) -> Any:
+            if self.calls >= self.left:
+                raise EngineError("The server is gone.")
+            return super().generate(requests)
+
+    runs.writes = Gone()
+    with pytest.raises(EngineError, match="gone"):
+        runs.run()
+    runs.writes = FakeEngine()
+    runs.asked()
+    runs.run()
+    rows = by_id(runs.rows)
+    assert sum(row["text"] is not None for row in rows.values()) == INSIDE
+    assert runs.asked() <= 2 * INSIDE - 6
+
+
+def test_a_mishap_in_one_clip_is_its_failure(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = run.describe_clip
+
+    def describe_clip(asked: Any, *more: Any) -> tuple[list[PredictedLine], Any]:
+        if asked.task.clip == "2001/one":
+            raise IndexError("no such frame")
+        return real(asked, *more)
+
+    monkeypatch.setattr(run, "describe_clip", describe_clip)
+    runs.run()
+    rows = by_id(runs.rows)
+    assert rows["0"]["failure"] == "unexpected IndexError: no such frame"
+    assert rows["9"]["text"] is not None
+    assert "no such frame" in (runs.out.with_suffix(".shotad") / "log.txt").read_text()
+    monkeypatch.undo()
+    runs.run()
+    assert by_id(runs.rows)["0"]["text"] is not None
+
+
+def test_found_shots_when_they_are_asked_for(runs: Runs) -> None:
+    runs.run()
+    published = by_id(runs.rows)
+    runs.run(published=False)
+    rows = by_id(runs.rows)
+    assert {row["shots"] for row in rows.values() if row["text"]} == {"found"}
+    assert rows["0"]["terms"] == published["0"]["terms"]
+    assert rows["0"]["key"] != published["0"]["key"]
+
+
+def test_work_folders_are_kept_where_they_are_wanted(runs: Runs, tmp_path: Path) -> None:
+    runs.run()
+    assert not list((tmp_path / "preds.shotad").rglob("stage1.jsonl"))
+    runs.out = tmp_path / "kept.jsonl"
+    runs.run(work=tmp_path / "work")
+    folders = sorted(path.name.rpartition("-")[0] for path in (tmp_path / "work").iterdir())
+    assert folders == ["2001_one", "2002_two"]
+    assert len(list((tmp_path / "work").rglob("track.json"))) == 2
+    assert not list(tmp_path.rglob("frames.pack"))
+
+
+def test_candidates_are_in_the_lines(runs: Runs) -> None:
+    runs.run("stage2.candidates=5", "slots.seconds_per_word=0.1")
+    row = by_id(runs.rows)["0"]
+    assert len(row["candidates"]) > 1
+    assert row["text"] in row["candidates"]
+
+
+def test_a_line_that_was_chosen_among_others_depends_on_its_neighbours(runs: Runs) -> None:
+    several = ("stage2.candidates=5", "slots.seconds_per_word=0.1")
+    runs.run(*several, wanted=Wanted(ids=frozenset({"9"})))
+    runs.asked()
+    runs.run(*several, wanted=Wanted(ids=frozenset({"9", "10"})))
+    assert runs.asked() == 4
+
+
+def test_frames_of_a_series_in_a_tar(tmp_path: Path) -> None:
+    runs = Runs(make_tv(tmp_path / "root"), tmp_path / "tv.jsonl", "tv-ad")
+    done = runs.run()
+    assert done.failed == 0
+    rows = runs.rows
+    assert [(row["start"], row["end"]) for row in rows] == [(1.0, 3.0), (5.0, 8.0)]
+    assert [row["shots"] for row in rows] == ["published", "published"]
+    assert [row["film"] for row in rows] == ["tt9e", "tt9e"]
+    assert all(row["text"] for row in rows)
+
+
+def test_a_bank_without_the_film_names_nobody(runs: Runs, tmp_path: Path) -> None:
+    bank = tmp_path / "bank.json"
+    bank.write_text(json.dumps({"tt1": [{"id": "nm1", "name": "Ann Actor", "role": "Ann"}]}))
+    found = read_bank_of_films(bank, None)
+    assert found.cast_of("tt2") is None
+    given = found.cast_of("tt1")
+    assert given is not None
+    assert (given.path, given.key) == (bank, "tt1")
+
+
+def test_a_changed_picture_of_a_bank_is_noticed(tmp_path: Path) -> None:
+    bank, photos = tmp_path / "bank.json", tmp_path / "photos"
+    bank.write_text(json.dumps({"tt1": [{"id": "nm1", "name": "Ann Actor", "role": "Ann"}]}))
+    photos.mkdir()
+    none = read_bank_of_films(bank, photos).known_of("tt1")
+    (photos / "nm1.jpg").write_bytes(b"picture")
+    one = read_bank_of_films(bank, photos).known_of("tt1")
+    (photos / "nm1.jpg").write_bytes(b"another picture")
+    assert len({none, one, read_bank_of_films(bank, photos).known_of("tt1")}) == 3
+
+
+@pytest.mark.parametrize("content", ["[]", '{"tt1": "Ann"}', "{", ""])
+def test_what_is_no_bank_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "bank.json").write_text(content)
+    with pytest.raises(ShotadError, match=r"bank\.json"):
+        read_bank_of_films(tmp_path / "bank.json", None)
