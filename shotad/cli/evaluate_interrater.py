@@ -1,0 +1,93 @@
+"""``shotad evaluate inter-rater A B``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from shotad.cli.console import Console
+from shotad.cli.options import console_options, settings_options
+from shotad.errors import UsageError
+
+if TYPE_CHECKING:
+    from shotad.evaluation.agreement.versions import Version
+
+
+@click.command(name="inter-rater")
+@click.argument("scripts", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="A B | TABLE")
+@click.option(
+    "--tiou",
+    default="0.5,0.8,0.9,0.95",
+    show_default=True,
+    metavar="X,…",
+    help="Overlaps in time, each a row.",
+)
+@click.option(
+    "--metrics", metavar="NAME,…", help="Default: cider, bleu-1, rouge-l, meteor, action and recall."
+)
+@click.option(
+    "--rate",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="WPM",
+    help="Reckon where lines end from their words, at so many a minute, not from their cues.",
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for inter-rater.json.")
+@click.option(
+    "--cache", type=click.Path(path_type=Path), help="The file that keeps what is computed of texts."
+)
+@settings_options
+@console_options
+def command(
+    console: Console,
+    scripts: tuple[Path, ...],
+    tiou: str,
+    metrics: str | None,
+    rate: float | None,
+    out: Path | None,
+    cache: Path | None,
+    config: tuple[str, ...],
+    assignments: tuple[str, ...],
+) -> None:
+    """How well do two human ADs of the same film agree?
+
+    A and B are scripts of one film (WebVTT, SRT, DAPT, CSV, JSON). TABLE is one CSV of both versions of many
+    films: film, rater, start, end, text. Lines are paired by overlap in time (tIoU), one to one; then each
+    version is scored as a prediction of the other: what a system can hope for.
+    """
+    from shotad.config import load_config
+    from shotad.evaluation.agreement.interrater import inter_rater
+    from shotad.evaluation.agreement.interrater_text import interrater_record, interrater_text
+    from shotad.evaluation.agreement.versions import at_rate
+    from shotad.evaluation.measure.bench import Bench
+    from shotad.evaluation.measure.store import Store, kept_file
+    from shotad.workfolder import readable_json, write_text
+
+    thresholds = _thresholds(tiou)
+    names = [name.strip() for name in (metrics or "").split(",") if name.strip()]
+    versions = _versions(scripts)
+    if rate is not None:
+        versions = [at_rate(version, rate) for version in versions]
+    with Store(cache or kept_file()) as store:
+        bench = Bench(load_config(config, assignments), store, console)
+        found = inter_rater(versions[0], versions[1], thresholds, bench, names)
+    if out is not None:
+        write_text(out / "inter-rater.json", readable_json(interrater_record(found)))
+        console.note(f"Written: {out / 'inter-rater.json'}")
+    console.result(interrater_text(found), interrater_record(found))
+
+
+def _thresholds(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",") if part.strip()]
+    except ValueError:
+        raise UsageError(f"--tiou {text} holds no numbers.", "Write 0.8 or 0.5,0.8.") from None
+
+
+def _versions(scripts: tuple[Path, ...]) -> list[Version]:
+    from shotad.evaluation.agreement.versions import from_scripts, from_table
+
+    if len(scripts) > 2:
+        raise UsageError(f"{len(scripts)} files were given.", "Name two scripts, or one table.")
+    return list(from_scripts(*scripts) if len(scripts) == 2 else from_table(scripts[0]))

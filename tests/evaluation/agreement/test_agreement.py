@@ -1,0 +1,103 @@
+"""Metrics of a report against people."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from shotad.config.measures import ReportSettings
+from shotad.errors import EvaluationError
+from shotad.evaluation.agreement.agreement import agreement
+from shotad.evaluation.agreement.scores import HumanScores
+from shotad.evaluation.report.reading import Report, read_report
+from shotad.evaluation.report.writing import write_report
+from tests.evaluation.report.fakes import made_corpus, made_result, made_run
+
+pytest.importorskip("scipy.stats")
+SETTINGS = ReportSettings(draws=100)
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    folder = tmp_path_factory.mktemp("report")
+    corpus = made_corpus(80)
+    results = (made_result(corpus, "action"), made_result(corpus, "cider", seed=3))
+    write_report(folder, made_run(corpus, results, draws=20))
+    return read_report(folder)
+
+
+def people(report: Report, noise: float = 5.0, ids: range = range(50)) -> HumanScores:
+    """Two people who think as the first metric does, each a little differently."""
+    result = report.result("action")
+    assert result is not None
+    values = {row.id: row.value or 0.0 for row in result.rows}
+    chance = random.Random(1)
+    own = {name: {str(k): values[str(k)] + chance.gauss(0, noise) for k in ids} for name in ("ann", "ben")}
+    scores = {str(k): (own["ann"][str(k)] + own["ben"][str(k)]) / 2 for k in ids}
+    return HumanScores(scores, own, len(ids))
+
+
+def test_the_metric_that_thinks_like_people_agrees_with_them(report: Report) -> None:
+    found = agreement(report, people(report), SETTINGS)
+    action, cider = found.metrics
+    assert action.found.n == cider.found.n == 50
+    assert action.found.pearson.value is not None
+    assert action.found.pearson.value > 0.9
+    assert action.found.kendall.value is not None
+    assert action.found.kendall.value > 0.7
+    assert cider.found.pearson.interval is not None
+    assert cider.found.pearson.interval.low < 0 < cider.found.pearson.interval.high
+
+
+def test_people_among_themselves(report: Report) -> None:
+    found = agreement(report, people(report), SETTINGS)
+    assert [person.name for person in found.people] == ["ann", "ben"]
+    assert found.people[0].found.pearson.value == pytest.approx(found.people[1].found.pearson.value)
+    alone = HumanScores(people(report).scores, {}, 50)
+    assert agreement(report, alone, SETTINGS).people == ()
+
+
+def test_metrics_are_chosen_by_name(report: Report) -> None:
+    (only,) = agreement(report, people(report), SETTINGS, names=["cider"]).metrics
+    assert only.name == "cider"
+    with pytest.raises(EvaluationError, match="has no metric 'spice'"):
+        agreement(report, people(report), SETTINGS, names=["spice"])
+
+
+def test_scores_of_other_ads_are_told_and_of_only_others_refused(report: Report) -> None:
+    scores = people(report)
+    more = HumanScores({**scores.scores, "strange": 1.0}, {}, 51)
+    found = agreement(report, more, SETTINGS)
+    assert found.unknown == ("strange",)
+    assert found.metrics[0].found.n == 50
+    assert "1 scored AD not in the report: strange." in found.text
+    with pytest.raises(EvaluationError, match="None of the 1 ADs"):
+        agreement(report, HumanScores({"strange": 1.0}, {}, 1), SETTINGS)
+
+
+def test_the_text_has_the_papers_numbers_beside(report: Report) -> None:
+    found = agreement(report, people(report), SETTINGS)
+    text = found.text
+    assert "Test system against human scores of 50 ADs." in text
+    assert "From the paper, Table 3" in text
+    (row,) = [line for line in text.splitlines() if line.startswith("Action score  ")]
+    assert row.split()[-4:] == ["0.749", "0.729", "0.806", "0.820"]
+
+
+def test_a_constant_metric_is_told_and_breaks_nothing(tmp_path: Path) -> None:
+    corpus = made_corpus(10)
+    write_report(tmp_path, made_run(corpus, (made_result(corpus, "cider", scale=0.0),), draws=10))
+    scores = HumanScores({str(k): float(k) for k in range(10)}, {}, 10)
+    found = agreement(read_report(tmp_path), scores, SETTINGS)
+    assert "CIDER: not defined, the metric gives all of them the same number." in found.text
+    record = json.loads(json.dumps(found.record()))
+    assert record["metrics"][0]["pearson"] == {"value": None, "interval": None}
+
+
+def test_the_same_seed_gives_the_same_record(report: Report) -> None:
+    one = agreement(report, people(report), SETTINGS).record()
+    assert one == agreement(report, people(report), SETTINGS).record()
+    assert one != agreement(report, people(report), SETTINGS, seed=7).record()

@@ -1,0 +1,103 @@
+"""Correlations against scipy's, ties and constants, and their intervals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shotad.config.measures import ReportSettings
+from shotad.evaluation.agreement.correlation import correlations, kendall, pearson, spearman
+
+stats = pytest.importorskip("scipy.stats")
+
+SETTINGS = ReportSettings(draws=300)
+
+
+def rows(n: int, seed: int = 0, tied: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    chance = np.random.default_rng(seed)
+    x = chance.normal(size=n)
+    y = 0.7 * x + 0.7 * chance.normal(size=n)
+    return (np.round(x), np.round(y)) if tied else (x, y)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@given(st.integers(5, 60), st.integers(0, 50))
+def test_as_scipy_has_them(tied: bool, n: int, seed: int) -> None:
+    x, y = rows(n, seed, tied)
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return
+    assert pearson(x, y) == pytest.approx(stats.pearsonr(x, y).statistic)
+    assert spearman(x, y) == pytest.approx(stats.spearmanr(x, y).statistic)
+    assert kendall(x, y) == pytest.approx(stats.kendalltau(x, y, variant="b").statistic)
+
+
+def test_ties_by_hand() -> None:
+    """Four pairs, the first two equal in x: 5 pairs in the same order, none against; tau-b = 5 / sqrt(5 · 6)."""
+    x, y = np.array([1.0, 1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0, 4.0])
+    assert kendall(x, y) == pytest.approx(5 / np.sqrt(30))
+    assert spearman(x, y) == pytest.approx(np.corrcoef([1.5, 1.5, 3, 4], [1, 2, 3, 4])[0, 1])
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "reason"),
+    [
+        ([1.0, 1.0, 1.0], [1.0, 2.0, 3.0], "the metric gives all of them the same"),
+        ([1.0, 2.0, 3.0], [2.0, 2.0, 2.0], "people give all of them the same"),
+        ([1.0, 2.0], [1.0, 2.0], "only 2 ADs"),
+        ([], [], "only 0 ADs"),
+    ],
+)
+def test_where_it_is_not_defined_the_reason_is_told(x: list[float], y: list[float], reason: str) -> None:
+    found = correlations(np.array(x), np.array(y), ["f"] * len(x), SETTINGS, 0)
+    assert reason in found.reason
+    assert found.pearson.value is found.spearman.value is found.kendall.value is None
+
+
+def test_intervals_hold_the_value_and_are_narrower_for_more() -> None:
+    widths = []
+    for n in (30, 300):
+        x, y = rows(n)
+        found = correlations(x, y, [str(k) for k in range(n)], SETTINGS, 1)
+        for estimate in (found.pearson, found.spearman, found.kendall):
+            assert estimate.value is not None
+            assert estimate.interval is not None
+            assert estimate.interval.low < estimate.value < estimate.interval.high
+        assert found.pearson.interval is not None
+        widths.append(found.pearson.interval.high - found.pearson.interval.low)
+    assert widths[1] < widths[0] / 2
+
+
+def test_pearsons_interval_is_near_fishers() -> None:
+    x, y = rows(400, 3)
+    found = correlations(x, y, [str(k) for k in range(400)], ReportSettings(draws=2000), 1).pearson
+    assert found.value is not None
+    assert found.interval is not None
+    middle, spread = np.arctanh(found.value), 1.96 / np.sqrt(397)
+    assert found.interval.low == pytest.approx(np.tanh(middle - spread), abs=0.02)
+    assert found.interval.high == pytest.approx(np.tanh(middle + spread), abs=0.02)
+
+
+def test_whole_films_are_drawn_where_asked_for() -> None:
+    """ADs of a film that say the same give wide intervals, however many they are."""
+    x, y = rows(8, 5)
+    x, y = np.repeat(x, 40), np.repeat(y, 40)
+    films = [f"{k // 40}" for k in range(320)]
+    narrow = correlations(x, y, films, SETTINGS, 0).pearson.interval
+    wide = correlations(x, y, films, SETTINGS.model_copy(update={"unit": "film"}), 0).pearson.interval
+    assert narrow is not None
+    assert wide is not None
+    assert wide.high - wide.low > 3 * (narrow.high - narrow.low)
+
+
+def test_order_does_not_change_the_value() -> None:
+    x, y = rows(50)
+    turned = np.random.default_rng(0).permutation(50)
+    assert spearman(x, y) == pytest.approx(spearman(x[turned], y[turned]))
+    assert kendall(x, y) == pytest.approx(kendall(x[turned], y[turned]))
+
+
+def test_rows_must_belong_together() -> None:
+    with pytest.raises(ValueError, match="equal in number"):
+        correlations(np.zeros(3), np.zeros(2), ["a"] * 3, SETTINGS, 0)

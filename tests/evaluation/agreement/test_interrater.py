@@ -1,0 +1,212 @@
+"""Two human ADs of one film: which lines are of the same moment, and how they score."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shotad.config import load_config
+from shotad.errors import EvaluationError
+from shotad.evaluation.agreement.interrater import inter_rater
+from shotad.evaluation.agreement.interrater_text import interrater_record, interrater_text
+from shotad.evaluation.agreement.pairing import pairs, tiou
+from shotad.evaluation.agreement.versions import Spoken, Version, at_rate, from_scripts, from_table
+from shotad.evaluation.measure.bench import Bench
+from shotad.evaluation.measure.store import Store
+from shotad.types import Interval
+
+pytest.importorskip("scipy.optimize")
+
+ELEPHANTS = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "ad-text" / "elephants-dream"
+
+
+def version(name: str, *lines: tuple[float, float, str], film: str = "film") -> Version:
+    spoken = (Spoken(f"{film}:{k}", film, Interval(a, b), text) for k, (a, b, text) in enumerate(lines, 1))
+    return Version(name, tuple(spoken))
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "wanted"),
+    [
+        ((0, 4), (0, 4), 1.0),
+        ((0, 4), (2, 6), 2 / 6),
+        ((0, 4), (4, 6), 0.0),
+        ((0, 4), (5, 6), 0.0),
+        ((0, 10), (4, 5), 0.1),
+    ],
+)
+def test_tiou_by_hand(one: tuple[int, int], two: tuple[int, int], wanted: float) -> None:
+    assert tiou(Interval(*one), Interval(*two)) == pytest.approx(wanted)
+    assert tiou(Interval(*two), Interval(*one)) == pytest.approx(wanted)
+
+
+def test_each_line_has_one_partner_at_most_and_all_together_the_best() -> None:
+    """The first of A fits both of B; taking its best fit would leave its neighbour alone."""
+    a = version("a", (0, 10, "one"), (4, 12, "two"))
+    b = version("b", (2, 12, "x"), (0, 6, "y"))
+    found = {(pair.a.text, pair.b.text) for pair in pairs(a, b, 0.1)}
+    assert found == {("one", "y"), ("two", "x")}
+
+
+def test_a_pair_at_the_threshold_counts() -> None:
+    a, b = version("a", (0, 10, "one")), version("b", (0, 8, "x"))
+    assert len(pairs(a, b, 0.8)) == 1
+    assert not pairs(a, b, 0.81)
+
+
+def test_lines_of_other_films_are_never_paired() -> None:
+    a = Version(
+        "a", (*version("a", (0, 4, "one"), film="x").lines, *version("a", (0, 4, "two"), film="y").lines)
+    )
+    b = version("b", (0, 4, "other"), film="y")
+    (pair,) = pairs(a, b, 0.5)
+    assert pair.a.text == "two"
+
+
+spans = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 9)), min_size=1, max_size=8)
+
+
+@given(spans, spans, st.sampled_from([0.1, 0.3, 0.5, 0.8]))
+def test_pairs_are_one_to_one_above_the_threshold_and_symmetric(
+    one: list[tuple[int, int]], two: list[tuple[int, int]], threshold: float
+) -> None:
+    a = version("a", *((s, s + d, f"a{k}") for k, (s, d) in enumerate(one)))
+    b = version("b", *((s, s + d, f"b{k}") for k, (s, d) in enumerate(two)))
+    found, back = pairs(a, b, threshold), pairs(b, a, threshold)
+    assert len({pair.a.id for pair in found}) == len({pair.b.id for pair in found}) == len(found)
+    assert all(pair.tiou >= threshold for pair in found)
+    assert sum(pair.tiou for pair in found) == pytest.approx(sum(pair.tiou for pair in back))
+
+
+def bench() -> Bench:
+    return Bench(load_config(None, ["measures.report.draws=50"]), Store())
+
+
+SAID = (
+    "Ann opens the door slowly.",
+    "She runs to the car.",
+    "Ben waits at the window.",
+    "They drive away fast.",
+)
+
+
+def versions() -> tuple[Version, Version]:
+    a = version("first", *((10.0 * k, 10 * k + 4, text) for k, text in enumerate(SAID)))
+    other = ("Ann slowly opens the door.", "She runs to the car.", "Rain falls.", "The car is gone.")
+    b = version(
+        "second", *((10.0 * k + 0.2, 10 * k + 4 + 2 * (k == 3), text) for k, text in enumerate(other))
+    )
+    return a, b
+
+
+def test_both_directions_at_each_threshold() -> None:
+    found = inter_rater(*versions(), [0.8, 0.5], bench(), ["cider", "rouge-l"])
+    assert [(one.tiou, one.reference, one.pairs) for one in found.directions] == [
+        (0.5, "first", 4),
+        (0.5, "second", 4),
+        (0.8, "first", 3),
+        (0.8, "second", 3),
+    ]
+    rouge = [one.results[1] for one in found.directions]
+    assert rouge[2].value is not None
+    assert rouge[0].value is not None
+    assert rouge[2].value > rouge[0].value, "the pair that fits worst in time says something else"
+    assert not any(result.comparable for one in found.directions for result in one.results)
+    values = {row.id: row.value for row in rouge[0].rows}
+    assert values["film:2"] == pytest.approx(100)
+    assert values["film:3"] == pytest.approx(0)
+
+
+def test_words_are_counted_over_all_lines_of_the_reference() -> None:
+    """Also over those that have no partner."""
+    a, b = versions()
+    shorter = Version("second", b.lines[:2])
+    whole = inter_rater(a, b, [0.5], bench(), ["cider"]).directions[0].results[0]
+    part = inter_rater(a, shorter, [0.5], bench(), ["cider"]).directions[0].results[0]
+    assert part.basis == whole.basis
+    assert [row.value for row in part.rows] == [row.value for row in whole.rows[:2]]
+
+
+def test_the_text_and_the_record() -> None:
+    found = inter_rater(*versions(), [0.8], bench(), ["cider"])
+    text = interrater_text(found)
+    assert "first: 4 lines. second: 4 lines. 1 film in both." in text
+    assert "From the paper, Table A5" in text
+    assert "4,447" in text
+    assert "61.5" in text
+    record = interrater_record(found)
+    assert [pair["b"]["text"] for pair in record["pairs"]] == [
+        "Ann slowly opens the door.",
+        "She runs to the car.",
+        "Rain falls.",
+    ]
+    assert record["directions"][0]["metrics"][0]["n"] == 3
+
+
+def test_nothing_in_common_is_an_error_with_a_hint() -> None:
+    a = version("a", (0, 4, "one"))
+    with pytest.raises(EvaluationError, match=r"No line of a has a tIoU of 0.5 with one of b. Name a lower"):
+        inter_rater(a, version("b", (50, 54, "x")), [0.5], bench(), ["cider"])
+
+
+@pytest.mark.parametrize("wrong", [[0.0], [1.2], [-1.0], []])
+def test_thresholds_must_be_some(wrong: list[float]) -> None:
+    with pytest.raises(EvaluationError, match="is no tIoU"):
+        inter_rater(*versions(), wrong, bench(), ["cider"])
+
+
+def test_a_metric_that_needs_a_cast_is_refused() -> None:
+    with pytest.raises(EvaluationError, match="critic needs more than two texts"):
+        inter_rater(*versions(), [0.5], bench(), ["critic"])
+
+
+TABLE = (
+    "film,rater,start,end,text\nUp,a,0,4,One.\nUp,b,0:00:01,0:00:04,Two.\nCoco,b,7,9,Three.\nCoco,a,7,9, \n"
+)
+
+
+def test_a_table_of_many_films(tmp_path: Path) -> None:
+    path = tmp_path / "two.csv"
+    path.write_text(TABLE, encoding="utf-8")
+    a, b = from_table(path)
+    assert (a.name, b.name) == ("a", "b")
+    assert [(line.id, line.text) for line in b.lines] == [("Up:1", "Two."), ("Coco:1", "Three.")]
+    assert b.lines[0].interval == Interval(1, 4)
+    assert len(a.lines) == 1, "a row without a text is no line"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("film,start,end,text\nUp,0,4,One.\n", "has the columns film, start"),
+        ("film,rater,start,end,text\nUp,a,0,4,One.\n", "has 1 raters: a"),
+        (TABLE + "Up,c,1,2,Four.\n", "has 3 raters"),
+        (TABLE + "Up,a,4,2,Four.\n", "line 6: interval must start before it ends"),
+        (TABLE + "Up,a,x,2,Four.\n", "line 6: 'x' is no time"),
+    ],
+)
+def test_tables_that_cannot_be_meant(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "two.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(EvaluationError, match=said):
+        from_table(path)
+
+
+def test_ends_reckoned_from_words() -> None:
+    (line,) = at_rate(version("a", (10, 30, "five words are said here")), 150).lines
+    assert line.interval == Interval(10, 12)
+
+
+def test_the_two_describers_of_elephants_dream() -> None:
+    if not ELEPHANTS.is_dir():
+        pytest.skip(f"needs the two human ADs in {ELEPHANTS}")
+    a, b = from_scripts(ELEPHANTS / "descriptions.en.vtt", ELEPHANTS / "descriptions-jjhunt.en.vtt")
+    assert (len(a.lines), len(b.lines)) == (63, 64)
+    found = [len(pairs(a, b, threshold)) for threshold in (0.3, 0.5, 0.8, 0.9, 0.95)]
+    assert found == [42, 20, 8, 6, 2]
+    result = inter_rater(a, b, [0.3, 0.8], bench(), ["rouge-l"])
+    low, _, high, _ = (one.results[0].value or 0 for one in result.directions)
+    assert 5 < low < high < 40, "people tell one moment in different words, more alike where the times agree"
