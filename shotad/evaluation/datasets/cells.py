@@ -45,9 +45,9 @@ def listed(cell: str | None) -> list[Any]:
 def texts(cell: str | None) -> tuple[str, ...]:
     """A list of texts without empty ones. Raises ValueError."""
     found = listed(cell)
-    other = next((item for item in found if not isinstance(item, str)), None)
-    if other is not None:
-        raise ValueError(f"{_short(repr(other))} in the list is no text")
+    for item in found:
+        if not isinstance(item, str):
+            raise ValueError(f"{_short(repr(item))} in the list is no text")
     return tuple(text for item in found if (text := item.strip()))
 
 

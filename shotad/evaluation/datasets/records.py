@@ -77,10 +77,15 @@ class Records:
         return known[str(value).lower()]
 
     def list(self, row: RecordRow, name: str | None) -> tuple[str, ...] | None:
-        """The texts of a list, or of a list that is written into a cell. Raises DatasetError."""
+        """The texts of a list, or of a list that is written into a cell; null in it is left out.
+
+        Raises DatasetError.
+        """
         value = row.values.get(name) if name else None
         if value is None:
             return None
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            value = [item for item in value if item is not None]
         try:
             return texts(value if isinstance(value, str) else json.dumps(value))
         except ValueError as error:

@@ -99,7 +99,7 @@ def test_autoads_columns(tmp_path: Path) -> None:
         'anno_idx,text_gen\n3,"[""He runs."", ""He is off.""]"\n',
         "anno_idx,text_gen_1,text_gen_2\n3,He runs.,He is off.\n",
         "anno_idx,summarized_AD_2,summarized_AD_1\n3,He is off.,He runs.\n",
-        '{"id": 3, "candidates": ["He runs.", "He is off."]}\n',
+        '{"id": 3, "candidates": ["He runs.", null, "He is off."]}\n',
         '{"id": 3, "text_gen": ["He runs.", "He is off."]}\n',
     ],
 )
