@@ -9,16 +9,13 @@ the pronoun means nobody of the cast either.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from shotad.evaluation.critic.clauses import Place, Role
-from shotad.evaluation.critic.genders import suits
+from shotad.evaluation.critic.genders import Who, suits, who_of
 from shotad.evaluation.critic.mentions import Mention, Token
-from shotad.evaluation.critic.words import REFLEXIVES, listed
-
-Who = tuple[str, int | str]
-"""Somebody: ``("cast", 3)``, ``("name", "mike")``, ``("noun", "man")``, ``("someone", 7)``."""
+from shotad.evaluation.critic.words import DETERMINERS, FUNCTION_WORDS, REFLEXIVES, listed
 
 REACH = 4
 """Lines after which somebody is out of focus."""
@@ -44,18 +41,20 @@ class Standing:
 class Focus:
     """Who is in focus, line after line of one film."""
 
-    def __init__(self, pronouns: Sequence[str], groups: bool = True) -> None:
+    def __init__(self, pronouns: Mapping[Who, str], groups: bool = True) -> None:
         self._pronouns = pronouns
         self._groups = groups
         self._standing: dict[Who, Standing] = {}
         self._group: tuple[tuple[Who, ...], int] | None = None
         self._line = -1
         self._someone = 0
+        self._acted: tuple[Who, ...] = ()
 
     def forget(self) -> None:
         """Nobody is in focus."""
         self._standing.clear()
         self._group = None
+        self._acted = ()
 
     def read(self, line: Sequence[Token], found: Sequence[Mention], where: Sequence[Place]) -> frozenset[int]:
         """Whom of the cast a line means; they are in focus then."""
@@ -70,6 +69,7 @@ class Focus:
                 if place.role == "subject" and (place.joined or place.clause not in subjects):
                     subjects[place.clause] = (*subjects.get(place.clause, ()), people[0])
         self._note_rows(where, meant)
+        self._acted = subjects.get(max(subjects, default=0), ())
         return frozenset(int(who[1]) for people in meant for who in people if who[0] == "cast")
 
     def _people(
@@ -92,14 +92,14 @@ class Focus:
         if mention.pronoun == "they":
             return self._they(mention, meant) if self._groups else ()
         ahead = self._ahead(at, found, where)
-        return (ahead or self._one(line, mention, where[at], subjects),)
+        return (ahead or self._one(line, at, found, where, subjects, meant),)
 
     def _owner(self, mention: Mention) -> Who:
         """Whose a shared name is: theirs who was spoken of last, by that name or otherwise."""
         owners: list[Who] = [("cast", place) for place in mention.members]
         if mention.pronoun:
-            told = [who for who in owners if self._pronouns[int(who[1])] == mention.pronoun]
-            owners = told or [who for who in owners if not self._pronouns[int(who[1])]]
+            told = [who for who in owners if self._pronouns.get(who) == mention.pronoun]
+            owners = told or [who for who in owners if not self._pronouns.get(who)]
         if len(owners) == 1:
             return owners[0]
         near = [self._standing[who] for who in owners if self._in_reach(who)]
@@ -111,7 +111,11 @@ class Focus:
 
     def _ahead(self, at: int, found: Sequence[Mention], where: Sequence[Place]) -> Who | None:
         """``Wiping his brow, Tony …``: who acts behind the comma."""
-        if not where[at].fronted or any(place.fronted for place in where[:at] if place.role != "owner"):
+        if (
+            not where[at].fronted
+            or where[at].role != "owner"
+            or any(place.fronted for place in where[:at] if place.role != "owner")
+        ):
             return None
         for mention, place in zip(found[at + 1 :], where[at + 1 :], strict=True):
             if place.role == "subject" and place.sentence == where[at].sentence:
@@ -121,17 +125,21 @@ class Focus:
         return None
 
     def _gender(self, who: Who, mention: Mention) -> str:
-        if who[0] == "cast":
-            standing = self._standing.get(who)
-            return self._pronouns[int(who[1])] or (standing.pronoun if standing else "") or mention.pronoun
-        return mention.pronoun
+        standing = self._standing.get(who)
+        return self._pronouns.get(who, "") or (standing.pronoun if standing else "") or mention.pronoun
 
     def _one(
-        self, line: Sequence[Token], mention: Mention, place: Place, subjects: dict[int, tuple[Who, ...]]
+        self,
+        line: Sequence[Token],
+        at: int,
+        found: Sequence[Mention],
+        where: Sequence[Place],
+        subjects: dict[int, tuple[Who, ...]],
+        meant: Sequence[tuple[Who, ...]],
     ) -> Who:
         """Whom ``he`` or ``she`` means; a new somebody where nobody is in focus."""
-        acting = _acting(place, subjects) if place.role != "subject" else ()
-        around = mention.start > 0 and line[mention.start - 1].key in _AROUND
+        mention, place = found[at], where[at]
+        acting = () if place.role == "subject" else self._acting(line, at, found, where, subjects, meant)
         near = [
             one
             for one in self._standing.values()
@@ -139,13 +147,39 @@ class Focus:
         ]
         if mention.key in REFLEXIVES:
             near = [one for one in near if one.who in acting] or near
-        elif place.role == "object" and not around:
+        elif place.role == "object" and not _around(line, at, found):
             near = [one for one in near if one.who not in acting]
+        elif place.role == "subject":
+            others = _behind(at, found, where)
+            near = [one for one in near if one.who not in others]
         best = max(near, key=lambda one: (self._weight(one, mention, place, acting), one.at), default=None)
         if best is not None:
             return best.who
         self._someone += 1
         return ("someone", self._someone)
+
+    def _acting(
+        self,
+        line: Sequence[Token],
+        at: int,
+        found: Sequence[Mention],
+        where: Sequence[Place],
+        subjects: dict[int, tuple[Who, ...]],
+        meant: Sequence[tuple[Who, ...]],
+    ) -> tuple[Who, ...]:
+        """Who acts where a pronoun stands; in a clause that begins with a verb, who acts in the last before,
+        in ``lets Mark kiss her`` Mark."""
+        place = where[at]
+        if at and where[at - 1].clause == place.clause and where[at - 1].role == "object":
+            then = line[found[at - 1].end : found[at].start]
+            if then and then[0].key not in FUNCTION_WORDS and found[at - 1].kind != "pronoun":
+                return meant[at - 1]
+        before = [number for number in subjects if number <= place.clause]
+        if place.thing:
+            return ()
+        if before:
+            return subjects[max(before)]
+        return self._acted if line[0].key in ("and", "then") else ()
 
     def _weight(self, one: Standing, mention: Mention, place: Place, acting: Sequence[Who]) -> float:
         weight = _WEIGHT[one.role] - (self._line - one.line)
@@ -192,9 +226,19 @@ class Focus:
                 self._group = (tuple(dict.fromkeys(row)), self._line)
 
 
-def _acting(place: Place, subjects: dict[int, tuple[Who, ...]]) -> tuple[Who, ...]:
-    """Who acts in a clause; in one that begins with a verb, who acts in the last before."""
-    if place.thing:
-        return ()
-    before = [number for number in subjects if number <= place.clause]
-    return subjects[max(before)] if before else ()
+def _around(line: Sequence[Token], at: int, found: Sequence[Mention]) -> bool:
+    """Whether ``him`` may be the one who acts: ``closes the door behind him``, not ``creeps behind him``."""
+    start = found[at].start
+    if start == 0 or line[start - 1].key not in _AROUND:
+        return False
+    thing = line[max(0, start - 5) : start - 1]
+    return line[start - 1].key in ("around", "about") or any(token.key in DETERMINERS for token in thing)
+
+
+def _behind(at: int, found: Sequence[Mention], where: Sequence[Place]) -> set[Who | None]:
+    """Those whom ``he`` does something to in the same clause, who are not he: ``He glares at Holmes``."""
+    return {
+        who_of(mention)
+        for mention, place in zip(found[at + 1 :], where[at + 1 :], strict=True)
+        if place.clause == where[at].clause and mention.kind != "pronoun" and place.role != "owner"
+    }

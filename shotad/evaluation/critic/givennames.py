@@ -48,7 +48,7 @@ HIS_NAMES = _listed(
     theodore thom thomas tim timothy tino toby todd tom tomas tommy tony travis trent trevor tristan troy
     tyler ulrich ulysses vern vernon victor vince vincent vinnie vito vladimir wade waldo wallace wally walt
     walter warren warwick wayne wendell wesley wilbur wilfred will willard william willie willy winston
-    wolfgang woody wyatt xavier yuri zach zachary zack zeke
+    wolfgang woody wyatt xavier yuri zach zachary zack zeke claudio rolf benedict bernardo adriano tony angelo
     """
 )
 HER_NAMES = _listed(
@@ -90,7 +90,7 @@ HER_NAMES = _listed(
     tamara tammy tanya tara teresa tess tessa thelma theresa tiffany tilda tina toni traci tracy trish
     trixie trudy una ursula valentina valerie vanessa velma vera veronica vickie vicky victoria viola violet
     virginia vivian vivien vivienne wanda wendy whitney wilhelmina wilma winifred winona yolanda yvette
-    yvonne zelda zoe zsa
+    yvonne zelda zoe zsa may sienna gretel leisel liesl claudia
     """
 )
 GIVEN_NAMES = HIS_NAMES | HER_NAMES

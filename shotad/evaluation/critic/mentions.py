@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from shotad.evaluation.critic.givennames import GIVEN_NAMES, HER_NAMES, HIS_NAMES
 from shotad.evaluation.critic.members import TITLES, WORD, Form, Keys, Member, key
+from shotad.evaluation.critic.soundalike import alike
 from shotad.evaluation.critic.words import (
     AUXILIARIES,
     DETERMINERS,
@@ -30,18 +31,25 @@ from shotad.script.namewords import HER_TITLES, HIS_TITLES, PARTICLES, STARTERS,
 Kind = Literal["cast", "name", "noun", "group", "pronoun"]
 _LONGEST = 6
 _NO_NAMES = TITLES | STARTERS
+_NEVER = TITLES | STARTERS | PEOPLE_NOUNS
 _VERBAL = FUNCTION_WORDS | AUXILIARIES
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
     """A word. ``gap`` is what stands between it and the word before; ``opens`` says that it begins a
-    sentence."""
+    sentence; ``at`` is where it begins in the line, in characters."""
 
     text: str
     key: str
     gap: str
     opens: bool
+    at: int = 0
+
+    @property
+    def end(self) -> int:
+        """Where it ends in the line, a possessive s left out."""
+        return self.at + len(re.sub(r"['’]s?$", "", self.text, flags=re.IGNORECASE))
 
     @property
     def capital(self) -> bool:
@@ -106,6 +114,42 @@ def book_of(cast: Sequence[Member], lines: Sequence[Sequence[Token]]) -> Book:
     return Book({keys: tuple(found) for keys, found in forms.items()}, words, spoken, actors)
 
 
+def respelt(
+    cast: Sequence[Member], lines: Sequence[tuple[Token, ...]]
+) -> tuple[list[tuple[Token, ...]], dict[str, str]]:
+    """The lines with names as the cast has them, where they are spelt otherwise (see `soundalike`), and which
+    words were taken for which.
+
+    Not for a word that somewhere stands beside the name that it is like: these are two people.
+    """
+    own = {word for one in cast for form in one.forms for word in form.keys}
+    parts = [form.keys[0] for one in cast for form in one.forms if len(form.keys) == 1 and not form.role]
+    lower = {token.key for line in lines for token in line if not token.capital}
+    found: dict[str, str] = {}
+    for word in sorted({word for line in lines for word in _nameable(line)} - own - lower - _NEVER):
+        near = alike(word, parts)
+        if len(near) == 1 and not any({word, near[0]} <= {token.key for token in line} for line in lines):
+            found[word] = near[0]
+    if not found:
+        return list(lines), found
+    return [
+        tuple(
+            replace(token, key=found[token.key]) if token.capital and token.key in found else token
+            for token in line
+        )
+        for line in lines
+    ], found
+
+
+def _nameable(line: Sequence[Token]) -> Iterator[str]:
+    """Words that may be names: in capitals within a sentence, or where somebody acts or owns at its start."""
+    for at, token in enumerate(line):
+        if token.capital and (
+            not token.opens or token.possessive or acts(line, at) or token.key in GIVEN_NAMES
+        ):
+            yield token.key
+
+
 def tokens_of(text: str) -> tuple[Token, ...]:
     """The words of a line, without what stands in quotation marks."""
     found: list[Token] = []
@@ -115,7 +159,9 @@ def tokens_of(text: str) -> tuple[Token, ...]:
         gap = bare[end : match.start()]
         stop = re.search(r"[.!?…]", gap) is not None
         abbreviated = bool(found) and gap == ". " and (found[-1].key in TITLES or len(found[-1].text) == 1)
-        found.append(Token(match[0], key(match[0]), gap, not found or (stop and not abbreviated)))
+        found.append(
+            Token(match[0], key(match[0]), gap, not found or (stop and not abbreviated), match.start())
+        )
         end = match.end()
     return tuple(token for token in found if token.key)
 
@@ -291,12 +337,12 @@ def _other(line: Sequence[Token], at: int, book: Book) -> Mention | None:
     if not token.capital or token.text[0].isdigit() or token.key in STARTERS or token.text == "I":
         return None
     end = at + 1
-    while end < len(line) and line[end].capital and _joins(line, end):
+    while end < len(line) and line[end].capital and _joins(line, end) and line[end].key not in book.words:
         end += 1
     keys = tuple(token.key for token in line[at:end])
     core = [word for word in keys if word not in TITLES] or list(keys)
     given = core[0] in GIVEN_NAMES and not (core[0] in WORD_NAMES and token.opens)
-    known = any(word in book.actors for word in core) and core[0] not in book.spoken
+    known = any(word in book.actors - book.words for word in core) and core[0] not in book.spoken
     if not (given or known or len(core) < len(keys)):
         return None
     pronoun = _by_title(keys) or ("he" if core[0] in HIS_NAMES else "she" if core[0] in HER_NAMES else "")
@@ -312,12 +358,12 @@ def _noun(line: Sequence[Token], at: int) -> Mention | None:
         (
             i
             for i in range(at - 1, max(at - 5, -1), -1)
-            if line[i].key in DETERMINERS or line[i + 1].gap != " "
+            if line[i].key in DETERMINERS or line[i].possessive or line[i + 1].gap != " "
         ),
         -1,
     )
-    determined = start >= 0 and line[start].key in DETERMINERS
-    start = start if determined else at
+    determined = start >= 0 and (line[start].key in DETERMINERS or line[start].possessive)
+    start = (start + line[start].possessive) if determined else at
     if word in PLURAL_NOUNS:
         return Mention("group", start, at + 1, word, "they", possessive=line[at].text.endswith(("'", "’")))
     if not determined or _compound(line, at + 1):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from shotad.evaluation.critic.clauses import places
+from shotad.evaluation.critic.clauses import Place, places
 from shotad.evaluation.critic.document import Document, People
 from shotad.evaluation.critic.focus import PAUSE, Focus
-from shotad.evaluation.critic.genders import by_name, learned
-from shotad.evaluation.critic.members import members
-from shotad.evaluation.critic.mentions import book_of, mentions, tokens_of
+from shotad.evaluation.critic.genders import known, learned
+from shotad.evaluation.critic.members import Member, members
+from shotad.evaluation.critic.mentions import Mention, Token, book_of, mentions, respelt, tokens_of
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.rows import Json
 
@@ -40,19 +41,49 @@ class PlainResolver:
         return [resolved(document, self._groups) for document in documents]
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What stands in the lines of a film: its cast, words, people, and their places in the lines."""
+
+    cast: tuple[Member, ...]
+    lines: tuple[tuple[Token, ...], ...]
+    found: tuple[tuple[Mention, ...], ...]
+    where: tuple[tuple[Place, ...], ...]
+
+
+def read(document: Document) -> Reading:
+    """Everybody who is named or meant in a film's lines; pronouns not yet resolved."""
+    cast = members(document.cast)
+    lines, _ = respelt(cast, [tokens_of(sentence) for sentence in document.sentences])
+    book = book_of(cast, lines)
+    found = tuple(mentions(line, cast, book) for line in lines)
+    where = tuple(places(line, those) for line, those in zip(lines, found, strict=True))
+    return Reading(cast, tuple(lines), found, where)
+
+
 def resolved(document: Document, groups: bool = True) -> tuple[People, ...]:
     """Whom of the cast each sentence means, by name or by pronoun."""
-    cast = members(document.cast)
-    lines = [tokens_of(sentence) for sentence in document.sentences]
-    book = book_of(cast, lines)
-    found = [mentions(line, cast, book) for line in lines]
-    where = [places(line, those) for line, those in zip(lines, found, strict=True)]
-    pronouns = learned(list(zip(found, where, strict=True)), [by_name(one) for one in cast])
+    text = read(document)
+    pronouns = learned(list(zip(text.found, text.where, strict=True)), known(text.cast, text.found))
     focus = Focus(pronouns, groups)
     people: list[People] = []
-    for at, (line, those, there) in enumerate(zip(lines, found, where, strict=True)):
+    for at, (line, found, where) in enumerate(zip(text.lines, text.found, text.where, strict=True)):
         if at and document.starts and document.starts[at] - document.starts[at - 1] > PAUSE:
             focus.forget()
-        meant = focus.read(line, those, there)
-        people.append(tuple(sorted({cast[place].name for place in meant})))
+        meant = focus.read(line, found, where)
+        people.append(tuple(sorted({text.cast[place].name for place in meant})))
     return tuple(people)
+
+
+def named(document: Document) -> tuple[tuple[tuple[int, int, str], ...], ...]:
+    """The names alone, for each sentence: where each begins and ends in it, and whose it is; those that
+    several share are left out."""
+    text = read(document)
+    return tuple(
+        tuple(
+            (line[mention.start].at, line[mention.end - 1].end, text.cast[mention.members[0]].name)
+            for mention in found
+            if len(mention.members) == 1
+        )
+        for line, found in zip(text.lines, text.found, strict=True)
+    )
