@@ -60,24 +60,14 @@ def read_actions(path: Path, columns: ActionFile) -> ToldActions:
             told[name] = one
             if bare and not one.without_names:
                 glued.append(row)
-    findings += of_rows(
-        MALFORMED, table, broken, f"rows without an id, or without the header's cells: {len(broken):,}."
-    )
-    findings += of_rows(
-        MALFORMED,
-        table,
-        double,
-        f"rows whose id stood before: {len(double):,}; the first row of each is kept.",
-    )
-    findings += of_rows(
-        NOTE, table, glued, f"texts without names that are no such text, and are left out: {len(glued)}."
-    )
-    findings += of_rows(
-        NOTE,
-        table,
-        [row for row in table.rows if row.mended],
-        "bytes that are not UTF-8 are read as Windows-1252.",
-    )
+    mended = [row for row in table.rows if row.mended]
+    for level, rows, what in (
+        (MALFORMED, broken, "rows without an id, or without the header's cells"),
+        (MALFORMED, double, "rows whose id stood before, where the first is kept"),
+        (NOTE, glued, "texts without names that are no such text, and are left out"),
+        (NOTE, mended, "rows that are not UTF-8, and are read as Windows-1252"),
+    ):
+        findings += of_rows(level, table, rows, f"{what}: {len(rows):,}.")
     return ToldActions(table, told, tuple(findings))
 
 
