@@ -16,13 +16,15 @@ from shotad.errors import ShotadError
 
 _COMMANDS = {
     "cast": ("shotad.cli.cast", "Find, name and forget the people of a film."),
+    "datasets": ("shotad.cli.datasets", "Look at the datasets that AD is measured on."),
     "describe": ("shotad.cli.describe", "Write an audio-description track of a film."),
     "doctor": ("shotad.cli.doctor", "Say what this machine can do."),
-    "evaluate": ("shotad.cli.evaluate", "Measure how good the parts are, against labels."),
+    "evaluate": ("shotad.cli.evaluate", "Measure AD, and the parts, against what people made."),
     "export": ("shotad.cli.export", "Write a track in the script formats, or check scripts."),
     "grammar": ("shotad.cli.grammar", "Find which shots share a camera, and how close they are."),
     "import": ("shotad.cli.import_", "Bring an edited script back into the track."),
     "models": ("shotad.cli.models", "List, fetch and check model weights."),
+    "predict": ("shotad.cli.predict", "Describe the videos of a dataset."),
     "redo": ("shotad.cli.redo", "Describe single slots anew, and leave the rest."),
     "sheet": ("shotad.cli.sheet", "Draw a film's shots, threads, scales and lines on one page."),
     "shots": ("shotad.cli.shots", "Find the shots of a film."),

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from shotad.errors import EvaluationError
+from shotad.weights import cache_folder
 from shotad.workfolder import key_of
 
 _CHUNK = 500
@@ -74,6 +75,11 @@ class Store:
             ) from None
         if self._forget:
             self._known.update(f"{space}\0{key}" for _, key, _ in rows)
+
+
+def kept_file() -> Path:
+    """The file that evaluations share, in the user's cache folder."""
+    return cache_folder().parent / "evaluation.sqlite"
 
 
 def text_key(text: str) -> str:

@@ -1,0 +1,151 @@
+"""``shotad evaluate ad DATASET --predictions FILE``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from shotad.cli.console import Console
+from shotad.cli.datasets_options import dataset_of, dataset_options, joined_of, prediction_options
+from shotad.cli.options import console_options, settings_options
+from shotad.config import Config, load_config
+
+if TYPE_CHECKING:
+    from shotad.evaluation.datasets.ads import Dataset
+    from shotad.evaluation.measure.rows import Result
+    from shotad.evaluation.predictions.joining import Joined
+    from shotad.evaluation.report.inputs import ReportInput
+    from shotad.evaluation.running import Measured
+
+
+@click.command(name="ad")
+@dataset_options
+@prediction_options
+@click.option(
+    "--metrics",
+    default="all",
+    metavar="NAME,…",
+    help="all (what can be measured here), or cider, cider-plain, bleu-1 to bleu-4, rouge-l, meteor, spice, "
+    "action, action-description, critic, recall, llm-ad-eval, llm-action, story-recall, repetition, "
+    "repetition-meaning, names-kept.",
+)
+@click.option(
+    "--judge",
+    multiple=True,
+    metavar="ENGINE[:MODEL]",
+    help="An engine that judges, such as openai:gpt-4o; repeatable, all judge everything.",
+)
+@click.option(
+    "--missing",
+    type=click.Choice(["zero", "skip"]),
+    help="What has no prediction counts as 0 (the default), or is left out.",
+)
+@click.option(
+    "--shard", metavar="K/N", help="Only the K-th of N parts of the films; evaluate merge joins them."
+)
+@click.option("--system", metavar="NAME", default="", help="What the report calls the predictions.")
+@click.option("--out", type=click.Path(path_type=Path), help="The report's folder (default: FILE.eval).")
+@click.option(
+    "--compare", type=click.Path(path_type=Path), help="An earlier report to hold this one against."
+)
+@click.option(
+    "--cache", type=click.Path(path_type=Path), help="The file that keeps what is computed of texts."
+)
+@click.option("--force", is_flag=True, help="Compute everything again.")
+@settings_options
+@console_options
+def command(console: Console, **options: Any) -> None:
+    """Measure predicted ADs against the human ones of DATASET.
+
+    DATASET is cmd-ad, mad-eval or tv-ad, a file (YAML) that describes another, or a file with human ADs of
+    your own (CSV or JSON Lines: id, text or references, film, start, end, actions). Predictions are joined
+    by id; what is missing or failed counts as 0.
+
+    The report goes to FILE.eval beside the predictions, or --out: report.html, report.md, report.json, and
+    items.csv with each AD's values. What is computed is kept: a second run computes what has changed.
+    """
+    from shotad.evaluation.datasets.findings import NOTE
+    from shotad.evaluation.measure.bench import Bench
+    from shotad.evaluation.measure.store import Store, kept_file
+    from shotad.evaluation.predicting.choosing import Shard
+    from shotad.evaluation.report.writing import write_report
+    from shotad.evaluation.running import WHOLE, measure
+
+    names = [name.strip() for name in options["metrics"].split(",") if name.strip()]
+    shard = Shard.parse(options["shard"]) if options["shard"] else WHOLE
+    dataset = dataset_of(options)
+    config = _config(options, dataset)
+    joined = joined_of(dataset, options)
+    told = [finding for finding in dataset.findings if finding.level != NOTE]
+    for finding in (*told, *joined.findings):
+        console.note(f"{finding.where}: {finding.what}")
+    with Store(options["cache"] or kept_file(), forget=options["force"]) as store:
+        bench = Bench(config, store, console)
+        measured = measure(joined.corpus, names, bench, shard=shard, done=lambda r: console.note(_told(r)))
+    run = _report_input(dataset, joined, measured, config, options)
+    folder = options["out"] or _beside(options["predictions"][0])
+    files = write_report(folder, run)
+    _tell(console, run, files, options)
+
+
+def _tell(console: Console, run: ReportInput, files: Sequence[Path], options: dict[str, Any]) -> None:
+    from shotad.evaluation.report.comparing import compare
+    from shotad.evaluation.report.comparison_text import comparison_text, write_comparison
+    from shotad.evaluation.report.reading import read_report
+    from shotad.evaluation.report.terminal import terminal_text
+
+    folder = files[0].parent
+    report = read_report(folder)
+    text, value = terminal_text(run), dict(report.head)
+    if options["compare"] is not None:
+        earlier = read_report(options["compare"])
+        comparison = compare(earlier, report, run.config.measures.report, seed=run.seed)
+        files = [*files, *write_comparison(folder, comparison)]
+        text = f"{text}\n\n{comparison_text(comparison)}"
+        value["comparison"] = comparison.record()
+    shown = [str(path) for path in files if path.suffix != ".png"]
+    console.result("\n".join([text, "", "Files:", *(f"  {name}" for name in shown)]), value)
+
+
+def _told(result: Result) -> str:
+    """One line as soon as a metric is counted."""
+    value = "not defined" if result.value is None else f"{result.value:.2f}"
+    fresh = "" if result.fresh == len(result.rows) else f", {result.fresh} of them computed now"
+    return f"{result.title}: {value} ({result.scored} ADs{fresh}; {result.seconds:.1f} s)."
+
+
+def _config(options: dict[str, Any], dataset: Dataset) -> Config:
+    names = [*options["config"], *([dataset.config] if dataset.config else [])]
+    return load_config(
+        names,
+        options["assignments"],
+        measures__missing=options["missing"],
+        measures__judge__engines=options["judge"] or None,
+    )
+
+
+def _report_input(
+    dataset: Dataset, joined: Joined, measured: Measured, config: Config, options: dict[str, Any]
+) -> ReportInput:
+    from shotad.evaluation.report.inputs import Joined as Counts
+    from shotad.evaluation.report.inputs import LeftOut, Predictions, ReportInput
+
+    return ReportInput(
+        corpus=joined.corpus,
+        results=measured.results,
+        config=config,
+        predictions=Predictions.of(options["predictions"][0], options["system"]),
+        joined=Counts(len(joined.extra), len(joined.doubled)),
+        left_out=tuple(LeftOut(name, reason) for name, reason in measured.left_out),
+        configs=tuple(options["config"]),
+        assignments=tuple(options["assignments"]),
+        title=dataset.title,
+        films=dataset.films,
+    )
+
+
+def _beside(predictions: Path) -> Path:
+    return predictions.with_name(predictions.stem + ".eval")
