@@ -1,0 +1,1 @@
+"""Caption metrics: how alike a predicted line and the human ones are in words."""
