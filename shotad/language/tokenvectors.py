@@ -36,6 +36,10 @@ _SPACED = ("roberta", "gpt2")
 does with transformers 4, which its baselines fit, texts begin with a space for them."""
 
 
+_USUAL = 512
+"""Tokens that a text may have where a model sets no limit (T5)."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenVectors:
     """A text. ``vectors`` float32[t, d], a unit vector to each token; ``words`` bool[t], False for the marks
@@ -190,6 +194,6 @@ def _loaded(folder: Path, layer: int, dtype: Any) -> tuple[Any, Any, Any]:
 
 def _longest(tokenizer: Any, config: Any) -> int:
     """Tokens that a text may have: RoBERTa counts its places from behind the padding's number."""
-    places = getattr(config, "max_position_embeddings", None) or tokenizer.model_max_length
+    places = getattr(config, "max_position_embeddings", None) or _USUAL
     roberta = "roberta" in config.model_type or config.model_type == "camembert"
-    return int(min(tokenizer.model_max_length, places - (config.pad_token_id + 1 if roberta else 0)))
+    return int(min(tokenizer.model_max_length, places - ((config.pad_token_id or 0) + 1 if roberta else 0)))

@@ -1,13 +1,18 @@
-"""Which embedding model a name means, said without loading it: for what is kept of its vectors."""
+"""Which embedding model a name means, said without loading it: for what is kept of its vectors.
+
+As `make_embedder` reads names: of the manifest, of a folder, of a repository of the hub.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from pathlib import Path
 
+from shotad.errors import WeightsError
 from shotad.hub import WANTED_WITH_WORDS, model_folder
-from shotad.progress import NoProgress, Progress
-from shotad.weights import manifest, weights
+from shotad.language.embeddings import DEFAULT
+from shotad.progress import Progress
+from shotad.weights import manifest, weights, weights_folder
 
 _COUNTED = (".json", ".safetensors", ".txt", ".model")
 
@@ -15,21 +20,32 @@ _COUNTED = (".json", ".safetensors", ".txt", ".model")
 def embedding_model(
     name: str, revision: str | None = None, progress: Progress | None = None
 ) -> dict[str, str]:
-    """Name and revision of the model that `make_embedder` takes for ``name``, the same on every machine.
+    """Name and revision of the model, the same on every machine.
 
     The revision is the manifest's hash, the hub's commit (the model is fetched first if it is not here), or a
     hash over a folder's files. Raises WeightsError for a model that cannot be had.
     """
     if name in manifest():
         return {"model": name, "revision": weights(name).sha256[:16]}
+    folder = embedding_folder(name, revision, progress)
+    if Path(name).expanduser().is_dir():
+        return {"model": folder.resolve().name, "revision": _hash(folder)}
+    return {"model": name, "revision": folder.name[:16]}
+
+
+def embedding_folder(name: str, revision: str | None = None, progress: Progress | None = None) -> Path:
+    """The model's folder, fetched first if it is not here. Raises WeightsError for one that cannot be had."""
+    if name in manifest():
+        return weights_folder(name, progress)
     folder = Path(name).expanduser()
     if folder.is_dir():
-        return {"model": folder.resolve().name, "revision": _hash(folder)}
-    if "/" not in name:
-        # No model at all: make_embedder says so, and what is known.
-        return {"model": name, "revision": ""}
-    found = model_folder(name, revision, progress or NoProgress(), wanted=WANTED_WITH_WORDS)
-    return {"model": name, "revision": found.name[:16]}
+        return folder
+    if name.count("/") != 1 or name.startswith((".", "~", "/")):
+        raise WeightsError(
+            f"There is no embedding model {name!r}.",
+            f"Known: {DEFAULT}, a folder with a sentence-transformers model, or a repository of the hub.",
+        )
+    return model_folder(name, revision, progress, wanted=WANTED_WITH_WORDS)
 
 
 def _hash(folder: Path) -> str:

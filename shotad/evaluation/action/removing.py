@@ -107,7 +107,7 @@ def _is_name(parse: Parse, head: int, token: Token) -> bool:
 
 
 def _names_somebody(parse: Parse, head: int, token: Token) -> bool:
-    """A given name, or a title with a name; any other name where no article and no place speaks against it."""
+    """A given name, or a title with a name; others where neither an article nor a place speaks against."""
     article = _has_article(parse, head)
     if token.text.lower() in HIS_NAMES | HER_NAMES and not article:
         return token.tag in _TAGS or token.pos in ("NOUN", "ADJ", "ADV")

@@ -11,8 +11,9 @@ from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.rows import Json
 from shotad.evaluation.measure.store import text_key
 from shotad.language.embeddings import Embedder, Vectors, check_installed, make_embedder
+from shotad.language.lastword import check_both_ways, ending
 from shotad.language.parsing import Parse, Parser, ParserModel, find_parser
-from shotad.language.whichmodel import embedding_model
+from shotad.language.whichmodel import embedding_folder, embedding_model
 from shotad.progress import reported
 from shotad.workfolder import key_of
 
@@ -40,6 +41,7 @@ class VectorService:
         self._bench = bench
         self._settings = bench.settings.embedding
         self._embedder: Embedder | None = None
+        self._ending = ""
         self._identity: Json | None = None
         check_installed()
 
@@ -48,7 +50,11 @@ class VectorService:
         """The model, its revision and how long a text may be; without the instruction, which is a prompt."""
         if self._identity is None:
             found = embedding_model(self._settings.model, self._settings.revision, self._bench.progress)
-            self._identity = {**found, "longest": self._settings.longest, "precision": self._precision()}
+            self._identity = {
+                **found,
+                "longest": self._settings.longest,
+                "precision": self._bench.config.compute.precision,
+            }
         return self._identity
 
     @property
@@ -85,14 +91,18 @@ class VectorService:
         with reported(self._bench.progress, "Comparing by meaning", len(texts), "texts") as task:
             size = self._settings.batch * _GROUP
             for group in (texts[first : first + size] for first in range(0, len(texts), size)):
-                vectors = self._loaded().of(group, prompt=prompt)
+                vectors = self._encoded(group, prompt)
                 new = dict(zip((text_key(text) for text in group), vectors, strict=True))
                 self._bench.store.put(space, {key: vector.tobytes() for key, vector in new.items()})
                 known.update(new)
                 task.advance(len(group))
 
-    def _loaded(self) -> Embedder:
+    def _encoded(self, texts: Sequence[str], prompt: str) -> Vectors:
         if self._embedder is None:
+            named = (self._settings.model, self._settings.revision, self._bench.progress)
+            folder = embedding_folder(*named)
+            check_both_ways(folder)
+            self._ending = ending(folder)
             self._embedder = make_embedder(
                 self._settings.model,
                 self._bench.config.compute,
@@ -100,10 +110,7 @@ class VectorService:
                 revision=self._settings.revision,
                 batch=self._settings.batch,
             )
-        return self._embedder
-
-    def _precision(self) -> str:
-        return self._bench.config.compute.precision
+        return self._embedder.of([text + self._ending for text in texts], prompt=prompt)
 
 
 class ParseService:
