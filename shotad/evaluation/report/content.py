@@ -43,9 +43,11 @@ class Content:
     made: tuple[tuple[str, str], ...]
 
 
-def content_of(run: ReportInput, record: Json, intervals: Mapping[str, Span | None]) -> Content:
-    """What is said of a run. ``record`` is its ``report.json``."""
-    plots, no_plots = _plots(run)
+def content_of(
+    run: ReportInput, record: Json, intervals: Mapping[str, Span | None], *, plots: bool = True
+) -> Content:
+    """What is said of a run. ``record`` is its ``report.json``; ``plots`` False leaves them out."""
+    drawn, no_plots = _plots(run) if plots else ((), "")
     notes = footnotes(run.results)
     beside = beside_paper(run, intervals, notes.marks)
     settings = run.config.measures.report
@@ -60,7 +62,7 @@ def content_of(run: ReportInput, record: Json, intervals: Mapping[str, Span | No
         footnotes=notes.notes,
         left_out=run.left_out,
         listings=listings(run),
-        plots=plots,
+        plots=drawn,
         no_plots=no_plots,
         made=tuple(_made(run, record)),
     )

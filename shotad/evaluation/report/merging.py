@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 
 from shotad.errors import EvaluationError
 from shotad.evaluation.measure.items import Corpus, Item
-from shotad.evaluation.measure.rows import Result
+from shotad.evaluation.measure.rows import Result, only
 from shotad.evaluation.report.inputs import Joined, Predictions, ReportInput
 from shotad.evaluation.report.reading import Report
 
@@ -25,11 +25,13 @@ def merge(reports: Sequence[Report]) -> ReportInput:
         _same_dataset(first, other)
         _same_metrics(first, other)
     inputs = [report.as_input() for report in reports]
-    base = inputs[0]
+    base, items = inputs[0], _items(reports)
+    place = {item.id: k for k, item in enumerate(items)}
+    results = reduce(_added, (report.results for report in reports))
     return replace(
         base,
-        corpus=Corpus(_items(reports), dataset=base.corpus.dataset),
-        results=reduce(_added, (report.results for report in reports)),
+        corpus=Corpus(items, dataset=base.corpus.dataset),
+        results=tuple(_in_order(result, place) for result in results),
         predictions=_predictions(inputs),
         joined=_joined(inputs),
         left_out=tuple(dict.fromkeys(left for run in inputs for left in run.left_out)),
@@ -72,6 +74,11 @@ def _items(reports: Sequence[Report]) -> tuple[Item, ...]:
 def _added(one: tuple[Result, ...], other: tuple[Result, ...]) -> tuple[Result, ...]:
     others = {result.name: result for result in other}
     return tuple(result + others[result.name] for result in one)
+
+
+def _in_order(result: Result, place: Mapping[str, int]) -> Result:
+    """The rows in the dataset's order, however the shards came: sums are then the same to the last bit."""
+    return only(result, sorted((row.id for row in result.rows), key=lambda name: place[name]))
 
 
 def _predictions(inputs: Sequence[ReportInput]) -> Predictions:

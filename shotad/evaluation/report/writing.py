@@ -40,28 +40,28 @@ def intervals_of(run: ReportInput) -> dict[str, Span | None]:
     )
 
 
-def write_report(folder: Path, run: ReportInput) -> list[Path]:
+def write_report(folder: Path, run: ReportInput, *, plots: bool = True) -> list[Path]:
     """Write all files of the report into ``folder`` and say which. Each replaces an older one whole;
     ``report.json`` comes last, so that a folder that has it is complete. Raises WorkFolderError."""
     intervals = intervals_of(run)
     record = report_record(run, intervals)
-    content = content_of(run, record, intervals)
+    content = content_of(run, record, intervals, plots=plots)
     texts = {
         PAGE: page("report", content=content),
         TEXT: markdown(content),
         TABLE: item_table(run),
         SPEED: readable_json(speed_record(run)),
     }
-    plots = {f"{PLOTS}/{plot.name}.png": plot.png for plot in content.plots}
+    pictures = {f"{PLOTS}/{plot.name}.png": plot.png for plot in content.plots}
     _begin(folder)
     write_bytes(folder / ITEMS, (line.encode() for line in item_lines(run)))
     for name, text in texts.items():
         write_text(folder / name, text)
-    for name, png in plots.items():
+    for name, png in pictures.items():
         write_bytes(folder / name, [png])
-    _sweep(folder / PLOTS, set(plots))
+    _sweep(folder / PLOTS, set(pictures))
     write_text(folder / REPORT, readable_json(record))
-    return [folder / name for name in (REPORT, *texts, ITEMS, *plots)]
+    return [folder / name for name in (REPORT, *texts, ITEMS, *pictures)]
 
 
 def _begin(folder: Path) -> None:

@@ -1,0 +1,84 @@
+"""``shotad evaluate inter-rater`` as a user meets it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import Said, Shotad
+
+pytest.importorskip("scipy.optimize")
+
+A = "WEBVTT\n\n00:01.000 --> 00:04.000\nAnn opens the door.\n\n00:10.000 --> 00:12.000\nShe runs.\n"
+B = "WEBVTT\n\n00:01.000 --> 00:03.900\nAnn opens\nthe door.\n\n00:30.000 --> 00:32.000\nRain.\n"
+
+
+@pytest.fixture
+def rated(shotad: Shotad, tmp_path: Path) -> Shotad:
+    (tmp_path / "a.vtt").write_text(A, encoding="utf-8")
+    (tmp_path / "b.vtt").write_text(B, encoding="utf-8")
+
+    def call(*words: object) -> Said:
+        files = (
+            words
+            if words and Path(str(words[0])).suffix == ".csv"
+            else (tmp_path / "a.vtt", tmp_path / "b.vtt", *words)
+        )
+        return shotad(
+            "evaluate",
+            "inter-rater",
+            *files,
+            "--cache",
+            tmp_path / "kept.sqlite",
+            "--metrics",
+            "rouge-l,bleu-1",
+        )
+
+    return call
+
+
+def test_two_scripts(rated: Shotad) -> None:
+    said = rated("--tiou", "0.8")
+    assert said.code == 0, said.err
+    assert "a: 2 lines. b: 2 lines. 1 film in both." in said.out
+    rows = [line.split() for line in said.out.splitlines() if line.strip().startswith("0.8 ")]
+    assert rows[0] == ["0.8", "1", "a", "100.0", "100.0"]
+    assert rows[1] == ["0.8", "1", "b", "100.0", "100.0"]
+    assert "From the paper, Table A5" in said.out
+
+
+def test_as_json_with_the_pairs(rated: Shotad, tmp_path: Path) -> None:
+    said = rated("--tiou", "0.8", "--json", "--out", tmp_path / "o")
+    assert said.code == 0, said.err
+    record = json.loads(said.out)
+    (pair,) = record["pairs"]
+    assert pair["b"]["text"] == "Ann opens the door."
+    assert pair["tiou"] == pytest.approx(2.9 / 3, abs=1e-6)
+    assert json.loads((tmp_path / "o" / "inter-rater.json").read_text(encoding="utf-8")) == record
+
+
+def test_a_table(rated: Shotad, tmp_path: Path) -> None:
+    table = tmp_path / "both.csv"
+    table.write_text("film,rater,start,end,text\nUp,x,0,4,A dog.\nUp,y,0,4,A cat.\n", encoding="utf-8")
+    said = rated(table, "--tiou", "0.5")
+    assert said.code == 0, said.err
+    assert "x: 1 line. y: 1 line." in said.out
+
+
+def test_the_rate_changes_where_lines_end(rated: Shotad) -> None:
+    """Four words at 80 a minute take 3 s in both."""
+    said = rated("--tiou", "1.0", "--rate", 80)
+    assert said.code == 0, said.err
+    assert "1      1  a" in said.out
+
+
+def test_what_cannot_be_meant(rated: Shotad, shotad: Shotad, tmp_path: Path) -> None:
+    assert rated("--tiou", "high").code == 2
+    said = rated("--tiou", "1.5")
+    assert said.code == 1
+    assert "1.5 is no tIoU" in said.err
+    said = shotad("evaluate", "inter-rater", *(tmp_path / f"{k}.vtt" for k in range(3)))
+    assert said.code == 2
+    assert "3 files were given" in said.err

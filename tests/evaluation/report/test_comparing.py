@@ -1,0 +1,185 @@
+"""Two reports held against each other, and shards made one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from shotad.config.measures import ReportSettings
+from shotad.errors import EvaluationError
+from shotad.evaluation.measure.items import Corpus
+from shotad.evaluation.report.comparing import Comparison, compare
+from shotad.evaluation.report.comparison_text import comparison_markdown, comparison_text, write_comparison
+from shotad.evaluation.report.inputs import Joined, Predictions, ReportInput
+from shotad.evaluation.report.merging import merge
+from shotad.evaluation.report.reading import Report, read_report
+from shotad.evaluation.report.writing import write_report
+from tests.evaluation.report.fakes import made_corpus, made_result, made_run, shard
+from tests.evaluation.report.test_report_files import outline
+
+SETTINGS = ReportSettings(draws=300, listed=4)
+B = Predictions("b.jsonl", "1" * 64, "System B")
+
+
+def kept(place: Path, run: ReportInput) -> Report:
+    write_report(place, run, plots=False)
+    return read_report(place)
+
+
+@pytest.fixture
+def one(tmp_path: Path) -> Report:
+    corpus = made_corpus(60)
+    return kept(
+        tmp_path / "one", made_run(corpus, (made_result(corpus), made_result(corpus, "repetition", seed=1)))
+    )
+
+
+def held(tmp_path: Path, one: Report, shift: float = 3.0, **more: object) -> Comparison:
+    corpus = made_corpus(60)
+    results = (
+        made_result(corpus, shift=shift, **more),
+        made_result(corpus, "repetition", seed=1, shift=shift),
+    )  # type: ignore[arg-type]
+    two = kept(tmp_path / "two", made_run(corpus, results, predictions=B))
+    return compare(one, two, SETTINGS)
+
+
+def test_a_better_system_is_found_better(tmp_path: Path, one: Report) -> None:
+    found = held(tmp_path, one)
+    assert (found.a, found.b, found.common) == ("Test system", "System B", 60)
+    cider, repetition = found.metrics
+    assert cider.figures.difference == pytest.approx(3)
+    assert cider.verdict(0.95) == "B"
+    assert (cider.n_better, cider.n_worse) == (60, 0)
+    assert len(cider.better) == 4
+    assert repetition.verdict(0.95) == "A", "lower is better there"
+    assert (repetition.n_better, repetition.n_worse) == (0, 60)
+
+
+def test_two_that_are_the_same_are_left_open(tmp_path: Path, one: Report) -> None:
+    found = held(tmp_path, one, shift=0)
+    assert [metric.verdict(0.95) for metric in found.metrics] == ["open", "open"]
+    assert found.metrics[0].better == ()
+
+
+def test_lines_that_gained_and_lost_most(tmp_path: Path, one: Report) -> None:
+    corpus = made_corpus(60)
+    other = made_result(corpus, seed=9)
+    found = compare(one, kept(tmp_path / "two", made_run(corpus, (other,), predictions=B)), SETTINGS)
+    (cider,) = found.metrics
+    before = {row.id: row.value or 0 for row in one.results[0].rows}
+    gains = {row.id: (row.value or 0) - before[row.id] for row in other.rows}
+    ordered = sorted(gains, key=lambda name: gains[name])
+    assert [line.item.id for line in cider.worse] == ordered[:4]
+    assert [line.item.id for line in cider.better] == ordered[::-1][:4]
+    assert cider.n_better + cider.n_worse == 60
+    assert [(n.title, n.reason) for n in found.not_compared] == [("REPETITION", "only A has it")]
+
+
+def test_ads_that_only_one_has_are_named_and_left_out(tmp_path: Path, one: Report) -> None:
+    run = made_run(made_corpus(60), predictions=B)
+    part = kept(tmp_path / "part", shard(run, 5, 60))
+    found = compare(one, part, SETTINGS)
+    assert found.common == 55
+    assert found.only_a == ("0", "1", "2", "3", "4")
+    assert found.only_b == ()
+    assert found.metrics[0].figures.n == 55
+    assert "Only A has 5 ADs: 0, 1, 2, 3, 4." in comparison_text(found)
+
+
+def test_other_settings_are_not_compared_and_told(tmp_path: Path, one: Report) -> None:
+    found = held(tmp_path, one, identity={"version": 1, "model": "large"})
+    assert [metric.name for metric in found.metrics] == ["repetition"]
+    assert "they were counted differently (model: None in A, 'large' in B)" in comparison_text(found)
+    other = held(tmp_path, one, basis="other words")
+    assert "frequencies of words" in other.not_compared[0].reason
+
+
+def test_other_texts_under_the_same_ids_are_refused(tmp_path: Path, one: Report) -> None:
+    corpus = made_corpus(60, seed=5)
+    other = kept(tmp_path / "x", made_run(corpus, (made_result(corpus),)))
+    with pytest.raises(EvaluationError, match="AD '0' has another human text in one than in x"):
+        compare(one, other, SETTINGS)
+
+
+def test_nothing_in_common_is_refused(tmp_path: Path) -> None:
+    run = made_run()
+    a, b = (kept(tmp_path / f"{k}", shard(run, *ends)) for k, ends in enumerate([(0, 30), (30, 60)]))
+    with pytest.raises(EvaluationError, match="have no AD in common"):
+        compare(a, b, SETTINGS)
+
+
+def test_the_files_of_a_comparison(tmp_path: Path, one: Report) -> None:
+    found = held(tmp_path, one)
+    written = write_comparison(tmp_path / "c", found)
+    assert [path.name for path in written] == ["compare.json", "compare.md", "compare.html"]
+    record = json.loads(written[0].read_text(encoding="utf-8"))
+    assert record["metrics"][0]["difference"] == pytest.approx(3)
+    assert record["metrics"][0]["better"] == "B"
+    assert len(record["metrics"][0]["lines"]["gained_most"]) == 4
+    page = outline(written[2].read_text(encoding="utf-8"))
+    assert page.headings[0] == 1
+    assert all(table["caption"] == 1 and table["th"] == table["scoped"] for table in page.tables)
+    assert "## CIDER: gained most (60 lines better in B)" in comparison_markdown(found)
+
+
+def test_systems_of_the_same_name_are_told_apart(tmp_path: Path, one: Report) -> None:
+    two = kept(tmp_path / "two", made_run(made_corpus(60)))
+    found = compare(one, two, SETTINGS)
+    assert (found.a, found.b) == ("Test system (one)", "Test system (two)")
+
+
+FILES = ("report.json", "report.html", "report.md", "items.csv", "items.jsonl")
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1)])
+def test_shards_make_the_report_of_the_whole_to_the_byte(tmp_path: Path, order: tuple[int, ...]) -> None:
+    items = tuple(replace(i, prediction=None) if i.id in ("7", "50") else i for i in made_corpus(60).items)
+    run = made_run(Corpus(items, dataset="cmd-ad"), joined=Joined(3, 1))
+    kept(tmp_path / "whole", run)
+    parts = [
+        kept(tmp_path / f"{k}", shard(run, *ends)) for k, ends in enumerate([(0, 10), (10, 11), (11, 60)])
+    ]
+    kept(tmp_path / "merged", merge([parts[k] for k in order]))
+    for name in FILES:
+        assert (tmp_path / "merged" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+
+
+def test_shards_of_several_files_of_predictions(tmp_path: Path) -> None:
+    """Each machine has its own file, in which the other's ADs are missing."""
+    whole = made_run(joined=Joined(1, 0))
+    parts = []
+    for k, ends in enumerate([(0, 20), (20, 60)]):
+        part = shard(whole, *ends)
+        scored = {item.id for item in part.items}
+        items = tuple(i if i.id in scored else replace(i, prediction=None) for i in whole.corpus.items)
+        file = Predictions(f"p{k}.jsonl", str(k) * 64, "Test system")
+        part = replace(part, corpus=Corpus(items, dataset="cmd-ad"), predictions=file)
+        parts.append(kept(tmp_path / f"{k}", part))
+    merged = merge(parts)
+    assert merged.corpus.items == whole.corpus.items
+    assert merged.predictions == Predictions("p0.jsonl + p1.jsonl", "", "Test system")
+    assert merged.joined == Joined(2, 0)
+    assert not merged.missing
+
+
+def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
+    run = made_run()
+    first = kept(tmp_path / "first", shard(run, 0, 30))
+    again = kept(tmp_path / "again", shard(run, 20, 60))
+    fewer = kept(tmp_path / "fewer", replace(shard(run, 30, 60), results=run.results[:1]))
+    other = kept(tmp_path / "other", made_run(made_corpus(60, seed=3)))
+    changed = replace(run.results[0], identity={"version": 2})
+    newer = kept(tmp_path / "newer", shard(replace(run, results=(changed, *run.results[1:])), 30, 60))
+    for parts, said in (
+        ([first, again], "10 items stand in both results of CIDER, such as"),
+        ([first, fewer], "Only one of first and fewer has action, repetition"),
+        ([first, other], "are not of the same texts of the dataset"),
+        ([first, newer], "differ in identity"),
+        ([], "There is no report to merge"),
+    ):
+        with pytest.raises(EvaluationError, match=said):
+            merge(parts)
