@@ -6,8 +6,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shotad.engines.base import Engine, Identity, Reply, Request
+from shotad.engines.local.model import LocalModel
+from shotad.writing import Engines
+
+AHEAD = 32
+"""Clips of a turn: of some 400 ADs, beside whose work the loading of two models is little."""
 
 _LATER = Reply("", "error", error="not asked yet")
+
+
+def ahead_of(engines: Engines) -> int:
+    """How many clips Stage I had best look at before Stage II writes: several where both stages have a model
+    of their own on this machine, which may not hold both at once."""
+    both = (engines.looks, engines.writes)
+    local = all(isinstance(engine, LocalModel) for engine in both)
+    return AHEAD if local and both[0].identity.model != both[1].identity.model else 1
 
 
 class Later:

@@ -12,6 +12,7 @@ from shotad.engines.fake import FakeEngine
 from shotad.errors import ConfigError
 from shotad.evaluation.datasets.ads import Ad
 from shotad.evaluation.predicting.terms import leans_on_others, line_key, terms_of
+from shotad.evaluation.predicting.waiting import ahead_of
 from shotad.types import Interval
 from shotad.writing import Engines
 
@@ -92,3 +93,11 @@ def test_when_a_line_depends_on_its_neighbours() -> None:
     remembers = FakeEngine()
     remembers.abilities = replace(remembers.abilities, uses_history=True)
     assert leans_on_others(plain, Engines(engines.looks, remembers), cast=False)
+
+
+def test_models_of_this_machine_take_longer_turns() -> None:
+    two = Engines.of(load_config(None, ["stage1.engine=qwen2-vl", "stage2.engine=llama3"]))
+    assert ahead_of(two) > 1
+    assert ahead_of(Engines(two.looks, two.looks)) == 1, "one model does both"
+    assert ahead_of(Engines(two.looks, FakeEngine())) == 1
+    assert ahead_of(Engines(FakeEngine(), FakeEngine())) == 1
