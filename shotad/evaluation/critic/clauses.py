@@ -27,7 +27,7 @@ class Place:
     """Of one mention: its role, its clause in the line (from 0), and its sentence in the line. ``fronted``:
     it stands in a part without a subject before the comma (``Wiping his brow, Tony …``). ``joined``: it goes
     on a row (``Tony and Mark``) that began with the mention before. ``thing``: its clause begins with what is
-    nobody (``…, the scissors deep in him``)."""
+    nobody (``…, the scissors deep in him``). ``start`` is the word with which its clause begins."""
 
     role: Role
     clause: int
@@ -35,6 +35,7 @@ class Place:
     fronted: bool = False
     joined: bool = False
     thing: bool = False
+    start: int = 0
 
 
 def places(line: Sequence[Token], found: Sequence[Mention]) -> tuple[Place, ...]:
@@ -44,7 +45,7 @@ def places(line: Sequence[Token], found: Sequence[Mention]) -> tuple[Place, ...]
     for at, mention in enumerate(found):
         clause = sum(start <= mention.start for start in starts) - 1
         before = found[at - 1] if at else None
-        joined = before is not None and _joined(line, before, mention)
+        joined = before is not None and _joined(line, before, mention, found[at + 1 : at + 2])
         role = (
             result[-1].role
             if joined and mention.kind != "pronoun"
@@ -59,6 +60,7 @@ def places(line: Sequence[Token], found: Sequence[Mention]) -> tuple[Place, ...]
         replace(
             place,
             fronted=_fronted(line, starts, place, subjects),
+            start=starts[place.clause],
             thing=place.clause not in subjects and line[starts[place.clause]].key in DETERMINERS,
         )
         for place in result
@@ -83,13 +85,15 @@ def _clauses(line: Sequence[Token], found: Sequence[Mention]) -> list[int]:
 def _new_subject(line: Sequence[Token], at: int, found: Sequence[Mention]) -> bool:
     """Whether somebody behind ``and`` does something of their own: ``Tony hits Mark and Margot screams``."""
     mention = next(mention for mention in found if mention.start == at)
+    if mention.key in SUBJECT_PRONOUNS:
+        return True
     before = next((m for m in reversed(found) if m.end < at), None)
     behind = before is not None and before.start > 0 and not line[before.start].opens
     return behind and acts(line, mention.end - 1)
 
 
-def _joined(line: Sequence[Token], before: Mention, mention: Mention) -> bool:
-    """Whether two stand in one row: ``Tony, Mark and Margot``."""
+def _joined(line: Sequence[Token], before: Mention, mention: Mention, after: Sequence[Mention]) -> bool:
+    """Whether two stand in one row: ``Tony, Mark and Margot``; a comma makes one only if ``and`` follows."""
     between = line[before.end : mention.start]
     gap = line[mention.start].gap
     if (
@@ -100,7 +104,8 @@ def _joined(line: Sequence[Token], before: Mention, mention: Mention) -> bool:
     ):
         return False
     if not between:
-        return gap.strip() in (",", "/", "&")
+        more = gap.strip() == "," and any(_joined(line, mention, one, ()) for one in after)
+        return more or gap.strip() in ("/", "&")
     return len(between) == 1 and between[0].key in ("and", "or") and gap == " "
 
 

@@ -70,8 +70,8 @@ class FastCoref:
     @property
     def remarks(self) -> tuple[str, ...]:
         other = (
-            f"Pronouns were resolved by {self.title} with the weights {Path(self._model).name}, not by the model "
-            "that CRITIC was published with."
+            f"Pronouns were resolved by {self.title} with the weights {Path(self._model).name}, not by the "
+            "model that CRITIC was published with."
         )
         model = () if self.comparable else (other,)
         divided = f"Films too long for {self.title}, which were read in parts: {self._divided}."

@@ -12,8 +12,10 @@ from shotad.evaluation.critic.mentions import Mention
 
 Who = tuple[str, int | str]
 """Somebody: ``("cast", 3)``, ``("name", "mike")``, ``("noun", "man")``, ``("someone", 7)``."""
-_LISTED = 2.5
+_LISTED = 4.0
 """How many sentences that say otherwise a given name withstands."""
+_TELLS = {"subject": 1.0, "owner": 0.7, "object": 0.0, "oblique": 0.0}
+"""How far a pronoun behind a name is that one's: ``him`` and ``her`` are mostly somebody else."""
 
 
 def by_name(member: Member) -> float:
@@ -47,8 +49,11 @@ def learned(
         if alone is None:
             continue
         if len({mention.pronoun for mention, _ in pronouns}) == 1:
-            after = [mention for mention, _ in pronouns if mention.start > people[0].start]
-            votes[alone] += _vote(after[0]) if after else 0.0
+            votes[alone] += max(
+                (_vote(m) * _TELLS[p.role] for m, p in pronouns if m.start > people[0].start),
+                key=abs,
+                default=0.0,
+            )
         last = alone if where[found.index(people[0])].role == "subject" else None
     return {who: _said(value) for who, value in votes.items()}
 

@@ -304,13 +304,13 @@ def _another(line: Sequence[Token], at: int, end: int, book: Book) -> bool:
         after is not None
         and after.capital
         and not after.opens
-        and after.gap == " "
+        and after.gap in (" ", "-")
         and not line[end - 1].possessive
         and after.key not in book.words
         and after.key not in TITLES
     ):
         return True
-    if at == 0 or line[at].opens or line[at].gap != " ":
+    if at == 0 or line[at].opens or line[at].gap not in (" ", "-"):
         return False
     token = line[at - 1]
     if not token.capital or token.possessive or token.key in book.words or token.key in _NO_NAMES:

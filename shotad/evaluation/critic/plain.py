@@ -9,6 +9,7 @@ from shotad.evaluation.critic.clauses import Place, places
 from shotad.evaluation.critic.document import Document, People
 from shotad.evaluation.critic.focus import PAUSE, Focus
 from shotad.evaluation.critic.genders import known, learned
+from shotad.evaluation.critic.lines import Line
 from shotad.evaluation.critic.members import Member, members
 from shotad.evaluation.critic.mentions import Mention, Token, book_of, mentions, respelt, tokens_of
 from shotad.evaluation.measure.bench import Bench
@@ -70,7 +71,7 @@ def resolved(document: Document, groups: bool = True) -> tuple[People, ...]:
     for at, (line, found, where) in enumerate(zip(text.lines, text.found, text.where, strict=True)):
         if at and document.starts and document.starts[at] - document.starts[at - 1] > PAUSE:
             focus.forget()
-        meant = focus.read(line, found, where)
+        meant = focus.read(Line(line, found, where))
         people.append(tuple(sorted({text.cast[place].name for place in meant})))
     return tuple(people)
 

@@ -101,6 +101,13 @@ CLAUSE_WORDS = listed(
 )
 AUXILIARIES = listed("is has was does can will must cannot isn't hasn't doesn't can't won't")
 
+WHO = listed("who whose whom")
+UPON_OTHERS = listed(
+    "kisses strokes pats slaps punches caresses grabs tugs yanks squeezes nudges smacks grips seizes kicks "
+    "massages cups clasps"
+)
+"""Whose hand one does this to is rarely one's own: ``grabs his fist``."""
+
 AFTER_OBJECT = FUNCTION_WORDS - listed("back open still just almost nearly now alone her his their its")
 """After these ``her`` was the object: ``watches her as``, ``pulls her up``."""
 
