@@ -76,6 +76,8 @@ class Judge:
         self._bench = bench
         self._sampling = sampling or bench.settings.judge.sampling
         self._key = f"engine/{name}/{key_of(self._sampling.model_dump())}"
+        # Two servers may call different models by the same name ("default").
+        self._server = JudgeName.of(name).base_url or ""
         self._engine: Engine = bench.once(self._key, lambda: _made(name, bench, self._sampling))
 
     @property
@@ -94,6 +96,7 @@ class Judge:
         self._get_ready()
         return {
             **identity_record(self._engine.identity),
+            "server": self._server,
             "sampling": self._sampling.model_dump(),
             "attempts": self._bench.settings.judge.attempts,
             "seed": self._bench.config.seed,
@@ -157,7 +160,8 @@ class Judge:
 
     @property
     def _space(self) -> str:
-        return f"answers/{self._engine.identity.engine}/{self._engine.identity.model}"
+        who = self._engine.identity
+        return f"answers/{who.engine}/{who.model}/{self._server}"
 
 
 def _made(name: str, bench: Bench, sampling: SamplingSettings) -> Engine:
