@@ -44,7 +44,8 @@ class Recall:
 
     @classmethod
     def of(cls, name: str, bench: Bench) -> Self:
-        """Raises EvaluationError where k leaves nothing to find, WeightsError for a model that is none."""
+        """Fetches the model if it is not here. Raises EvaluationError where k leaves nothing to find or the
+        model has no such layer, WeightsError for a model that is none or cannot be had."""
         del name
         wanted = bench.settings.recall
         if wanted.k >= wanted.neighbours:
@@ -53,7 +54,9 @@ class Recall:
                 "Let more neighbours be than are looked at, such as 1 of 5 or 5 of 16.",
             )
         check_name(source_of(wanted.model))
-        return cls(bench)
+        made = cls(bench)
+        made._pairs.identity  # noqa: B018  a model that cannot be had is said now
+        return made
 
     @property
     def identity(self) -> Json:

@@ -12,6 +12,7 @@ from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.store import text_key
 from shotad.evaluation.recall.bertscore import PUBLISHED, f_scores, published
 from shotad.language.tokenvectors import EncoderPlace, TokenEncoder, TokenVectors, locate
+from shotad.progress import reported
 from shotad.workfolder import key_of
 
 Pair = tuple[str, str]
@@ -19,6 +20,8 @@ Pair = tuple[str, str]
 
 _BLOCK = 32
 """Predictions that are matched together, with the references of all: neighbours share theirs."""
+_BATCHES = 8
+"""Batches between two reports of progress."""
 _ROOM = 1 << 29
 """Bytes of vectors that stay in memory, for the texts that come again."""
 
@@ -107,12 +110,18 @@ class PairScores:
 
     def _encode(self, texts: Iterable[str]) -> None:
         missing = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-        if not missing:
-            return
+        missing.sort(key=lambda text: (len(text), text))
+        size = self._settings.batch * _BATCHES
+        with reported(self._bench.progress, "Comparing words", len(missing), "texts") as task:
+            for group in (missing[first : first + size] for first in range(0, len(missing), size)):
+                self._vectors.update(zip(group, self._loaded().of(group), strict=True))
+                task.advance(len(group))
+
+    def _loaded(self) -> TokenEncoder:
         if self._encoder is None:
             compute = self._bench.config.compute
             self._encoder = TokenEncoder(self.place, self.layer, compute, self._settings.batch)
-        self._vectors.update(zip(missing, self._encoder.of(missing), strict=True))
+        return self._encoder
 
     def _make_room(self) -> None:
         """Forget the texts that came first, until the others take no more than `_ROOM`."""

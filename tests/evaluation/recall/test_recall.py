@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shotad.config import Config
@@ -157,6 +157,7 @@ def test_the_best_of_several_references_counts() -> None:
     assert score(Recall.of("recall", bench), Corpus(items), bench).value == 100
 
 
+@settings(max_examples=25)
 @given(st.randoms(use_true_random=False))
 def test_order_of_items_and_shards_change_nothing(chance: random.Random) -> None:
     matrix = [[chance.random() for _ in range(9)] for _ in range(9)]
@@ -198,6 +199,17 @@ def test_an_unknown_model_is_refused_at_once() -> None:
         make_metric("recall", bench_of(model="roberta-larg"))
 
 
+def test_a_model_that_cannot_be_had_is_said_before_anything_is_scored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fetch(repo: str, *_: Any, **__: Any) -> Path:
+        raise WeightsError(f"The model {repo} could not be fetched.")
+
+    monkeypatch.setattr("shotad.language.tokenvectors.model_folder", fetch)
+    with pytest.raises(WeightsError, match=r"FacebookAI/roberta-large could not be fetched"):
+        make_metric("recall", bench_of(model="roberta-large"))
+
+
 def test_the_papers_model_is_looked_for_in_its_repository(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     assert source_of("roberta-large") == "FacebookAI/roberta-large"
@@ -207,7 +219,7 @@ def test_the_papers_model_is_looked_for_in_its_repository(tmp_path: Path, monkey
 
 
 @pytest.mark.parametrize(
-    ("settings", "layer", "comparable"),
+    ("wanted", "layer", "comparable"),
     [
         ({"model": "roberta-large"}, 17, True),
         ({"model": "FacebookAI/roberta-large", "k": 5, "neighbours": 16}, 17, True),
@@ -216,8 +228,8 @@ def test_the_papers_model_is_looked_for_in_its_repository(tmp_path: Path, monkey
         ({}, 17, False),
     ],
 )
-def test_only_the_papers_own_stands_beside_it(settings: Any, layer: int, comparable: bool) -> None:
-    metric = Recall(bench_of(Given(layer=layer), **settings))
+def test_only_the_papers_own_stands_beside_it(wanted: Any, layer: int, comparable: bool) -> None:
+    metric = Recall(bench_of(Given(layer=layer), **wanted))
     assert metric.comparable is comparable
     assert bool(metric.remarks) is not comparable
 
