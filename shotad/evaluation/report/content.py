@@ -55,7 +55,7 @@ def content_of(
         title=f"{run.predictions.called} on {run.dataset}",
         lead=_lead(run),
         level=percent(settings.level),
-        counts=(*counts_words(run), *failures_words(run.results), *run.notes),
+        counts=(*counts_words(run), *failures_words(run), *run.notes),
         metrics=metric_lines(run.results, intervals, notes.marks),
         beside=beside,
         paper_notes=tuple(paper_notes(run, beside)) if beside else (),

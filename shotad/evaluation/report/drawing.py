@@ -170,7 +170,7 @@ def _head(axis: Axes, result: Result) -> None:
 def _panels(n: int, height: float) -> tuple[Figure, list[Axes]]:
     """An empty figure with n panels, row by row."""
     made = need("matplotlib.figure", "Plotting", "evaluate")
-    across = min(n, _ACROSS)
+    across = 2 if n == 4 else min(n, _ACROSS)
     down = math.ceil(n / across)
     width = _WIDTH * max(across, 1.4) / _ACROSS
     figure: Figure = made.Figure(

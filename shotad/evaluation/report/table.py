@@ -123,11 +123,16 @@ def paper_notes(run: ReportInput, beside: Beside) -> list[str]:
         notes.append(f"Two numbers in a cell are those of two judges, {' and '.join(JUDGES)}.")
     if any(line.kind == "ceiling" for line in beside.lines):
         rows = [row for row in paper_rows(run.corpus.dataset, run.protocol) if row.ceiling]
-        notes += [f"{row.method} {row.note}: how well people agree with each other." for row in rows]
+        notes += [f"{row.method} {row.note}. It says how far people agree." for row in rows]
     spread = RUN_TO_RUN.get(run.corpus.dataset)
     if spread and run.protocol == "single":
-        named = ", ".join(f"{name} {value:g}" for name, value in spread.items())
-        notes.append(f"From run to run the paper's own system differs by (standard deviation): {named}.")
+        titles = {result.name: result.title for result in run.results}
+        named = [f"{titles[name]} {value:g}" for name, value in spread.items() if name in titles]
+        notes += (
+            [f"Standard deviation of the paper's own system over five runs: {', '.join(named)}."]
+            if named
+            else []
+        )
     return notes
 
 

@@ -24,7 +24,7 @@ def terminal_text(run: ReportInput) -> str:
         )
         for m in metric_lines(run.results, intervals, notes.marks)
     ]
-    lines = [f"{run.predictions.called} on {run.dataset}.", *counts_words(run), *failures_words(run.results)]
+    lines = [f"{run.predictions.called} on {run.dataset}.", *counts_words(run), *failures_words(run)]
     lines += [*run.notes, "", *aligned(heads, rows, range(1, 6))]
     beside = beside_paper(run, intervals, notes.marks)
     if beside is not None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from shotad.evaluation.measure.rows import Result
 from shotad.evaluation.report.bootstrap import Span
 from shotad.evaluation.report.inputs import ReportInput, base_name, better_when_higher
@@ -34,8 +32,8 @@ def span_words(metric: str, span: Span | None) -> str:
 
 
 def percent(part: float) -> str:
-    """``0.95 → 95 %``."""
-    return f"{100 * part:.3g} %"
+    """``0.95 → 95 %``, ``0.0036 → 0.4 %``."""
+    return f"{100 * part:.1f}".removesuffix(".0") + " %"
 
 
 def share_of_draws(part: float | None, draws: float) -> str:
@@ -79,14 +77,16 @@ def counts_words(run: ReportInput) -> list[str]:
     return lines
 
 
-def failures_words(results: Sequence[Result]) -> list[str]:
-    """What each metric could not score, where there is anything."""
-    return [
-        f"{result.title}: {count(result.failed, 'AD')} could not be scored properly and "
-        f"{_counts(result.failed)} as 0."
-        for result in results
-        if result.failed
-    ]
+def failures_words(run: ReportInput) -> list[str]:
+    """What each metric could not score although there was a prediction, where there is anything."""
+    silent = {item.id for item in (*run.missing, *run.failed)}
+    lines = []
+    for result in run.results:
+        failed = sum(bool(row.failure) and row.id not in silent for row in result.rows)
+        if failed:
+            told = f"{count(failed, 'prediction')} could not be scored and {_counts(failed)} as 0"
+            lines.append(f"{result.title}: {told}.")
+    return lines
 
 
 def direction(result: Result) -> str:

@@ -43,6 +43,7 @@ def with_trouble() -> ReportInput:
     rows = tuple(
         replace(row, value=None, sums=(0.0, 0.0)) if row.id in ("1", "2") else row for row in critic.rows
     )
+    rows = tuple(replace(row, failure="the resolver failed") if row.id == "9" else row for row in rows)
     told = {"films": {"tt0": "Die Brücke & Co"}, "joined": Joined(2, 1), "title": "CMD-AD"}
     left = (LeftOut("spice", "Java is missing."),)
     results = (made_result(corpus, title="CIDEr"), replace(critic, rows=rows))
@@ -165,7 +166,8 @@ def test_counts_stand_in_plain_words(folder: Path) -> None:
         assert "1 prediction had failed and counts as 0." in text
         assert "2 predictions were of no AD of it." in text
         assert "1 id came more than once in the predictions." in text
-        assert "CIDEr: 2 ADs could not be scored properly and count as 0." in text
+        assert "CRITIC: 1 prediction could not be scored and counts as 0." in text
+        assert "CIDEr: " not in text.partition("Metric")[0]
         assert "Java is missing." in text
 
 
