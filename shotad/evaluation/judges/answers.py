@@ -92,14 +92,16 @@ def sentence(value: Any, what: str) -> str:
 
 
 def sentences(value: Any, what: str, most: int) -> tuple[str, ...]:
-    """The value as a list of one to ``most`` sentences, none of them twice."""
+    """The value as a list of one to ``most`` sentences. One that stands twice is one."""
     if not isinstance(value, list) or not value:
         raise Unreadable(f"{what} must be a list of sentences, and is {_shown(value)}.")
-    found = tuple(sentence(one, f"each of {what}") for one in value)
+    first: dict[str, str] = {}
+    for one in value:
+        said = sentence(one, f"each of {what}")
+        first.setdefault(said.casefold(), said)
+    found = tuple(first.values())
     if len(found) > most:
         raise Unreadable(f"{what} may have {most} entries at most, and has {len(found)}.")
-    if len({one.casefold() for one in found}) < len(found):
-        raise Unreadable(f"{what} has an entry twice.")
     return found
 
 

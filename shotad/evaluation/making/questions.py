@@ -59,7 +59,7 @@ def names_question(text: str) -> Question[str]:
         made = sentence(record_in(answer, ["text"])["text"], "text")
         if len(made) > 2 * len(text) + 40:
             raise Unreadable("The rewritten text is much longer than the text.")
-        if 2 * len(_new_words(made, text)) > len(_words(made)):
+        if _strays(made, text):
             raise Unreadable("The rewritten text says what the text does not.")
         return made
 
@@ -76,9 +76,7 @@ def split_question(text: str) -> Question[tuple[str, ...]]:
     def read(answer: str) -> tuple[str, ...]:
         found = sentences(record_in(answer, ["actions"])["actions"], "actions", most)
         for one in found:
-            words = _words(one)
-            # Of a single word another form may be meant: sat, sits.
-            if len(words) > 1 and len(_new_words(one, text)) == len(words):
+            if _strays(one, text):
                 raise Unreadable(f"The text does not say {json.dumps(one, ensure_ascii=False)}.")
         return found
 
@@ -90,14 +88,15 @@ def _room(text: str) -> int:
     return 64 + 2 * _TOKENS_A_WORD * len(text.split())
 
 
-def _words(text: str) -> list[str]:
-    return [word for word in re.findall(r"\w+", text.lower()) if word not in _SMALL]
+def _strays(made: str, source: str) -> bool:
+    """Whether most words of a text are in no form in the one that it was made of.
 
-
-def _new_words(made: str, source: str) -> list[str]:
-    """Words of one text that the other has in no form."""
+    Small words do not count, nor does one word alone: it may be another form of the text's own (sat, sits).
+    """
     known = {word[:_STEM] for word in re.findall(r"\w+", source.lower())}
-    return [word for word in _words(made) if word[:_STEM] not in known]
+    words = [word for word in re.findall(r"\w+", made.lower()) if word not in _SMALL]
+    new = [word for word in words if word[:_STEM] not in known]
+    return len(words) > 1 and 2 * len(new) > len(words)
 
 
 def _messages(system: str, text: str) -> tuple[Message, ...]:

@@ -178,9 +178,7 @@ def test_a_verdict_that_cannot_be_read_counts_0(judge) -> None:  # type: ignore[
     assert [one["conveyed"] for one in result.rows[0].notes["events"]] == ["yes", ""]
 
 
-@pytest.mark.parametrize(
-    "events", [[], ["He sits."] * 2, ["…"], "He sits.", [f"Event {n}." for n in range(7)]]
-)
+@pytest.mark.parametrize("events", [[], ["…"], "He sits.", [f"Event {n}." for n in range(7)]])
 def test_lists_of_events_that_are_none(judge, events: object) -> None:  # type: ignore[no-untyped-def]
     result = recalled(
         corpus_of(*film("a", STORY[:3], STORY[:3])), judge=judge(json.dumps({"events": events}))

@@ -1,0 +1,91 @@
+"""``shotad evaluate actions``, as a command of its own."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from shotad.cli.evaluate_actions import command
+from shotad.errors import EngineError, ShotadError
+from tests.evaluation.making.makers import MAKER, Rote
+
+
+def run(*words: object) -> Result:
+    result = CliRunner().invoke(command, [str(word) for word in words])
+    if isinstance(result.exception, ShotadError):
+        raise result.exception
+    return result
+
+
+@pytest.fixture
+def ads(tmp_path: Path) -> Path:
+    path = tmp_path / "ads.csv"
+    path.write_text("id,text\n1,Ada opens the door and sees Bo.\n2,The guard sits.\n", encoding="utf-8")
+    return path
+
+
+def test_a_file_of_ads_becomes_a_file_of_actions(ads: Path, tmp_path: Path) -> None:
+    out = tmp_path / "acts.csv"
+    result = run(ads, "--engine", MAKER, "--out", out, "--plain")
+    assert result.exit_code == 0
+    assert "3 actions of 2 of 2 ADs, 1.50 for each of these. Made by rote r1 7." in result.stdout
+    with out.open(encoding="utf-8", newline="") as file:
+        assert [row["gt_action"] for row in csv.DictReader(file)] == [
+            "['She opens the door.', 'She sees he.']",
+            "['He sits.']",
+        ]
+    assert str(out) in result.stderr
+
+
+def test_a_second_run_asks_nothing_unless_it_is_told_to(ads: Path, tmp_path: Path) -> None:
+    words = (ads, "--engine", MAKER, "--out", tmp_path / "acts.csv", "--quiet")
+    run(*words)
+    first = (tmp_path / "acts.csv").read_bytes()
+    Rote.asked.clear()
+    assert run(*words).exit_code == 0
+    assert not Rote.asked
+    assert (tmp_path / "acts.csv").read_bytes() == first
+    run(*words, "--force")
+    assert len(Rote.asked) == 4
+
+
+def test_a_run_that_stopped_goes_on(ads: Path, tmp_path: Path) -> None:
+    words = (ads, "--out", tmp_path / "acts.csv", "--quiet", "--engine")
+    Rote.asked.clear()
+    with pytest.raises(EngineError):
+        run(*words, "opanai:m")
+    assert not (tmp_path / "acts.csv").exists()
+    assert run(*words, MAKER).exit_code == 0
+
+
+def test_failures_are_listed_and_told_by_the_exit_code(tmp_path: Path) -> None:
+    path = tmp_path / "ads.jsonl"
+    path.write_text('{"id": 1, "text": "Rain falls."}\n{"id": 2, "text": "…"}\n', encoding="utf-8")
+    result = run(path, "--engine", MAKER, "--out", tmp_path / "acts.csv", "--json")
+    assert result.exit_code == 1
+    record = json.loads(result.stdout)
+    assert record["n"] == {"ads": 2, "failed": 1, "actions": 1}
+    assert record["failed"] == [{"id": "2", "reason": "people could not be taken out: it has no words"}]
+
+
+def test_it_is_compared_with_what_others_made(ads: Path, tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs.csv"
+    theirs.write_text("anno_idx,gt_action\n1,['She opens the door.']\n2,['He sits.']\n9,['She nods.']\n")
+    words = (ads, "--engine", MAKER, "--out", tmp_path / "acts.csv", "--against", theirs)
+    assert "the same number in 50.0 %" in run(*words, "--plain").stdout
+    against = json.loads(run(*words, "--json").stdout)["against"]
+    assert (against["both"], against["only_second"]) == (2, 0)
+    assert against["words"]["recall"] == 1.0
+
+
+def test_only_the_first_ads_for_a_trial(ads: Path, tmp_path: Path) -> None:
+    result = run(ads, "--engine", MAKER, "--out", tmp_path / "acts.csv", "--limit", 1, "--json")
+    assert json.loads(result.stdout)["n"]["ads"] == 1
+
+
+def test_an_engine_must_be_named(ads: Path) -> None:
+    assert run(ads).exit_code == 2

@@ -1,0 +1,78 @@
+"""Engines that make actions by rote, and the texts they know."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import ClassVar
+
+from shotad.config import Config
+from shotad.engines.base import Abilities, Identity, Reply, Request
+from shotad.errors import EngineError
+
+MAKER = "tests.evaluation.making.makers:Rote"
+NAMES = {"Ada": "She", "Bo": "he", "The guard": "He"}
+
+
+def text_of(request: Request) -> str:
+    """The text that a question is about: the last one in it."""
+    found = re.findall(r'^Text: ("(?:[^"\\]|\\.)*")$', request.messages[1].text, re.MULTILINE)
+    return str(json.loads(found[-1]))
+
+
+def is_first(request: Request) -> bool:
+    assert request.schema is not None
+    return "text" in request.schema["properties"]
+
+
+class Rote:
+    """Puts pronouns for the names it knows, and splits at "and"."""
+
+    asked: ClassVar[list[Request]] = []
+    identity = Identity("rote", "r1", "7")
+    abilities = Abilities(batch=3)
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        self.asked.extend(requests)
+        return [self.reply(request) for request in requests]
+
+    def reply(self, request: Request) -> Reply:
+        text = text_of(request)
+        if is_first(request):
+            for name, pronoun in NAMES.items():
+                text = text.replace(name, pronoun)
+            return Reply(json.dumps({"text": text}))
+        subject, *_ = text.split()
+        parts = [part.strip(" .") for part in text.split(" and ")]
+        actions = [f"{part}." if n == 0 else f"{subject} {part}." for n, part in enumerate(parts)]
+        return Reply(json.dumps({"actions": actions}))
+
+
+class Stops(Rote):
+    """Its server is gone after the fifth question."""
+
+    asked: ClassVar[list[Request]] = []
+
+    def reply(self, request: Request) -> Reply:
+        if len(self.asked) > 5:
+            raise EngineError("The server is gone.")
+        return super().reply(request)
+
+
+class Parrot(Rote):
+    """Gives examples of the prompt back, as weak models do."""
+
+    asked: ClassVar[list[Request]] = []
+
+    def reply(self, request: Request) -> Reply:
+        if is_first(request):
+            return (
+                super().reply(request)
+                if "snow" in text_of(request)
+                else Reply('{"text": "She hands him a wrench."}')
+            )
+        return Reply('{"actions": ["She kicks off her boots.", "She drops onto the bed.", "She groans."]}')

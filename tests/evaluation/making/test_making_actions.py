@@ -1,0 +1,268 @@
+"""Actions made by an engine: two steps, read strictly, kept, and written as published."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from shotad.config import load_config
+from shotad.errors import DatasetError, EngineError, EvaluationError
+from shotad.evaluation.datasets.actions import read_actions
+from shotad.evaluation.datasets.description import ActionFile
+from shotad.evaluation.judges.answers import Unreadable
+from shotad.evaluation.making.makers import ByEngine, ByRules, make_maker
+from shotad.evaluation.making.making import MadeActions, make_actions, write_actions
+from shotad.evaluation.making.questions import names_question, split_question
+from shotad.evaluation.making.sources import AdText, ads_of
+from shotad.evaluation.measure.bench import Bench
+from shotad.evaluation.measure.store import Store
+from tests.bad_server import Act, BadServer, Seen, answer, status
+from tests.evaluation.making.makers import MAKER, Parrot, Rote, is_first, text_of
+
+TEXTS = (
+    "Ada opens the door and sees Bo.",
+    "The guard sits.",
+    "",
+    "Ada opens the door and sees Bo.",
+    "Rain falls.",
+)
+ADS = tuple(AdText(str(n), "tt1", text) for n, text in enumerate(TEXTS))
+
+
+def bench(store: Store | None = None, *assignments: str) -> Bench:
+    return Bench(load_config(None, assignments), store or Store())
+
+
+def made_by(name: str = MAKER, store: Store | None = None, *assignments: str) -> MadeActions:
+    return make_actions(ADS, make_maker(name, bench(store, *assignments)))
+
+
+def test_people_become_pronouns_and_then_it_is_taken_apart() -> None:
+    Rote.asked.clear()
+    made = made_by()
+    assert [one.without_names for one in made.made] == [
+        "She opens the door and sees he.", "He sits.", "", "She opens the door and sees he.", "Rain falls.",
+    ]  # fmt: skip
+    both = ("She opens the door.", "She sees he.")
+    assert [one.actions for one in made.made] == [both, ("He sits.",), None, both, ("Rain falls.",)]
+    assert made.failed == (("2", "people could not be taken out: it has no words"),)
+    assert len(Rote.asked) == 6, "each text once in each step, and none without words"
+    assert next(text_of(r) for r in Rote.asked if not is_first(r)) == "She opens the door and sees he."
+    assert made.made_by == "rote r1 7"
+    assert made.count == 6
+
+
+def test_it_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    with Store(tmp_path / "a.sqlite") as store:
+        with pytest.raises(EngineError, match="gone"):
+            made_by("tests.evaluation.making.makers:Stops", store)
+        Rote.asked.clear()
+        made = made_by(store=store)
+        assert len(Rote.asked) == 6 - 3, "what was answered in one call with what stopped is asked again"
+        Rote.asked.clear()
+        assert made_by(store=store) == made
+        assert not Rote.asked
+
+
+def test_examples_given_back_are_no_answers() -> None:
+    ads = (AdText("1", "", "Ada opens the door."), AdText("2", "", "Over the roof snow blows."))
+    Parrot.asked.clear()
+    made = make_actions(ads, ByEngine("tests.evaluation.making.makers:Parrot", bench()))
+    assert [one.actions for one in made.made] == [None, None]
+    first, second = made.made
+    assert "says what the text does not" in first.failure
+    assert "could not be taken apart: The text does not say" in second.failure
+    assert second.without_names == "Over the roof snow blows."
+    assert len(Parrot.asked) == 5, "each that failed is asked about twice"
+
+
+@pytest.mark.parametrize(
+    ("text", "answer_"),
+    [
+        ("Mrs. Oduya hands the plumber a wrench.", "She hands him a wrench."),
+        ("Ann, Ben and Cy leave.", "They leave."),
+        ("Dr. Brandt's Jaguar stops.", "Her Jaguar stops."),
+        ("Ada.", "She."),
+        ("Snow falls.", "Snow falls."),
+    ],
+)
+def test_what_may_be_left_of_a_text(text: str, answer_: str) -> None:
+    assert names_question(text).read(json.dumps({"text": answer_})) == answer_
+
+
+@pytest.mark.parametrize(
+    ("text", "answer_"),
+    [
+        (
+            "Snow falls.",
+            "Here is the sentence with all character information replaced, as you asked: Snow falls.",
+        ),
+        ("Ada opens a door.", "He looks at the clock on the wall."),
+        ("Ada opens a door.", ""),
+        ("Ada opens a door.", "…"),
+        ("Ada opens a door.", None),
+    ],
+)
+def test_what_is_no_rewritten_text(text: str, answer_: object) -> None:
+    with pytest.raises(Unreadable):
+        names_question(text).read(json.dumps({"text": answer_}))
+
+
+def test_what_may_be_made_of_a_text() -> None:
+    question = split_question("Running past the barn, she waves; he sat.")
+    good = ("She runs past the barn.", "She waves.", "He sits.")
+    assert question.read(json.dumps({"actions": good})) == good
+    for bad in ([], ["A dog barks loudly."], ["She waves.", 3], "She waves."):
+        with pytest.raises(Unreadable):
+            question.read(json.dumps({"actions": bad}))
+
+
+def test_long_texts_have_room() -> None:
+    assert split_question("word " * 200).tokens > 1000
+    assert len(split_question("word " * 200).messages) == 2
+
+
+def test_the_file_is_as_the_published_ones(tmp_path: Path) -> None:
+    made = made_by()
+    paths = write_actions(made, tmp_path / "out" / "gt_action.csv")
+    assert [path.name for path in paths] == ["gt_action.csv", "gt_action.jsonl", "gt_action.about.json"]
+    rows = list(csv.DictReader(io.StringIO(paths[0].read_text(encoding="utf-8"))))
+    assert list(rows[0]) == ["anno_idx", "imdbid", "text_gt", "text_gt_wo_char", "gt_action", "made_by"]
+    assert rows[0]["gt_action"] == "['She opens the door.', 'She sees he.']"
+    assert rows[2]["gt_action"] == "0"
+    assert {row["made_by"] for row in rows} == {"rote r1 7"}
+    told = read_actions(paths[0], ActionFile()).told
+    assert [told[ad.id].actions for ad in ADS] == [one.actions for one in made.made]
+    assert [told[ad.id].text for ad in ADS] == list(TEXTS)
+    records = [json.loads(line) for line in paths[1].read_text(encoding="utf-8").splitlines()]
+    assert records[1]["gt_action"] == ["He sits."]
+    assert records[2]["gt_action"] is None
+    assert "no words" in records[2]["failure"]
+    about = json.loads(paths[2].read_text(encoding="utf-8"))
+    assert about["n"] == {"ads": 5, "failed": 1, "actions": 6}
+    assert about["identity"]["revision"] == "7"
+    assert len(about["identity"]["prompts"]) == 64
+
+
+def test_what_came_of_it_in_words() -> None:
+    assert made_by().text.splitlines() == [
+        "6 actions of 4 of 5 ADs, 1.50 for each of these. Made by rote r1 7.",
+        "No actions for 1 ADs (2): people could not be taken out: it has no words",
+    ]
+
+
+def test_a_server_that_misbehaves() -> None:
+    def script(seen: Seen) -> Act:
+        asked = seen.body["messages"][1]["content"].rpartition("Text: ")[2]
+        if "guard" in asked:
+            return answer("Sure! Here you go: He sits.")
+        if "Rain" in asked:
+            return status(500)
+        if '"text"' in asked:
+            return answer('{"text": "She opens the door and sees him."}')
+        return answer('```json\n{"actions": ["She opens the door.", "She sees him."]}\n```')
+
+    with BadServer(script) as server:
+        settings = ("openai.retries=1", "openai.longest_pause=0.01")
+        made = made_by(f"openai:m@{server.url}", None, *settings)
+    assert made.made[0].actions == ("She opens the door.", "She sees him.")
+    assert [name for name, _ in made.failed] == ["1", "2", "4"]
+    assert "does not begin with the JSON object" in made.failed[0][1]
+    assert "500" in made.failed[2][1]
+
+
+def test_rules_say_that_no_engine_made_it() -> None:
+    pytest.importorskip("spacy")
+    maker = make_maker("rules", bench())
+    assert isinstance(maker, ByRules)
+    made = make_actions((AdText("1", "", "Tom opens the door and walks in."), AdText("2", "", "")), maker)
+    assert made.made_by == "rules by en_core_web_sm, no engine"
+    first, second = made.made
+    assert first.actions is not None
+    assert len(first.actions) == 2
+    assert "Tom" not in first.without_names
+    assert second.failure == "the rules found no action"
+    assert made.identity["engine"] == "rules"
+
+
+def test_what_makes_no_actions() -> None:
+    with pytest.raises(EngineError):
+        make_maker("rule", bench())
+    with pytest.raises(EvaluationError):
+        make_maker("narrator", bench())
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("a.csv", 'id,text,film\n7,"He sits, tired.",tt1\nx,Rain falls.,\n'),
+        (
+            "a.jsonl",
+            '{"id": 7, "text": "He sits, tired.", "film": "tt1"}\n{"id": "x", "text": "Rain falls."}\n',
+        ),
+        ("b.csv", 'anno_idx,imdbid,text_gt\n7,tt1,"He sits, tired."\nx,,Rain falls.\n'),
+    ],
+)
+def test_plain_files_are_read(tmp_path: Path, name: str, body: str) -> None:
+    (tmp_path / name).write_text(body, encoding="utf-8")
+    assert ads_of(str(tmp_path / name)) == (
+        AdText("7", "tt1", "He sits, tired."),
+        AdText("x", "", "Rain falls."),
+    )
+
+
+def test_rows_without_ids_are_numbered(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("text\nHe sits.\n\nRain falls.\n", encoding="utf-8")
+    assert [ad.id for ad in ads_of(str(tmp_path / "a.csv"))] == ["0", "1"]
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("id,words\n1,He sits.\n", "has no text_gt or text"),
+        ("id,text\n1,He sits.\n1,He stands.\n", "several times: 1"),
+        ("id,text\n,He sits.\n", "id is empty"),
+        ("", "is empty"),
+    ],
+)
+def test_files_that_are_refused(tmp_path: Path, body: str, why: str) -> None:
+    (tmp_path / "a.csv").write_text(body, encoding="utf-8")
+    with pytest.raises(DatasetError, match=why):
+        ads_of(str(tmp_path / "a.csv"))
+
+
+def test_a_dataset_needs_its_folder(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="is no file"):
+        ads_of("cmd-ad")
+
+
+CMD = Path(__file__).resolve().parents[4] / "shared" / "data" / "cmd-ad"
+
+
+@pytest.mark.skipif(not CMD.is_dir(), reason="CMD-AD's annotation is not at ../shared/data")
+def test_a_dataset_is_read() -> None:
+    ads = ads_of("cmd-ad", CMD)
+    assert len(ads) == 7316
+    assert ads[2] == AdText("2", "tt0042208", "She smiles.")
+
+
+@pytest.mark.skipif(not CMD.is_dir(), reason="CMD-AD's annotation is not at ../shared/data")
+def test_of_the_published_actions_only_those_are_refused_that_are_no_such_text() -> None:
+    """Some are examples of the prompt that made them: no other text is refused."""
+    refused = []
+    with (CMD / "cmdad_gt_action.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["gt_action"] != "0"]
+    for row in rows:
+        try:
+            names_question(row["text_gt"]).read(json.dumps({"text": row["text_gt_wo_char"]}))
+            actions = ast.literal_eval(row["gt_action"])
+            split_question(row["text_gt_wo_char"]).read(json.dumps({"actions": actions}))
+        except Unreadable:
+            refused.append(row["anno_idx"])
+    assert len(rows) == 7314
+    assert len(refused) == 14
