@@ -51,8 +51,9 @@ class Group:
 class Focus:
     """Who is in focus, line after line of one film."""
 
-    def __init__(self, pronouns: Mapping[Who, str], groups: bool = True) -> None:
+    def __init__(self, pronouns: Mapping[Who, str], leads: Mapping[str, Who], groups: bool = True) -> None:
         self._pronouns = pronouns
+        self._leads = leads
         self._with_groups = groups
         self._standing: dict[Who, Standing] = {}
         self._groups: list[Group] = []
@@ -117,7 +118,7 @@ class Focus:
         return self._pronouns.get(who, "") or (standing.pronoun if standing else "") or said
 
     def _one(self, at: int, mention: Mention, line: Line) -> Who:
-        """Whom ``he`` or ``she`` means; a new somebody where nobody is in focus."""
+        """Whom ``he`` or ``she`` means; where nobody is in focus, the lead or a new somebody."""
         acting = line.acting(at, self._acted)
         near = [
             one
@@ -132,6 +133,9 @@ class Focus:
         best = max(near, key=lambda one: (self._weight(one, at, mention, line, acting), one.at), default=None)
         if best is not None:
             return best.who
+        lead = self._leads.get(mention.pronoun)
+        if lead is not None and lead not in line.named():
+            return lead
         self._someone += 1
         return ("someone", self._someone)
 

@@ -37,6 +37,10 @@ class Line:
         ):
             self.subjects[place.clause] = (*self.subjects.get(place.clause, ()), people[0])
 
+    def named(self) -> set[Who | None]:
+        """All who stand in the line by name."""
+        return {who_of(mention) for mention in self.found if mention.kind == "cast"}
+
     def last_subject(self) -> tuple[Who, ...]:
         """Who acts at the end of the line."""
         return self.subjects[max(self.subjects)] if self.subjects else ()

@@ -167,5 +167,7 @@ def _role(words: Sequence[str], article: bool) -> Iterator[Form]:
     """``bike salesman``; and ``salesman`` for it, where that says more than that it is a man."""
     noun = words[-1] in PERSON_NOUNS | TITLES
     yield Form(tuple(words), True, role=True, common=noun or article)
+    if article:
+        yield from (Form((word,), False) for word in words[:-1] if word not in PERSON_NOUNS | TITLES)
     if len(words) > 1 and words[-1] in (PERSON_NOUNS | TITLES) - GENERIC_NOUNS:
         yield Form((words[-1],), False, role=True, common=True)

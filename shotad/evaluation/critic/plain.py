@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from shotad.evaluation.critic.clauses import Place, places
 from shotad.evaluation.critic.document import Document, People
 from shotad.evaluation.critic.focus import PAUSE, Focus
-from shotad.evaluation.critic.genders import known, learned
+from shotad.evaluation.critic.genders import leads, learned
 from shotad.evaluation.critic.lines import Line
 from shotad.evaluation.critic.members import Member, members
 from shotad.evaluation.critic.mentions import Mention, Token, book_of, mentions, respelt, tokens_of
@@ -65,8 +65,8 @@ def read(document: Document) -> Reading:
 def resolved(document: Document, groups: bool = True) -> tuple[People, ...]:
     """Whom of the cast each sentence means, by name or by pronoun."""
     text = read(document)
-    pronouns = learned(list(zip(text.found, text.where, strict=True)), known(text.cast, text.found))
-    focus = Focus(pronouns, groups)
+    pronouns = learned(text.cast, list(zip(text.found, text.where, strict=True)))
+    focus = Focus(pronouns, leads(text.found, pronouns), groups)
     people: list[People] = []
     for at, (line, found, where) in enumerate(zip(text.lines, text.found, text.where, strict=True)):
         if at and document.starts and document.starts[at] - document.starts[at - 1] > PAUSE:

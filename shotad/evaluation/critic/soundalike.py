@@ -23,9 +23,9 @@ _SHORT = {
 }  # fmt: skip
 """Short names that are not the beginning of the long one."""
 _SOUNDS = (
-    (r"(?<=[aeiouy])t$(?<=ot)", ""), (r"ph", "f"), (r"^(?:kn|gn)", "n"), (r"^wr", "r"), (r"sch|sh", "S"),
-    (r"ch", "C"), (r"th", "t"), (r"ck|q", "k"), (r"c(?=[eiy])", "s"), (r"c", "k"), (r"x", "ks"), (r"z", "s"),
-    (r"h", ""), (r"(?:ie|ey|ee|ea|y|ii)$", "i"), (r"au|aw|ow|oa|ou", "o"),
+    (r"(?<=[aeiouy])t$(?<=ot)", ""), (r"ph", "f"), (r"chr", "kr"), (r"^(?:kn|gn)", "n"), (r"^wr", "r"),
+    (r"sch|sh", "S"), (r"ch", "C"), (r"th", "t"), (r"ck|q", "k"), (r"c(?=[eiy])", "s"), (r"c", "k"),
+    (r"x", "ks"), (r"z", "s"), (r"h", ""), (r"(?:ie|ey|ee|ea|y|ii)$", "i"), (r"au|aw|ow|oa|ou", "o"),
     (r"ee|ea|ie|y", "i"), (r"oo|eu|ew", "u"), (r"ai|ay|ei|ey|ae", "e"), (r"(?<=[^aeiou])e$", ""),
     (r"(.)\1+", r"\1"),
 )  # fmt: skip
