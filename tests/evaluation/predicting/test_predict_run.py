@@ -16,7 +16,7 @@ from shotad.evaluation.predicting import run
 from shotad.evaluation.predicting.casts import read_bank_of_films
 from shotad.evaluation.predicting.choosing import Wanted
 from shotad.evaluation.predicting.lines import PredictedLine
-from tests.evaluation.predicting.minidataset import CLIPS, INSIDE, Runs, make_cmd, make_tv
+from tests.evaluation.predicting.minidataset import CLIPS, INSIDE, Runs, make_cmd, make_mad, make_tv
 from tests.media import FilmSpec, make_film
 
 
@@ -297,6 +297,24 @@ def test_frames_of_a_series_in_a_tar(tmp_path: Path) -> None:
     assert [row["shots"] for row in rows] == ["published", "published"]
     assert [row["film"] for row in rows] == ["tt9e", "tt9e"]
     assert all(row["text"] for row in rows)
+
+
+def test_ads_with_short_films_of_their_own(tmp_path: Path) -> None:
+    runs = Runs(make_mad(tmp_path / "root"), tmp_path / "mad.jsonl", "mad-eval")
+    runs.run(work=tmp_path / "work")
+    rows = runs.rows
+    assert [(row["start"], row["end"]) for row in rows] == [(1000.0, 1002.5), (1010.0, 1013.0)]
+    assert all(row["text"] and row["shots"] == "published" for row in rows)
+    looks = sorted(tmp_path.glob("work/*/stage1.jsonl"))
+    times = [
+        (row["start"], row["end"]) for path in looks for row in map(json.loads, path.read_text().splitlines())
+    ]
+    assert sorted(times) == [(0.0, 2.5), (0.0, 3.0)]
+    shots = [
+        [(s["start"], s["end"]) for s in json.loads((p.parent / "shots.json").read_text())["shots"]]
+        for p in looks
+    ]
+    assert sorted(shots) == [[(0.0, 1.2), (1.2, 3.0)], [(0.0, 2.0), (2.0, 3.04)]]
 
 
 def test_a_bank_without_the_film_names_nobody(runs: Runs, tmp_path: Path) -> None:
