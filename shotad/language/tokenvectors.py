@@ -37,7 +37,7 @@ does with transformers 4, which its baselines fit, texts begin with a space for 
 
 
 _USUAL = 512
-"""Tokens that a text may have where a model sets no limit (T5)."""
+"""Tokens that a text may have where a model sets no limit (T5, XLNet)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -194,6 +194,7 @@ def _loaded(folder: Path, layer: int, dtype: Any) -> tuple[Any, Any, Any]:
 
 def _longest(tokenizer: Any, config: Any) -> int:
     """Tokens that a text may have: RoBERTa counts its places from behind the padding's number."""
-    places = getattr(config, "max_position_embeddings", None) or _USUAL
+    places = getattr(config, "max_position_embeddings", None) or 0
+    places = places if places > 0 else _USUAL
     roberta = "roberta" in config.model_type or config.model_type == "camembert"
     return int(min(tokenizer.model_max_length, places - ((config.pad_token_id or 0) + 1 if roberta else 0)))

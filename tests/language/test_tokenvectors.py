@@ -68,6 +68,35 @@ def test_a_layer_is_what_the_whole_model_has_there(bert: Path) -> None:
         )
 
 
+@pytest.mark.parametrize("kind", ["DistilBert", "Electra", "MPNet", "Deberta", "T5", "Bart", "XLNet"])
+def test_encoders_of_other_makes_stop_behind_a_layer_too(kind: str, bert: Path, tmp_path: Path) -> None:
+    import torch
+    import transformers
+
+    sizes = {
+        "DistilBert": {"dim": 16, "n_layers": 3, "n_heads": 2, "hidden_dim": 32},
+        "T5": {"d_model": 16, "num_layers": 3, "num_heads": 2, "d_ff": 32, "d_kv": 8},
+        "Bart": {"d_model": 16, "encoder_layers": 3, "encoder_attention_heads": 2, "encoder_ffn_dim": 32}
+        | {"decoder_layers": 2, "decoder_attention_heads": 2, "decoder_ffn_dim": 32},
+        "XLNet": {"d_model": 16, "n_layer": 3, "n_head": 2, "d_inner": 32},
+    }
+    usual = {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 32}
+    config = getattr(transformers, f"{kind}Config")(vocab_size=40, **sizes.get(kind, usual))
+    torch.manual_seed(0)
+    model = transformers.AutoModel.from_config(config).eval()
+    model.save_pretrained(tmp_path)
+    for name in ("vocab.txt", "tokenizer_config.json"):
+        shutil.copy(bert / name, tmp_path / name)
+    place = locate(str(tmp_path))
+    assert place.layers == 3
+    encoder = model.get_encoder() if config.is_encoder_decoder else model
+    ids = transformers.AutoTokenizer.from_pretrained(str(bert))([TEXTS[0]], return_tensors="pt")["input_ids"]
+    with torch.inference_mode():
+        states = encoder(ids, output_hidden_states=True).hidden_states
+    wanted = torch.nn.functional.normalize(states[2][0], dim=-1).numpy()
+    assert TokenEncoder(place, 2, CPU).of(TEXTS[:1])[0].vectors == pytest.approx(wanted, abs=1e-5)
+
+
 def test_a_layer_that_is_not_there_is_refused(bert: Path) -> None:
     with pytest.raises(WeightsError, match="bert has no layer 4. Name one of 0 to 3"):
         TokenEncoder(locate(str(bert)), 4, CPU)
