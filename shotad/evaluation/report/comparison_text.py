@@ -20,7 +20,6 @@ from shotad.evaluation.report.wording import (
 )
 from shotad.workfolder import readable_json, write_text
 
-HEADS = ("Metric", "A", "B", "B − A", "interval", "p, B is better", "p, two-sided", "ADs", "Better")
 LINE_HEADS = ("AD", "A", "B", "B − A", "Human AD", "Line of A", "Line of B", "Film", "When, how long")
 
 FILES = ("compare.json", "compare.md", "compare.html")
@@ -28,7 +27,7 @@ FILES = ("compare.json", "compare.md", "compare.html")
 
 def comparison_text(comparison: Comparison) -> str:
     """All but the lines, for a terminal."""
-    table = aligned(HEADS, metric_rows(comparison), range(1, 8))
+    table = aligned(heads(comparison), metric_rows(comparison), range(1, 8))
     return "\n".join([*opening(comparison), "", *table, "", *explanation(comparison)])
 
 
@@ -40,7 +39,7 @@ def comparison_markdown(comparison: Comparison) -> str:
         *(f"- {md_text(said)}" for said in opening(comparison)),
         "",
     ]
-    lines += [*md_table(HEADS, metric_rows(comparison), range(1, 8)), ""]
+    lines += [*md_table(heads(comparison), metric_rows(comparison), range(1, 8)), ""]
     lines += [f"- {md_text(said)}" for said in explanation(comparison)]
     for metric in comparison.metrics:
         for name, found in line_lists(metric):
@@ -78,7 +77,7 @@ def comparison_page(comparison: Comparison) -> str:
         "compare",
         title=title(comparison),
         opening=opening(comparison),
-        heads=HEADS,
+        heads=heads(comparison),
         rows=metric_rows(comparison),
         explanation=explanation(comparison),
         lists=lists,
@@ -89,6 +88,12 @@ def comparison_page(comparison: Comparison) -> str:
 def title(comparison: Comparison) -> str:
     """What is compared."""
     return f"{comparison.b} (B) against {comparison.a} (A)"
+
+
+def heads(comparison: Comparison) -> tuple[str, ...]:
+    """The columns of the table of metrics."""
+    interval = f"{percent(comparison.settings.level)} interval"
+    return ("Metric", "A", "B", "B − A", interval, "p, B is better", "p, two-sided", "ADs", "Better")
 
 
 def opening(comparison: Comparison) -> list[str]:

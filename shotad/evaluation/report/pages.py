@@ -32,4 +32,5 @@ def _environment() -> Environment:
         embedded=embedded,
         bare=lambda mark: mark.strip("[]"),
         adcount=lambda n: count(n, "AD"),
+        linecount=lambda n: count(n, "line"),
     )
