@@ -145,7 +145,7 @@ class Focus:
         weight += 0.4 if one.pronoun == mention.pronoun else -0.3
         weight += 0.15 * min(math.log2(one.times), 3)
         if one.who in acting:
-            weight += -1.0 if role == "owner" and line.upon_others(at) else 1.5 if role == "owner" else 1.0
+            weight += -2.0 if role == "owner" and line.upon_others(at) else 1.5 if role == "owner" else 1.0
         if role == "object" and one.role in ("object", "oblique"):
             weight += 0.3
         return weight

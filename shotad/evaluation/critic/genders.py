@@ -85,7 +85,7 @@ def who_of(mention: Mention) -> Who | None:
 
 
 def leads(lines: Sequence[Sequence[Mention]], pronouns: Mapping[Who, str]) -> dict[str, Who]:
-    """The one of the cast whom a film's lines name far more often than anybody else who is ``he``, or ``she``;
+    """The one of the cast whom a film's lines name far more often than all others who are ``he``, or ``she``;
     people of whom neither is known count against both."""
     times = Counter(who for found in lines for mention in found if (who := _by_name(mention)) is not None)
     found: dict[str, Who] = {}

@@ -83,12 +83,14 @@ class Mention:
 @dataclass(frozen=True, slots=True)
 class Book:
     """The names of a cast by their words. ``spoken``: words that stand in small letters somewhere in the
-    film's lines; ``actors``: other words that stand there like somebody's name."""
+    film's lines; ``actors``: other words that stand there like somebody's name; ``inside``: words with a
+    capital letter that begin no sentence."""
 
     forms: dict[Keys, tuple[tuple[int, Form], ...]]
     words: frozenset[str]
     spoken: frozenset[str] = frozenset()
     actors: frozenset[str] = frozenset()
+    inside: frozenset[str] = frozenset()
 
 
 def book_of(cast: Sequence[Member], lines: Sequence[Sequence[Token]]) -> Book:
@@ -106,12 +108,14 @@ def book_of(cast: Sequence[Member], lines: Sequence[Sequence[Token]]) -> Book:
         if token.capital and not token.opens and (token.possessive or acts(line, at))
     )
     opening = Counter(line[0].key for line in lines if line and acts(line, 0))
-    inside = {token.key for line in lines for token in line if token.capital and not token.opens}
+    inside = frozenset(token.key for line in lines for token in line if token.capital and not token.opens)
     actors |= {
-        word for word, times in opening.items() if word not in spoken and (times > 1 or word in inside)
+        word
+        for word, times in opening.items()
+        if word not in spoken and (word in inside or (times > 1 and word not in WORD_NAMES))
     }
     actors -= PEOPLE_NOUNS
-    return Book({keys: tuple(found) for keys, found in forms.items()}, words, spoken, actors)
+    return Book({keys: tuple(found) for keys, found in forms.items()}, words, spoken, actors, inside)
 
 
 def respelt(
@@ -227,7 +231,7 @@ def _named(
         owners = [
             (place, form)
             for place, form in _forms(keys, book)
-            if _written(line, at, end, form, before) and _suits(keys, cast[place])
+            if _written(line, at, end, form, before, book) and _suits(keys, cast[place])
         ]
         if owners and not _another(line, at, end, book):
             whole = [place for place, form in owners if form.whole]
@@ -254,21 +258,29 @@ def _joins(line: Sequence[Token], at: int) -> bool:
     return not line[at].opens and line[at].gap in (" ", "-", ". ") and not line[at - 1].possessive
 
 
-def _written(line: Sequence[Token], at: int, end: int, form: Form, before: Sequence[Mention]) -> bool:
+def _written(
+    line: Sequence[Token], at: int, end: int, form: Form, before: Sequence[Mention], book: Book
+) -> bool:
     """Whether these words are written like this name."""
     words = line[at:end]
     named = all(token.capital or token.key in PARTICLES for token in words)
     if named and not words[0].opens:
         return True
-    if named and (len(words) > 1 or _surely(line, at, form)):
+    if named and (len(words) > 1 or _surely(line, at, form, book)):
         return True
     return form.role and form.common and _told(line, at, end, before)
 
 
-def _surely(line: Sequence[Token], at: int, form: Form) -> bool:
+def _surely(line: Sequence[Token], at: int, form: Form, book: Book) -> bool:
     """Whether a word that begins a sentence is a name and not a word that has its capital from there."""
     token = line[at]
-    return token.possessive or acts(line, at) or not form.role
+    word = token.key in book.spoken or (token.key in WORD_NAMES and token.key not in book.inside)
+    if not form.role and not word:
+        return True
+    after = line[at + 1] if at + 1 < len(line) else None
+    if token.possessive or acts(line, at) or after is None or after.opens or "," in after.gap:
+        return True
+    return after.key == "and" and at + 2 < len(line) and line[at + 2].capital
 
 
 def _told(line: Sequence[Token], at: int, end: int, before: Sequence[Mention]) -> bool:

@@ -61,7 +61,8 @@ def shortens(short: str, name: str) -> bool:
     """Whether one given name is short for another: ``manny`` for ``manfred``, ``bob`` for ``robert``."""
     if short in _SHORT.get(name, "").split():
         return True
-    stem = re.sub(r"(.)\1(?:ie|y|i)$|(?:ie|y|i)$", r"\1", short)
+    doubled = re.sub(r"(.)\1(?:ie|y|i)$", r"\1", short)
+    stem = doubled if doubled != short else re.sub(r"(?<=....)(?:ie|y|i)$", "", short)
     return len(stem) > 2 and len(name) > len(stem) + 1 and name.startswith(stem) and name in GIVEN_NAMES
 
 

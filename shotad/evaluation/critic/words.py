@@ -91,8 +91,8 @@ FUNCTION_WORDS = PREPOSITIONS | listed(
     """
     a an the his her their its him them it he she they this that these those and or but as while when where
     who whom which then not also back away again together forward forwards backward backwards upright aside
-    ahead off still just almost nearly now slowly quickly open shut apart to himself herself itself
-    themselves alone
+    ahead twice hard fast high low home upstairs downstairs off still just almost nearly now slowly quickly
+    open shut apart to himself herself itself themselves alone
     """
 )
 """What follows a verb and hardly ever a plural noun."""
