@@ -54,7 +54,36 @@ def bleu(sums: Floats) -> Floats:
     return np.asarray(precision * short, np.float64)
 
 
-KINDS: dict[str, Callable[[Floats], Floats]] = {"share": share, "bleu": bleu}
+METEOR_STAGES = ("exact", "stem", "synonym", "paraphrase")
+"""How METEOR matches words, one after the other."""
+_METEOR_WEIGHTS = np.array((1.0, 0.6, 0.8, 0.6))
+_METEOR_CONTENT = 0.75
+_METEOR_RECALL = 0.85
+_METEOR_ORDER = (0.6, 0.2)
+"""Weights of the matchers, of content words against function words, of recall, and of broken order: METEOR
+1.5's for English (Denkowski and Lavie, WMT 2014)."""
+
+
+def meteor(sums: Floats) -> Floats:
+    """METEOR 1.5: ``[…, 23] → […]``, of what its program counts. Both sides' words and function words; for
+    each matcher both sides' content words and both sides' function words that it matched; runs of words in
+    the same order (none of an item that is matched whole); both sides' matched words. 0 where nothing
+    matches."""
+    kinds = np.array((_METEOR_CONTENT, 1.0 - _METEOR_CONTENT))
+    words, functions = sums[..., 0:2], sums[..., 2:4]
+    matched = sums[..., 4:20].reshape((*sums.shape[:-1], len(METEOR_STAGES), 2, 2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weighted = np.einsum("...mks,m,k->...s", matched, _METEOR_WEIGHTS, kinds)
+        precision, recall = np.moveaxis(
+            weighted / np.stack([words - functions, functions], -1).dot(kinds), -1, 0
+        )
+        mean = 1.0 / ((1.0 - _METEOR_RECALL) / precision + _METEOR_RECALL / recall)
+        broken = sums[..., 20] / sums[..., 21:23].mean(axis=-1)
+        score = mean * (1.0 - _METEOR_ORDER[0] * broken ** _METEOR_ORDER[1])
+    return np.asarray(np.where(np.isnan(score), 0.0, np.maximum(score, 0.0)), np.float64)
+
+
+KINDS: dict[str, Callable[[Floats], Floats]] = {"share": share, "bleu": bleu, "meteor": meteor}
 """How a figure comes from sums ``float64[…, columns]``. Each is known as soon as this module is."""
 
 
