@@ -10,7 +10,7 @@ import numpy as np
 from shotad.compute import need
 from shotad.config.measures import ReportSettings
 from shotad.evaluation.measure.rows import Floats
-from shotad.evaluation.report.bootstrap import Span, span
+from shotad.evaluation.report.bootstrap import FEWEST, Span, span
 
 Coefficient = Callable[[Floats, Floats], float]
 _FEWEST = 3
@@ -97,14 +97,16 @@ def _undefined(x: Floats, y: Floats) -> str:
 def _picks(
     films: Sequence[str], settings: ReportSettings, seed: int
 ) -> list[np.ndarray[tuple[int], np.dtype[np.intp]]]:
-    """Places of the pairs in each draw."""
+    """Places of the pairs in each draw; no draws of too few."""
     chance = np.random.default_rng(seed)
     n = len(films)
+    if n < FEWEST:
+        return []
     if settings.unit == "ad":
         return [np.asarray(chance.integers(0, n, n), np.intp) for _ in range(settings.draws)]
     names = sorted(set(films))
     places = [np.array([k for k, film in enumerate(films) if film == name], np.intp) for name in names]
-    if len(names) < 2:
+    if len(names) < FEWEST:
         return []
     return [
         np.concatenate([places[k] for k in chance.integers(0, len(names), len(names))])

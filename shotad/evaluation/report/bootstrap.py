@@ -11,10 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shotad.evaluation.measure.rows import Figure, Floats, Result
+from shotad.evaluation.measure.rows import Floats, Result
 
 _CELLS = 1 << 22
 """Counts that are held at once, 32 MiB of them."""
+
+FEWEST = 5
+"""Units, and items that a metric speaks of, below which draws say nothing: of three there are ten."""
 
 _DIGITS = 9
 """Decimals of what is reported: the last bits of a sum differ between machines."""
@@ -78,9 +81,9 @@ def drawn(totals: Floats, draws: int, seed: int) -> Floats:
 def figures(results: Sequence[Result], units: Units, draws: int, seed: int) -> list[Floats]:
     """The figure of each result in each draw, ``float64[draws]``: the same draws for all of them.
 
-    Nothing is drawn of fewer than two units, which say nothing about chance.
+    Nothing is drawn of fewer than `FEWEST` units.
     """
-    if units.n < 2 or not results:
+    if units.n < FEWEST or not results:
         return [np.zeros(0) for _ in results]
     widths = [len(result.columns) for result in results]
     sums = drawn(np.concatenate([units.totals(result) for result in results], axis=1), draws, seed)
@@ -97,17 +100,15 @@ def span(values: Floats, level: float) -> Span | None:
     return Span(round(float(low), _DIGITS), round(float(high), _DIGITS), level)
 
 
+def span_of(result: Result, values: Floats, level: float) -> Span | None:
+    """The interval of a result from its figures in all draws; None where it speaks of too few items."""
+    return span(values, level) if result.scored >= FEWEST else None
+
+
 def spans(
     results: Sequence[Result], films: Mapping[str, str], *, draws: int, unit: str, level: float, seed: int
 ) -> dict[str, Span | None]:
     """The interval of each result's value, by its name. ``films`` is the film of each row's id."""
     scored = {row.id: films[row.id] for result in results for row in result.rows}
     values = figures(results, units_of(scored, unit), draws, seed)
-    return {result.name: span(drawn, level) for result, drawn in zip(results, values, strict=True)}
-
-
-def group_span(figure: Figure, matrix: Floats, *, draws: int, level: float, seed: int) -> Span | None:
-    """The interval of the figure of a group of rows, ``float64[n, columns]``, drawn among themselves."""
-    if len(matrix) < 2:
-        return None
-    return span(figure.of(drawn(matrix, draws, seed)), level)
+    return {r.name: span_of(r, drawn, level) for r, drawn in zip(results, values, strict=True)}

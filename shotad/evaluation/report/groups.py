@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.rows import Result, only
-from shotad.evaluation.report.bootstrap import Span, figures, span, units_of
+from shotad.evaluation.report.bootstrap import Span, figures, span_of, units_of
 from shotad.evaluation.report.inputs import ReportInput, base_name
 from shotad.types import ShotScale
 
@@ -93,7 +93,7 @@ def _groups(
     units = units_of({name: films[name] for name in ids}, unit)
     drawn = figures(parts, units, settings.draws, run.seed)
     return [
-        Group(label, part.scored, part.value if part.scored else None, span(values, settings.level))
+        Group(label, part.scored, part.value if part.scored else None, span_of(part, values, settings.level))
         for part, values in zip(parts, drawn, strict=True)
     ]
 

@@ -138,7 +138,7 @@ def _part_plot(run: ReportInput, name: str, title: str, what: str, parts: Sequen
     if not parts or len(parts[0].groups) < 2:
         return None
     told = "; ".join(f"{part.result.title}: {', '.join(map(_told(part), part.groups))}" for part in parts)
-    heads = ("Metric", what.capitalize(), "ADs", "Score", f"{_level(run)} interval")
+    heads = ("Metric", f"{what[:1].upper()}{what[1:]}", "ADs", "Score", f"{_level(run)} interval")
     rows = tuple(
         (part.result.title, group.label, f"{group.n:,}", *_numbers(part.result, group))
         for part in parts

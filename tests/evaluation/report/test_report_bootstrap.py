@@ -89,10 +89,18 @@ def test_whole_films_give_wider_intervals_where_films_differ() -> None:
     assert by_film.high - by_film.low > 3 * (by_ad.high - by_ad.low)
 
 
-@pytest.mark.parametrize("n", [0, 1])
-def test_of_fewer_than_two_nothing_is_drawn(n: int) -> None:
+@pytest.mark.parametrize("n", [0, 1, 4])
+def test_of_fewer_than_five_nothing_is_drawn(n: int) -> None:
     values = normal(n)
     found = spans([result(values)], films(values), draws=100, unit="ad", level=0.95, seed=1)
+    assert found == {"cider": None}
+
+
+def test_a_metric_that_speaks_of_few_ads_has_no_interval_however_many_there_are() -> None:
+    values = normal(50)
+    rows = tuple(replace(r, value=None, sums=(0.0, 0.0)) if int(r.id) > 3 else r for r in result(values).rows)
+    few = replace(result(values), rows=rows)
+    found = spans([few], films(values), draws=100, unit="ad", level=0.95, seed=1)
     assert found == {"cider": None}
 
 
@@ -107,7 +115,7 @@ def test_a_figure_that_is_mostly_undefined_has_no_interval() -> None:
     assert span(np.array([1.0, 2.0, 3.0]), 0.95) is not None
 
 
-@given(st.integers(2, 30), st.integers(0, 5))
+@given(st.integers(5, 30), st.integers(0, 5))
 def test_an_interval_lies_within_what_single_rows_say(n: int, seed: int) -> None:
     values = normal(n, seed=seed)
     found = spans([result(values)], films(values), draws=50, unit="ad", level=0.95, seed=seed)["cider"]
