@@ -1,0 +1,235 @@
+"""The metric: rows, rules, what is kept, and what must hold for any texts."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shotad.config import Config
+from shotad.errors import EvaluationError
+from shotad.evaluation.critic.document import Document, People
+from shotad.evaluation.critic.metrics import NO_CAST, Critic
+from shotad.evaluation.critic.plain import PlainResolver
+from shotad.evaluation.measure.bench import Bench
+from shotad.evaluation.measure.items import Corpus, Item
+from shotad.evaluation.measure.metric import make_metric
+from shotad.evaluation.measure.rows import Json, Result
+from shotad.evaluation.measure.scoring import score
+from shotad.evaluation.measure.store import Store
+from shotad.types import Interval
+
+CAST = ("Tony Wendice", "Margot Wendice", "Mark Halliday")
+HUMAN = ("Tony opens the door.", "He smiles at Margot.", "Rain falls.", "Mark leaves.")
+
+
+def bench(rules: str = "paper", resolver: str = "plain", store: Store | None = None) -> Bench:
+    config = Config.model_validate({"measures": {"critic": {"rules": rules, "resolver": resolver}}})
+    return Bench(config, store or Store())
+
+
+def corpus(
+    predicted: Sequence[str | None], human: Sequence[str] = HUMAN, film: str = "film", shift: int = 0
+) -> Corpus:
+    items = tuple(
+        Item(f"{film}-{n}", film, Interval(10.0 * n + shift, 10.0 * n + shift + 2), (text,), said)
+        for n, (text, said) in enumerate(zip(human, predicted, strict=True))
+    )
+    return Corpus(items, {film: CAST})
+
+
+def scored(where: Corpus, rules: str = "paper", places: Sequence[int] | None = None) -> Result:
+    on = bench(rules)
+    return score(make_metric("critic", on), where, on, places)
+
+
+def joined(*parts: Corpus) -> Corpus:
+    casts = {film: cast for part in parts for film, cast in part.casts.items()}
+    return Corpus(tuple(item for part in parts for item in part.items), casts)
+
+
+def test_the_human_ads_themselves_have_all_points() -> None:
+    result = scored(corpus(HUMAN))
+    assert result.value == 100.0
+    assert [row.sums for row in result.rows] == [(1.0, 1.0), (1.0, 1.0), (0.0, 0.0), (1.0, 1.0)]
+    assert (result.scored, result.failed) == (3, 0)
+
+
+def test_rows_say_who_was_meant() -> None:
+    result = scored(corpus(["Tony opens the door.", "She smiles at Mark.", "Mark waits.", "Margot leaves."]))
+    assert result.rows[1].notes == {
+        "human": ["Margot Wendice", "Tony Wendice"],
+        "predicted": ["Mark Halliday"],
+    }
+    assert [row.value for row in result.rows] == [100.0, 0.0, None, 0.0]
+
+
+def test_half_of_the_names_is_half_of_a_point() -> None:
+    result = scored(corpus(["Tony waits.", "He smiles.", "", "Mark and Tony leave."]))
+    assert [row.sums for row in result.rows] == [(1.0, 1.0), (0.5, 1.0), (0.0, 0.0), (0.5, 1.0)]
+    assert result.value == pytest.approx(100 * 2 / 3)
+
+
+def test_a_missing_prediction_counts_as_nobody() -> None:
+    result = scored(corpus([None, "", "...", "Mark leaves."]))
+    assert [row.sums for row in result.rows] == [(0.0, 1.0), (0.0, 1.0), (0.0, 0.0), (1.0, 1.0)]
+    assert [row.failure for row in result.rows] == ["no prediction", "", "", ""]
+    assert result.failed == 1
+
+
+def test_a_failure_is_told() -> None:
+    item = Item("a", "film", Interval(0, 1), ("Tony waits.",), None, failure="the server was gone")
+    assert scored(Corpus((item,), {"film": CAST})).rows[0].failure == "the server was gone"
+
+
+def test_names_where_the_human_ad_has_none() -> None:
+    where = corpus(["Tony opens the door.", "He smiles at Margot.", "Tony waits.", "Mark leaves."])
+    assert scored(where).value == 100.0
+    assert scored(where, "code").value == 100.0
+    assert scored(where, "all").value == 75.0
+    assert scored(where, "all").rows[2].sums == (0.0, 1.0)
+
+
+def test_the_published_code_knows_no_groups_and_reads_nan_for_nothing() -> None:
+    human = ("Tony and Mark enter.", "They sit down.")
+    assert scored(corpus(human, human)).scored == 2
+    assert scored(corpus(human, human), "code").scored == 1
+    nan = Corpus(
+        (
+            Item("a", "film", Interval(0, 1), ("Nan waits.",), None),
+            Item("b", "film", Interval(1, 2), ("A.",), ""),
+        ),
+        {"film": ("Nan",)},
+    )
+    assert [row.notes["predicted"] for row in scored(nan, "code").rows] == [[], []], (
+        "small letters are no name"
+    )
+
+
+def test_pronouns_depend_on_the_whole_film() -> None:
+    store = Store()
+    on = bench(store=store)
+    metric = make_metric("critic", on)
+    before = corpus(["Tony opens the door.", "He smiles at Margot.", "Rain falls.", "Mark leaves."])
+    after = corpus(["Mark opens the door.", "He smiles at Margot.", "Rain falls.", "Mark leaves."])
+    assert score(metric, before, on).rows[1].value == 100.0
+    changed = score(metric, after, on)
+    assert changed.rows[1].value == pytest.approx(100 / 3)
+    assert changed.fresh == 4
+
+
+def test_another_film_is_not_counted_again() -> None:
+    on = bench()
+    metric = make_metric("critic", on)
+    other = corpus(HUMAN, film="other", shift=1)
+    score(metric, joined(corpus(HUMAN), other), on)
+    again = score(metric, joined(corpus(["Mark waits.", *HUMAN[1:]]), other), on)
+    assert again.fresh == 4
+    assert score(metric, joined(corpus(HUMAN), other), on).fresh == 0
+
+
+class Counting(PlainResolver):
+    """Counts what it is asked."""
+
+    asked: list[tuple[str, ...]] = []  # noqa: RUF012  one list for all
+
+    @property
+    def identity(self) -> Json:
+        return {"resolver": "counting"}
+
+    def resolve(self, documents: Sequence[Document]) -> list[tuple[People, ...]]:
+        self.asked.extend(document.sentences for document in documents)
+        return super().resolve(documents)
+
+
+def test_the_human_ads_of_a_film_are_read_once() -> None:
+    Counting.asked.clear()
+    on = bench(resolver=f"{__name__}:Counting")
+    metric = make_metric("critic", on)
+    first, second = ["Tony waits."] * 4, ["Mark waits."] * 4
+    score(metric, corpus(first), on)
+    score(metric, corpus(second), on)
+    assert Counting.asked == [HUMAN, tuple(first), tuple(second)]
+
+
+def test_films_without_a_cast_are_told_of() -> None:
+    on = bench()
+    metric = make_metric("critic", on)
+    castless = Corpus(corpus(HUMAN, film="b").items)
+    result = score(metric, joined(corpus(HUMAN), castless), on)
+    assert result.scored == 3
+    assert result.rows[4].value is None
+    assert result.rows[4].notes == {"why": NO_CAST}
+    assert any("4 ADs of 1 films have no cast list" in remark for remark in result.remarks)
+
+
+def test_no_cast_at_all_is_an_error() -> None:
+    with pytest.raises(EvaluationError, match="no film here has a cast list"):
+        scored(Corpus(corpus(HUMAN).items))
+
+
+def test_the_report_names_the_plain_resolver() -> None:
+    result = scored(corpus(HUMAN))
+    assert not result.comparable
+    assert "plain resolver" in result.remarks[0]
+    assert result.identity["resolver"] == "plain"
+    assert result.identity != scored(corpus(HUMAN), "all").identity
+
+
+@pytest.mark.parametrize("name", ["plian", "no_such_module:Class", f"{__name__}:NoSuchClass"])
+def test_an_unknown_resolver_is_an_error(name: str) -> None:
+    with pytest.raises(EvaluationError, match=name.partition(":")[2] or name):
+        Critic.of("critic", bench(resolver=name))
+
+
+WORDS = st.sampled_from(
+    ["Tony", "Margot", "Mark", "Tony Wendice", "he", "she", "they", "him", "her", "the man", "and", "looks at",
+     "waits", "Wiping his brow,", "who", "his", ".", "'", "’s", "Street", "Will", "Dr.", "-", "é", "1"]
+)  # fmt: skip
+LINES = st.lists(st.lists(WORDS, max_size=8).map(" ".join), min_size=1, max_size=6)
+
+
+@given(LINES, st.sampled_from(["paper", "code", "all"]))
+@settings(max_examples=80, deadline=None)
+def test_any_text_is_as_good_as_itself(lines: list[str], rules: str) -> None:
+    result = scored(corpus(lines, lines), rules)
+    assert result.value in (None, 100.0)
+    assert all(row.sums in ((0.0, 0.0), (1.0, 1.0)) for row in result.rows)
+
+
+@given(LINES, st.randoms(use_true_random=False))
+@settings(max_examples=40, deadline=None)
+def test_the_order_of_items_does_not_matter(lines: list[str], chance: random.Random) -> None:
+    predicted = list(lines)
+    chance.shuffle(predicted)
+    where = corpus(predicted, lines)
+    items = list(where.items)
+    chance.shuffle(items)
+    mixed = scored(Corpus(tuple(items), where.casts))
+    assert {row.id: row.sums for row in mixed.rows} == {row.id: row.sums for row in scored(where).rows}
+
+
+@given(LINES, st.integers(0, 5))
+@settings(max_examples=40, deadline=None)
+def test_shards_add_up(lines: list[str], cut: int) -> None:
+    where = joined(corpus(lines, lines), corpus(lines[::-1], lines, film="b"))
+    n = len(where.items)
+    parts = scored(where, places=range(min(cut, n))) + scored(where, places=range(min(cut, n), n))
+    whole = scored(where)
+    assert parts.value == whole.value
+    assert parts.rows == whole.rows
+
+
+def test_names_taken_away_or_swapped_score_lower() -> None:
+    human = ("Tony opens the door.", "Margot looks up.", "Mark takes her hand.", "Tony and Mark leave.")
+    bare = ["A man opens the door.", "A woman looks up.", "A man takes her hand.", "Two men leave."]
+    swapped = ["Mark opens the door.", "Tony looks up.", "Margot takes her hand.", "Margot and Tony leave."]
+    better = ["Tony opens the door.", "Margot looks up.", "A man takes her hand.", "Two men leave."]
+    values = [scored(corpus(texts, human)).value for texts in (human, better, swapped, bare)]
+    assert values[0] == 100.0
+    assert values[3] == 0.0
+    assert 100.0 > (values[1] or 0) > (values[2] or 0)
+    assert (values[2] or 0) < 30
