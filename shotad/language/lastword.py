@@ -3,8 +3,8 @@
 gte-Qwen2-7B-instruct, the action score's model, looks both ways and takes the vector of an end token that its
 own code puts after each text. That code is not run here. Attention both ways is the library's since
 transformers 5.2, by ``is_causal`` in the model's config; older ones look back only and say nothing. The end
-token is left to us: the library's Qwen2 tokenizer passes over ``add_eos_token`` (seen with transformers 5.23),
-and the vector would be that of a full stop.
+token is left to us: the library's Qwen2 tokenizer passes over ``add_eos_token`` (seen in transformers
+5.23), and the vector would be that of a full stop.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def check_both_ways(folder: Path) -> None:
     version = importlib.metadata.version("transformers")
     if tuple(int(part) for part in version.split(".")[:2]) < _BOTH_WAYS:
         raise WeightsError(
-            f"The model in {folder} looks both ways (is_causal is false), and transformers {version} lets none "
-            "do that: its vectors would be noise.",
+            f"The model in {folder} looks both ways (is_causal is false), and transformers {version} does "
+            "not heed that: its vectors would be noise.",
             'Install a newer one: pip install "transformers>=5.2".',
         )
 

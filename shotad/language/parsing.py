@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,7 @@ class Parse:
     def sentences(self) -> Iterator[range]:
         """The places of each sentence."""
         starts = [place for place, token in enumerate(self.tokens) if token.begins or place == 0]
-        for first, end in zip(starts, [*starts[1:], len(self.tokens)], strict=True):
+        for first, end in pairwise([*starts, len(self.tokens)]):
             yield range(first, end)
 
     def text(self, places: Sequence[int]) -> str:

@@ -34,7 +34,7 @@ _OTHERS = (
     "ANSWER TEMPLATE: ",
 )
 """What is cut from descriptions, in this order, wherever it stands."""
-_SENTENCE_ENDS, _PIECE_ENDS = re.compile("[.;]"), re.compile("[.;,]")
+_SENTENCE_ENDS, PIECE_ENDS = re.compile("[.;]"), re.compile("[.;,]")
 _NOT_A_TEXT = listed(
     "#N/A #NA -1.#IND -1.#QNAN -NaN -nan 1.#IND 1.#QNAN <NA> N/A NA NULL NaN None n/a nan null"
 ) | {"#N/A N/A"}
@@ -52,7 +52,7 @@ class CodeRules:
         for text in texts:
             read = "" if text in _NOT_A_TEXT else text
             body = _paragraph(read) if paragraphs else read
-            pieces[text] = split(body, _PIECE_ENDS)
+            pieces[text] = split(body, PIECE_ENDS)
             whole[text] = split(body, _SENTENCE_ENDS) if paragraphs else [body] if body else []
         parsed = parses.of(piece for row in pieces.values() for piece in row)
         phrases = {
@@ -80,7 +80,7 @@ class CodeRules:
 def split(text: str, ends: re.Pattern[str]) -> list[str]:
     """The pieces of a text, each with a full stop.
 
-    >>> split("Mr. X nods, and goes", _PIECE_ENDS)
+    >>> split("Mr. X nods, and goes", PIECE_ENDS)
     ['Mr.', 'X nods.', 'and goes.']
     """
     return [f"{piece}." for part in ends.split(text) if (piece := part.strip())]

@@ -1,19 +1,20 @@
 """The paper's words, read plainly: sentences as the parser sees them, and a phrase for each verb.
 
 Other than in the published code, abbreviations end no sentence, a phrase's lemma is that of the verb it was
-made for, a phrase is without all that is coordinated with its verb, headings of all steps are left out,
-and nothing is skipped.
+made for (with its e), a phrase is without all that is coordinated with its verb, headings of all steps are
+left out, and nothing is skipped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from shotad.describe.english.verbs import gerunds, pasts, third
 from shotad.describe.parsing import parse_stage1
 from shotad.errors import ScriptError
 from shotad.evaluation.action.told import VERB, Phrase, Told, first_lemma, lemma_at
 from shotad.evaluation.measure.texts import ParseService
-from shotad.language.parsing import Parse
+from shotad.language.parsing import Parse, Token
 
 _STEPS = ("Main characters", "Actions", "Interactions")
 _UNTOLD = "Main characters"
@@ -39,8 +40,8 @@ class PaperRules:
         roots = (
             place for place, token in enumerate(action.tokens) if token.head == place and token.pos == VERB
         )
-        found = (lemma_at(action, place) for place in roots)
-        return next((lemma for lemma in found if lemma is not None), None) or first_lemma(action)
+        found = (lemma_at(action, place, base_of) for place in roots)
+        return next((lemma for lemma in found if lemma is not None), None) or first_lemma(action, base_of)
 
 
 def told_of(sentences: Sequence[Parse]) -> Told:
@@ -49,6 +50,23 @@ def told_of(sentences: Sequence[Parse]) -> Told:
     texts = dict.fromkeys(_ended(sentence, range(len(sentence.tokens))) for sentence in sentences)
     spoken = {phrase.text for phrase in phrases}
     return Told(tuple(text for text in texts if text and text not in spoken), tuple(phrases))
+
+
+def base_of(verb: Token) -> str:
+    """A verb's lemma, with the e that spaCy's rules may drop: of ``stares`` they make ``star``, whose form is
+    ``stars``, and of ``stare`` they do not, so that the same verb would count as two."""
+    mended = f"{verb.lemma}e"
+    return mended if _inflects(mended, verb) and not _inflects(verb.lemma, verb) else verb.lemma
+
+
+def _inflects(base: str, verb: Token) -> bool:
+    """Whether the word is that form of the verb ``base`` which the parser takes it for."""
+    word = verb.text.lower()
+    if verb.tag == "VBZ":
+        return word == third(base)
+    if verb.tag == "VBG":
+        return word in gerunds(base)
+    return verb.tag not in ("VBD", "VBN") or word in pasts(base)
 
 
 def _sentences(parse: Parse) -> list[str]:
@@ -67,7 +85,7 @@ def _steps(text: str) -> str:
 def _phrases(parse: Parse) -> Iterator[Phrase]:
     for place, token in enumerate(parse.tokens):
         if token.pos == VERB and (text := _ended(parse, _own(parse, place))):
-            yield Phrase(text, lemma_at(parse, place))
+            yield Phrase(text, lemma_at(parse, place, base_of))
 
 
 def _own(parse: Parse, verb: int) -> list[int]:

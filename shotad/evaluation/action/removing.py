@@ -55,11 +55,13 @@ class Person:
 def without_characters(parse: Parse) -> str:
     """The text with a pronoun for each character."""
     instead: dict[int, str] = {}
+    spaces: dict[int, bool] = {}
     for person in _people(parse):
-        word = _PRONOUNS[person.who][person.case]
+        first, last = person.places[0], person.places[-1]
         instead |= dict.fromkeys(person.places, "")
-        instead[person.places[0]] = word
-    return _written(parse, instead)
+        instead[first] = _PRONOUNS[person.who][person.case]
+        spaces[first] = parse.tokens[last].space
+    return _written(parse, instead, spaces)
 
 
 def gender_of(parse: Parse, head: int) -> str:
@@ -205,7 +207,11 @@ def _case(parse: Parse, head: int, places: tuple[int, ...]) -> int:
     while parse.tokens[head].dep == "conj":
         head = parse.tokens[head].head
     token = parse.tokens[head]
-    subject = token.dep in (*_SUBJECTS, "ROOT") or _before_unseen_verb(parse, head)
+    subject = (
+        token.dep in (*_SUBJECTS, "ROOT")
+        or parse.tokens[places[0]].begins
+        or _before_unseen_verb(parse, head)
+    )
     return 2 if token.dep == "poss" else 0 if subject else 1
 
 
@@ -226,20 +232,13 @@ def _told_elsewhere(parse: Parse, head: int) -> str:
     return left.pop() if len(left) == 1 else ""
 
 
-def _written(parse: Parse, instead: dict[int, str]) -> str:
-    """The text with other words in some places; an empty one takes its blank along."""
+def _written(parse: Parse, instead: dict[int, str], spaces: dict[int, bool]) -> str:
+    """The text with other words in some places, an empty one for a word that goes."""
     words: list[str] = []
     for place, token in enumerate(parse.tokens):
         word = instead.get(place, token.text)
         if word and token.begins:
             word = word[:1].upper() + word[1:]
-        words.append(word + " " * token.space if word else "")
-        if (
-            place in instead
-            and not word
-            and token.space
-            and words[-2:-1]
-            and not "".join(words).endswith(" ")
-        ):
-            words.append(" ")
+        if word:
+            words.append(word + " " * spaces.get(place, token.space))
     return "".join(words).strip()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from shotad.evaluation.measure.texts import ParseService
-from shotad.language.parsing import Parse
+from shotad.language.parsing import Parse, Token
 
 VERB = "VERB"
 """Part of speech of full verbs; auxiliaries are AUX."""
@@ -49,15 +49,15 @@ class Rules(Protocol):
         ...
 
 
-def lemma_at(parse: Parse, verb: int) -> str | None:
-    """The lemma of the verb at this place with its particles, None for a mere ``be``."""
-    token = parse.tokens[verb]
+def lemma_at(parse: Parse, verb: int, base: Callable[[Token], str] = lambda token: token.lemma) -> str | None:
+    """The lemma of the verb at this place with its particles, None for a mere ``be``. ``base`` says a verb's
+    own lemma."""
     particles = [parse.tokens[c].text for c in parse.children[verb] if parse.tokens[c].dep == "prt"]
-    found = " ".join([token.lemma, *particles])
+    found = " ".join([base(parse.tokens[verb]), *particles])
     return None if found == "be" else found
 
 
-def first_lemma(parse: Parse) -> str | None:
+def first_lemma(parse: Parse, base: Callable[[Token], str] = lambda token: token.lemma) -> str | None:
     """The lemma of the first verb but ``be``."""
-    found = (lemma_at(parse, place) for place, token in enumerate(parse.tokens) if token.pos == VERB)
+    found = (lemma_at(parse, place, base) for place, token in enumerate(parse.tokens) if token.pos == VERB)
     return next((lemma for lemma in found if lemma is not None), None)

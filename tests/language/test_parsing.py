@@ -1,0 +1,120 @@
+"""Sentences taken apart: what a parse says, which model a name means, and what the real one finds."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from shotad.errors import ShotadError, WeightsError
+from shotad.language.parsing import Parse, Parser, find_parser
+from tests.evaluation.action.parsed import SPACY_MODEL, parse_of
+
+needs_spacy = pytest.mark.skipif(
+    importlib.util.find_spec("spacy") is None or importlib.util.find_spec(SPACY_MODEL) is None,
+    reason="spaCy or its small model is not installed",
+)
+
+PICKS = parse_of(
+    "She|/PRON/nsubj/1", "picks/VERB/ROOT/1/pick", "it/PRON/dobj/1", "up/ADP/prt/1", "./PUNCT/punct/1",
+    "He|/PRON/nsubj/6", "runs/VERB/ROOT/6/run", "!/PUNCT/punct/6",
+)  # fmt: skip
+
+
+def test_children_and_subtrees_follow_the_text() -> None:
+    assert PICKS.children[1] == (0, 2, 3, 4)
+    assert tuple(PICKS.subtree(1)) == (0, 1, 2, 3, 4)
+    assert tuple(PICKS.subtree(5)) == (5,)
+    assert [list(sentence) for sentence in PICKS.sentences()] == [[0, 1, 2, 3, 4], [5, 6, 7]]
+
+
+def test_where_branches_cross_what_hangs_on_the_left_comes_first() -> None:
+    crossed = parse_of("a/X/dep/2", "b/X/ROOT/1", "c/X/dep/3", "d/X/dep/1")
+    assert tuple(crossed.subtree(1)) == (1, 0, 2, 3)
+
+
+def test_the_text_has_a_blank_wherever_words_are_left_out() -> None:
+    assert PICKS.text(range(5)) == "She picks it up."
+    assert PICKS.text([0, 1, 3, 4]) == "She picks up."
+    assert PICKS.text([1, 4]) == "picks ."
+    assert PICKS.text([]) == ""
+
+
+def test_a_kept_parse_is_the_same() -> None:
+    assert Parse.from_bytes(PICKS.to_bytes()) == PICKS
+    assert Parse.from_bytes(Parse().to_bytes()) == Parse()
+    assert list(Parse().sentences()) == []
+
+
+def test_an_unknown_model_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: "here" if name == "spacy" else None)
+    with pytest.raises(WeightsError, match=r"no spaCy model 'en_core_web_lgg'.*download en_core_web_lgg"):
+        find_parser("en_core_web_lgg")
+    with pytest.raises(WeightsError, match="no spaCy model 'a/b'"):
+        find_parser("a/b")
+
+
+def test_without_spacy_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    with pytest.raises(ShotadError, match=r"shotad\[evaluate\]"):
+        find_parser("en_core_web_sm")
+
+
+@needs_spacy
+def test_a_folder_that_spacy_did_not_write_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "meta.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(WeightsError, match=r"meta\.json cannot be read"):
+        find_parser(str(tmp_path))
+    meta = {"lang": "en", "name": "none", "version": "1.0"}
+    (tmp_path / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
+    model = find_parser(str(tmp_path))
+    assert (model.name, model.version) == ("en_none", "1.0")
+    with pytest.raises(WeightsError, match="en_none cannot be loaded"):
+        Parser(model)
+
+
+@needs_spacy
+def test_a_pipeline_without_a_parser_is_refused(tmp_path: Path) -> None:
+    import spacy
+
+    spacy.blank("en").to_disk(tmp_path / "blank")
+    with pytest.raises(WeightsError, match="has no lemmatizer and no parser and no tagger"):
+        Parser(find_parser(str(tmp_path / "blank")))
+
+
+@needs_spacy
+def test_the_real_parser_finds_verbs_and_particles() -> None:
+    parser = Parser(find_parser(SPACY_MODEL), batch=2)
+    one, two, empty = parser.of(["She picks up the gun.", "Mr. Smith runs, and falls.", ""])
+    verb = next(place for place, token in enumerate(one.tokens) if token.pos == "VERB")
+    assert one.tokens[verb].lemma == "pick"
+    assert "prt" in {one.tokens[c].dep for c in one.children[verb]}
+    assert len(list(two.sentences())) == 1
+    assert [token.lemma for token in two.tokens if token.pos == "VERB"] == ["run", "fall"]
+    assert two.text(range(len(two.tokens))) == "Mr. Smith runs, and falls."
+    assert empty == Parse()
+
+
+@needs_spacy
+def test_batches_change_no_parse() -> None:
+    texts = [
+        f"The {who} {does} the {what}."
+        for who in ("man", "dog")
+        for does in ("sees", "opens")
+        for what in ("door", "sea")
+    ]
+    model = find_parser(SPACY_MODEL)
+    assert list(Parser(model, 1).of(texts)) == list(Parser(model, 64).of(texts))
+
+
+@pytest.mark.slow
+@needs_spacy
+def test_the_model_of_the_manifest_is_the_packaged_one() -> None:
+    fetched = find_parser("en_core_web_sm")
+    assert (fetched.name, fetched.version) == ("en_core_web_sm", "3.8.0")
+    text = "As he watches her, she stares at the man holding a gun, then picks it up."
+    assert list(Parser(fetched).of([text])) == list(Parser(find_parser(SPACY_MODEL)).of([text]))
