@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from shotad.evaluation.critic.clauses import Place, Role
-from shotad.evaluation.critic.genders import Who, suits, who_of
+from shotad.evaluation.critic.genders import Who, shared, suits, who_of
 from shotad.evaluation.critic.lines import Line
 from shotad.evaluation.critic.mentions import Mention
 from shotad.evaluation.critic.words import REFLEXIVES
@@ -41,11 +41,11 @@ class Standing:
 @dataclass(frozen=True, slots=True)
 class Group:
     """Several who were spoken of together; ``people`` is empty where they are nobody that one knows.
-    ``acting``: they are who acts in that line."""
+    ``clause`` is the one in which they act, None where they do not."""
 
     people: tuple[Who, ...]
     line: int
-    acting: bool
+    clause: int | None
 
 
 class Focus:
@@ -75,7 +75,7 @@ class Focus:
             line.note(at, people)
             if len(people) == 1:
                 self._note(people[0], mention, line.where[at])
-        self._note_rows(line)
+            self._note_row(at, line)
         self._acted = line.last_subject()
         return frozenset(int(who[1]) for people in line.meant for who in people if who[0] == "cast")
 
@@ -83,7 +83,7 @@ class Focus:
         if mention.kind == "cast":
             return (self._owner(mention),)
         if mention.kind == "group":
-            self._groups.append(Group((), self._number, line.where[at].role == "subject"))
+            self._groups.append(Group((), self._number, line.acts_in(at)))
             return ()
         if mention.kind != "pronoun":
             return ((mention.kind, mention.key),)
@@ -92,10 +92,12 @@ class Focus:
         return (self._ahead(at, mention, line) or self._one(at, mention, line),)
 
     def _owner(self, mention: Mention) -> Who:
-        """Whose a shared name is: theirs who was spoken of last, by that name or otherwise."""
+        """Whose a shared name is: theirs who is as the title says, or the lines of the film; of several, theirs
+        who was spoken of last, by that name or otherwise."""
         owners: list[Who] = [("cast", place) for place in mention.members]
-        if mention.pronoun:
-            told = [who for who in owners if self._pronouns.get(who) == mention.pronoun]
+        pronoun = mention.pronoun or self._pronouns.get(shared(mention), "")
+        if pronoun and len(owners) > 1:
+            told = [who for who in owners if self._pronouns.get(who) == pronoun]
             owners = told or [who for who in owners if not self._pronouns.get(who)]
         if len(owners) == 1:
             return owners[0]
@@ -157,17 +159,17 @@ class Focus:
             group
             for group in self._groups
             if self._number - group.line <= _GROUP_REACH
-            and not (them and group.acting and group.line == self._number)
+            and not (them and group.line == self._number and group.clause == line.where[at].clause)
         ]
         if near:
-            self._groups.append(Group(near[-1].people, self._number, line.where[at].role == "subject"))
+            self._groups.append(Group(near[-1].people, self._number, line.acts_in(at)))
             return near[-1].people
         if mention.key != "they":
             return ()
         here = tuple(dict.fromkeys(who for people in line.meant for who in people))
         before = tuple(one.who for one in self._standing.values() if self._far(one) == 1)
         people = next((some for some in (here, before) if len(some) > 1), ())
-        self._groups.append(Group(people, self._number, True))
+        self._groups.append(Group(people, self._number, line.acts_in(at)))
         return people
 
     def _note(self, who: Who, mention: Mention, place: Place) -> None:
@@ -179,10 +181,12 @@ class Focus:
         times = old.times + 1 if old else 1
         self._standing[who] = Standing(who, pronoun, self._number, mention.start, role, times)
 
-    def _note_rows(self, line: Line) -> None:
+    def _note_row(self, at: int, line: Line) -> None:
         """``Tony and Mark`` are who ``they`` are in what follows."""
         row: list[Who] = []
-        for place, people in zip(line.where, line.meant, strict=True):
-            row = [*row, *people] if place.joined else list(people)
-            if len(set(row)) > 1 and place.joined:
-                self._groups.append(Group(tuple(dict.fromkeys(row)), self._number, place.role == "subject"))
+        for place, people in zip(reversed(line.where[: at + 1]), reversed(line.meant), strict=True):
+            row = [*people, *row]
+            if not place.joined:
+                break
+        if line.where[at].joined and len(set(row)) > 1:
+            self._groups.append(Group(tuple(dict.fromkeys(row)), self._number, line.acts_in(at)))

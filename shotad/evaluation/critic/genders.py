@@ -49,7 +49,8 @@ def learned(
             said.setdefault(who, Counter())[pronoun] += 1
     titled: dict[Who, str] = {("cast", place): one.pronoun for place, one in enumerate(cast) if one.pronoun}
     listed: dict[Who, str] = {("cast", place): by_name(one) for place, one in enumerate(cast)}
-    for who in said:
+    several = {shared(mention) for found, _ in lines for mention in found if len(mention.members) > 1}
+    for who in [*said, *several]:
         listed.setdefault(who, listed_as(str(who[1])))
     known = {who: _decided(said.get(who, Counter()), before) for who, before in listed.items()}
     return {who: pronoun for who, pronoun in {**known, **titled}.items() if pronoun}
@@ -58,8 +59,8 @@ def learned(
 def _own(found: Sequence[Mention], where: Sequence[Place]) -> Iterator[tuple[Who, str]]:
     """Whose the first ``his``, ``her``, ``himself`` or ``herself`` is in a line that names one who acts."""
     people = [mention for mention in found if mention.kind != "pronoun"]
-    who = who_of(people[0]) if len(people) == 1 else None
-    if who is None or who[0] not in ("cast", "name"):
+    who = who_of(people[0]) or shared(people[0]) if len(people) == 1 else None
+    if who is None or who[0] == "noun":
         return
     at = list(found).index(people[0])
     then = found[at + 1] if at + 1 < len(found) else None
@@ -82,6 +83,11 @@ def who_of(mention: Mention) -> Who | None:
     if mention.kind == "cast":
         return ("cast", mention.members[0]) if len(mention.members) == 1 else None
     return (mention.kind, mention.key)
+
+
+def shared(mention: Mention) -> Who:
+    """A name that several of the cast have, as if it were somebody."""
+    return ("shared", mention.key)
 
 
 def leads(lines: Sequence[Sequence[Mention]], pronouns: Mapping[Who, str]) -> dict[str, Who]:

@@ -41,6 +41,11 @@ class Line:
         """All who stand in the line by name."""
         return {who_of(mention) for mention in self.found if mention.kind == "cast"}
 
+    def acts_in(self, at: int) -> int | None:
+        """The clause of a mention that acts in it."""
+        place = self.where[at]
+        return place.clause if place.role == "subject" else None
+
     def last_subject(self) -> tuple[Who, ...]:
         """Who acts at the end of the line."""
         return self.subjects[max(self.subjects)] if self.subjects else ()

@@ -353,7 +353,8 @@ def _other(line: Sequence[Token], at: int, book: Book) -> Mention | None:
         end += 1
     keys = tuple(token.key for token in line[at:end])
     core = [word for word in keys if word not in TITLES] or list(keys)
-    given = core[0] in GIVEN_NAMES and not (core[0] in WORD_NAMES and token.opens)
+    word = core[0] in WORD_NAMES and token.opens and not (token.possessive or acts(line, end - 1))
+    given = core[0] in GIVEN_NAMES and not word
     known = any(word in book.actors - book.words for word in core) and core[0] not in book.spoken
     if not (given or known or len(core) < len(keys)):
         return None
@@ -378,7 +379,7 @@ def _noun(line: Sequence[Token], at: int) -> Mention | None:
     start = (start + line[start].possessive) if determined else at
     if word in PLURAL_NOUNS:
         return Mention("group", start, at + 1, word, "they", possessive=line[at].text.endswith(("'", "’")))
-    if not determined or _compound(line, at + 1):
+    if _compound(line, at + 1) or not (determined or (line[at].opens and acts(line, at))):
         return None
     pronoun = "he" if word in HIS_NOUNS else "she" if word in HER_NOUNS else ""
     return Mention("noun", start, at + 1, word, pronoun, possessive=line[at].possessive)

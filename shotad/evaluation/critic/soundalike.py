@@ -12,8 +12,8 @@ from shotad.evaluation.critic.givennames import GIVEN_NAMES, HER_NAMES, HIS_NAME
 
 _SHORT = {
     "andrew": "drew", "anthony": "tony", "antonio": "tony", "catherine": "kate kathy katie cathy",
-    "charles": "chuck", "edward": "ted teddy ned", "elizabeth": "liz lizzie beth betty betsy bess",
-    "francis": "frank", "harold": "harry hal", "henry": "harry hank", "james": "jim jimmy jamie",
+    "charles": "chuck", "edward": "ted teddy ned", "eugene": "gene",
+    "elizabeth": "liz lizzie beth betty betsy bess",    "francis": "frank", "harold": "harry hal", "henry": "harry hank", "james": "jim jimmy jamie",
     "jonathan": "jon", "joseph": "joe joey", "katherine": "kate kathy katie kitty",
     "laurence": "larry", "lawrence": "larry", "leonard": "lenny", "margaret": "meg maggie peggy marge",
     "mary": "molly", "michael": "mike mick mickey", "mohamed": "mo", "nicholas": "nick nicky",
@@ -23,7 +23,7 @@ _SHORT = {
 }  # fmt: skip
 """Short names that are not the beginning of the long one."""
 _SOUNDS = (
-    (r"(?<=[aeiouy])t$(?<=ot)", ""), (r"ph", "f"), (r"chr", "kr"), (r"^(?:kn|gn)", "n"), (r"^wr", "r"),
+    (r"(?<=[aeiouy])t$(?<=ot)", ""), (r"ph|v", "f"), (r"chr", "kr"), (r"^(?:kn|gn)", "n"), (r"^wr", "r"),
     (r"sch|sh", "S"), (r"ch", "C"), (r"th", "t"), (r"ck|q", "k"), (r"c(?=[eiy])", "s"), (r"c", "k"),
     (r"x", "ks"), (r"z", "s"), (r"h", ""), (r"(?:ie|ey|ee|ea|y|ii)$", "i"), (r"au|aw|ow|oa|ou", "o"),
     (r"ee|ea|ie|y", "i"), (r"oo|eu|ew", "u"), (r"ai|ay|ei|ey|ae", "e"), (r"(?<=[^aeiou])e$", ""),

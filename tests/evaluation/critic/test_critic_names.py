@@ -138,6 +138,12 @@ def test_a_shared_name_is_theirs_who_was_spoken_of_last() -> None:
     assert found[1] == ["Louis Ciavelli"]
 
 
+def test_a_shared_name_is_theirs_whom_the_lines_make_he_or_she() -> None:
+    cast = ("Staff Sergeant William Quarrel", "Connie Quarrel")
+    lines = ("Quarrel lowers his rifle.", "Rain falls.", "Quarrel stands.")
+    assert meant(*lines, cast=cast)[2] == ["Staff Sergeant William Quarrel"]
+
+
 def test_the_man_is_somebody_where_the_cast_says_so() -> None:
     cast = ("Man", "Boy", "Old Man", "Thief")
     assert meant("The man and boy hide.", cast=cast) == [["Boy", "Man"]]
