@@ -1,99 +1,83 @@
-"""One clip of a dataset through the pipeline: slots and shots are given, lines come back by their ids."""
+"""One clip of a dataset through the pipeline; its lines come back by their ids."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from shotad.config import Config
+from shotad.describe.usage import Used, used
 from shotad.evaluation.datasets.ads import Ad
-from shotad.evaluation.predicting.choosing import ClipTask
-from shotad.evaluation.predicting.lines import PredictedLine, Shots
+from shotad.evaluation.predicting.asking import Asked
+from shotad.evaluation.predicting.lines import PredictedLine
 from shotad.film.reader import Film
-from shotad.outcome import Outcome
-from shotad.pipeline import describe
-from shotad.prepare import Given, GivenCast
+from shotad.plan.slots import word_budget
+from shotad.prepare import Bench, Prepared, prepare
 from shotad.progress import Progress
 from shotad.records import description_of
 from shotad.script.cue import Cue, CueStatus
-from shotad.types import Interval
+from shotad.tracking import write_track
+from shotad.types import Slot
+from shotad.understand import get_ready, understand
 from shotad.workfolder import WorkFolder
-from shotad.writing import Engines
+from shotad.writing import Engines, write
 
 Record = Mapping[str, Any]
 
-SHORTEST = 0.001
-"""Seconds of a slot that lie within the video, below which it cannot be described (a line lasts 1 ms)."""
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What describes a clip. ``scripts``: whether its track is written too, for people to look at."""
+
+    config: Config
+    engines: Engines
+    progress: Progress
+    scripts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A clip whose video is open: what is asked about it, and on what terms.
+class Described:
+    """The line of each AD of a clip, in the task's order; what the engines took, and what is to be told."""
 
-    ``shots`` None: they are found. ``keys`` are the lines', by id. The video begins at second ``begins`` of
-    the clip.
-    """
-
-    task: ClipTask
-    shots: tuple[Interval, ...] | None
-    origin: Shots
-    cast: GivenCast | None
-    terms: str
-    keys: Mapping[str, str]
-    begins: float = 0.0
-
-    def slot(self, ad: Ad) -> Interval:
-        """The slot of ``ad`` in seconds of the video."""
-        return Interval(ad.slot.start - self.begins, ad.slot.end - self.begins) if self.begins else ad.slot
-
-    def line(self, ad: Ad, text: str | None, status: str, **more: Any) -> PredictedLine:
-        """The line of ``ad``."""
-        return PredictedLine(
-            id=ad.id,
-            film=ad.film,
-            clip=ad.clip,
-            interval=ad.slot,
-            text=text,
-            status=status,
-            terms=self.terms,
-            key=self.keys[ad.id],
-            shots=self.origin,
-            **more,
-        )
+    lines: tuple[PredictedLine, ...]
+    used: Used | None = None
+    warnings: tuple[str, ...] = ()
 
 
-def describe_clip(
-    asked: Asked, film: Film, folder: WorkFolder, config: Config, engines: Engines, progress: Progress
-) -> tuple[list[PredictedLine], Outcome | None]:
-    """The line of each AD, in the task's order, and what the pipeline says of its run (None: not needed)."""
-    duration = film.info.duration
-    inside = [ad for ad in asked.task.ads if _lies_within(asked.slot(ad), duration)]
-    outcome, told = None, {}
-    if inside:
-        given = Given(
-            slots=_slots_file(folder, asked, inside), shots=_shots_file(folder, asked), cast=asked.cast
-        )
-        outcome = describe(
-            film,
-            folder,
-            config,
-            given,
-            engines=engines,
-            progress=progress,
-            discard_edits=True,
-            sheet=False,
-        )
-        told = _told(folder, outcome)
-    return [_line(asked, ad, told.get(ad.id), duration) for ad in asked.task.ads], outcome
+def describe_clip(asked: Asked, film: Film, folder: WorkFolder, means: Means) -> Described:
+    """The three acts of `shotad.pipeline`, for the slots that are asked for, with as many words as the human
+    ADs have time for: a slot may be longer than the AD that it was made for."""
+    ads = asked.within(film.info.duration)
+    if not ads:
+        return Described(_lines(asked, {}, film))
+    config, engines = means.config, means.engines
+    bench = Bench.of(film, folder, config, asked.given(folder, ads), means.progress)
+    get_ready(bench)
+    prepared = _with_budgets(prepare(bench), ads, config)
+    understood = understand(prepared, bench, engines.looks.abilities.frames_per_second)
+    written = write(understood.plans, prepared, bench, engines)
+    if means.scripts:
+        write_track(written.cues, prepared, bench, engines.makers, discard_edits=True)
+    bench.frames.release()
+    spent = used(written.seen, written.lines, engines.terms(config), written.other)
+    lines = _lines(asked, _told(folder, prepared, {cue.id: cue for cue in written.cues}), film)
+    return Described(lines, spent, (*prepared.warnings, *understood.warnings))
+
+
+def _with_budgets(prepared: Prepared, ads: list[Ad], config: Config) -> Prepared:
+    """The slots with the words that the ADs' own durations allow (Shot-by-Shot, Algorithm 2)."""
+    words = {ad.id: word_budget(ad.interval.duration, config.slots) for ad in ads}
+    slots = (replace(slot, max_words=words[slot.label]) for slot in prepared.slots)
+    return replace(prepared, slots=tuple(slots))
 
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What the work folder has of one slot."""
+    """What the run has of one slot: its cue, and the records of both stages."""
 
+    slot: Slot
     cue: Cue
     look: Record
     line: Record | None
@@ -104,67 +88,41 @@ class _Told:
         return bool(self.look["error"]) or self.line is None or bool(self.line["error"])
 
     @property
-    def engines(self) -> dict[str, Record]:
-        """Who answered, by stage."""
+    def known(self) -> dict[str, Any]:
+        """What a line tells besides its text."""
         written = {} if self.line is None else {"stage2": self.line["maker"]}
-        return {"stage1": self.look["maker"], **written}
+        return {
+            "words": self.slot.max_words,
+            "candidates": self.cue.candidates,
+            "description": None if self.look["error"] else description_of(self.cue.id, self.look).text,
+            "scale": self.look["effective_scale"],
+            "threaded": bool(self.look["threads"]),
+            "engines": {"stage1": self.look["maker"], **written},
+        }
 
 
-def _told(folder: WorkFolder, outcome: Outcome) -> dict[str, _Told]:
+def _told(folder: WorkFolder, prepared: Prepared, cues: Mapping[str, Cue]) -> dict[str, _Told]:
     """By AD: the slots carry their ids as labels."""
-    planned = folder.read_json("slots.json") or {}
-    cues = {cue.slot_id: cue for cue in outcome.track.cues}
     looks = {row["slot"]: row for row in _rows(folder, "stage1")}
     lines = {row["slot"]: row for row in _rows(folder, "stage2")}
     return {
-        row["label"]: _Told(cues[slot], looks[slot], lines.get(slot))
-        for row in planned.get("slots", ())
-        if (slot := row["id"]) in cues
+        slot.label: _Told(slot, cues[slot.id], looks[slot.id], lines.get(slot.id)) for slot in prepared.slots
     }
+
+
+def _lines(asked: Asked, told: Mapping[str, _Told], film: Film) -> tuple[PredictedLine, ...]:
+    return tuple(_line(asked, ad, told.get(ad.id), film.info.duration) for ad in asked.task.ads)
 
 
 def _line(asked: Asked, ad: Ad, told: _Told | None, duration: float) -> PredictedLine:
     if told is None:
         outside = f"its slot {asked.slot(ad)} lies outside the video, which ends at {duration:.3f} s"
         return asked.line(ad, None, "failed", failure=outside)
-    cue, look = told.cue, told.look
-    known: dict[str, Any] = {
-        "candidates": cue.candidates,
-        "description": description_of(cue.id, look).text if not look["error"] else None,
-        "scale": look["effective_scale"],
-        "threaded": bool(look["threads"]),
-        "engines": told.engines,
-    }
+    cue = told.cue
     if cue.status is CueStatus.FAILED:
-        return asked.line(ad, None, "failed", failure=cue.reason, again=told.went_wrong, **known)
+        return asked.line(ad, None, "failed", failure=cue.reason, again=told.went_wrong, **told.known)
     text = cue.text if cue.heard else ""
-    return asked.line(ad, text, cue.status.value, reason=cue.reason, **known)
-
-
-def _lies_within(slot: Interval, duration: float) -> bool:
-    """Whether something of the slot can be seen; a duration of 0 is not known beforehand."""
-    end = min(slot.end, duration) if duration > 0 else slot.end
-    return end - max(slot.start, 0.0) >= SHORTEST
-
-
-def _slots_file(folder: WorkFolder, asked: Asked, ads: Sequence[Ad]) -> Path:
-    slots = [{"id": ad.id, **_times(asked.slot(ad))} for ad in ads]
-    return _written(folder, "asked-slots.json", slots)
-
-
-def _shots_file(folder: WorkFolder, asked: Asked) -> Path | None:
-    if asked.shots is None:
-        return None
-    return _written(folder, "asked-shots.json", [_times(shot) for shot in asked.shots])
-
-
-def _times(interval: Interval) -> dict[str, str]:
-    return {"start": f"{max(interval.start, 0.0):.6f}", "end": f"{interval.end:.6f}"}
-
-
-def _written(folder: WorkFolder, name: str, rows: Sequence[Mapping[str, str]]) -> Path:
-    folder.write_text(name, json.dumps(list(rows), ensure_ascii=False, indent=1) + "\n")
-    return folder.path / name
+    return asked.line(ad, text, cue.status.value, reason=cue.reason, **told.known)
 
 
 def _rows(folder: WorkFolder, name: str) -> Iterator[dict[str, Any]]:

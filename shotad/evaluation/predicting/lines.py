@@ -20,9 +20,9 @@ class PredictedLine:
     ``interval`` is its slot, in seconds of the video. ``text`` None: it failed, ``failure`` says why, and
     ``again`` whether another run may do better; a system that chose to say nothing has the empty text.
     ``status`` is the cue's (placed, shortened, silent, dropped, failed), ``reason`` what it says of it.
-    ``scale``, ``threaded``, ``description``: the effective scale, whether Stage I was told of a thread, and
-    what it said. ``terms`` and ``key`` are hashes: of what is the same for all lines of a run, and of
-    all that changes this one.
+    ``words`` is how many it was allowed. ``scale``, ``threaded``, ``description``: the effective scale,
+    whether Stage I was told of a thread, and what it said. ``terms`` and ``key`` are hashes: of what is the
+    same for all lines of a run, and of all that changes this one.
     """
 
     id: str
@@ -36,6 +36,7 @@ class PredictedLine:
     failure: str = ""
     reason: str = ""
     again: bool = False
+    words: int | None = None
     candidates: tuple[str, ...] = ()
     description: str | None = None
     scale: float | None = None
@@ -59,6 +60,7 @@ class PredictedLine:
             "failure": self.failure,
             "status": self.status,
             "reason": self.reason,
+            "words": self.words,
             "candidates": list(self.candidates),
             "description": self.description,
             "scale": self.scale,
@@ -85,6 +87,7 @@ def line_of(record: Mapping[str, Any]) -> PredictedLine:
         failure=record["failure"],
         reason=record["reason"],
         again=record["again"],
+        words=record["words"],
         candidates=tuple(record["candidates"]),
         description=record["description"],
         scale=record["scale"],

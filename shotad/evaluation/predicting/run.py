@@ -16,20 +16,25 @@ from fractions import Fraction
 from pathlib import Path
 
 from shotad.config import Config
+from shotad.describe import choice, repair, story, verify
+from shotad.describe.prompts import check_prompts
 from shotad.errors import CastError, FilmError, ScriptError, ShotadError, SubtitleError, UsageError
 from shotad.evaluation.datasets.ads import Ad, Dataset, Video
 from shotad.evaluation.datasets.videos import video_of, video_places
+from shotad.evaluation.predicting.asking import Asked
 from shotad.evaluation.predicting.casts import Bank
 from shotad.evaluation.predicting.choosing import ClipTask
-from shotad.evaluation.predicting.clip import Asked, describe_clip
+from shotad.evaluation.predicting.clip import Means, describe_clip
 from shotad.evaluation.predicting.ledger import Ledger
 from shotad.evaluation.predicting.lines import PredictedLine
-from shotad.evaluation.predicting.shots import Given, published_shots
+from shotad.evaluation.predicting.shots import GivenShots, published_shots
 from shotad.evaluation.predicting.summary import Predicted
 from shotad.evaluation.predicting.terms import leans_on_others, line_key, terms_of
 from shotad.evaluation.predicting.waiting import Later
 from shotad.film.reader import Film, open_film
+from shotad.prepare import Given
 from shotad.progress import NoProgress, Progress, reported
+from shotad.runsettings import write_settings
 from shotad.workfolder import WorkFolder, key_of, work_folder_of
 from shotad.writing import Engines
 
@@ -65,9 +70,11 @@ def predict(job: Job, tasks: Sequence[ClipTask]) -> Predicted:
 
     Raises ShotadError for what ends a run; what is done is kept.
     """
+    check_prompts(repair.TEMPLATES, story.TEMPLATES, verify.TEMPLATES, choice.TEMPLATES)
     job.engines.get_ready(job.config, job.progress)
     with WorkFolder(work_folder_of(job.out)) as place:
         terms = terms_of(job.config, job.engines)
+        write_settings(place, job.config, None, Given())
         run = _Run(job, place, Ledger(job.out, [ad.id for ad in job.dataset.ads], terms), terms)
         count = sum(len(task.ads) for task in tasks)
         with reported(job.progress, "Describing clips", count, "ADs") as told:
@@ -172,7 +179,7 @@ class _Run:
     def _asked(self, task: ClipTask, film: Film, begins: float) -> Asked:
         job, info = self._job, film.info
         gaps = job.config.context.inclusive
-        given: Given = (None, "found")
+        given: GivenShots = (None, "found")
         if job.published:
             given = published_shots(job.dataset, task.clip, info.duration, begins, gaps=gaps)
         shots, origin = given
@@ -191,15 +198,15 @@ class _Run:
         talks = not self._begun or len(asked.task.ads) >= MANY
         self._begun = True
         progress = self._job.progress if talks else NoProgress()
+        kept = self._job.work is not None
         with WorkFolder(path) as folder:
-            lines, outcome = describe_clip(asked, film, folder, self._job.config, engines, progress)
-        self._done.made |= {line.id for line in lines}
-        if outcome is not None:
-            self._tell(asked.task.clip, outcome.warnings)
-            self._done.add(outcome.used)
-        if self._job.work is None and not any(line.again for line in lines):
+            done = describe_clip(asked, film, folder, Means(self._job.config, engines, progress, kept))
+        self._done.made |= {line.id for line in done.lines}
+        self._done.add(done.used)
+        self._tell(asked.task.clip, done.warnings)
+        if not kept and not any(line.again for line in done.lines):
             shutil.rmtree(path, ignore_errors=True)
-        return lines
+        return list(done.lines)
 
     def _work_path(self, clip: str, fingerprint: str) -> Path:
         """The work folder of a clip and this very video of it."""

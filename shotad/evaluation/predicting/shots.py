@@ -7,12 +7,12 @@ from shotad.evaluation.datasets.shotlists import touching
 from shotad.evaluation.predicting.lines import Shots
 from shotad.types import Interval
 
-Given = tuple[tuple[Interval, ...] | None, Shots]
+GivenShots = tuple[tuple[Interval, ...] | None, Shots]
 
 
 def published_shots(
     dataset: Dataset, clip: str, duration: float, begins: float = 0.0, *, gaps: bool = False
-) -> Given:
+) -> GivenShots:
     """The shots to be given for a video of ``duration`` seconds that begins at second ``begins`` of its clip,
     in the video's own seconds, and what they are.
 

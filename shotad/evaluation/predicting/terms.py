@@ -62,8 +62,9 @@ def line_key(
     depends on them.
     """
     given = None if shots is None else [[shot.start, shot.end] for shot in shots]
-    others = [[other.id, other.slot.start, other.slot.end] for other in beside]
-    return key_of(terms, ad.id, ad.clip, fingerprint, [ad.slot.start, ad.slot.end], given, cast, others)
+    others = [[o.id, o.slot.start, o.slot.end, o.interval.duration] for o in beside]
+    times = [ad.slot.start, ad.slot.end, ad.interval.duration]
+    return key_of(terms, ad.id, ad.clip, fingerprint, times, given, cast, others)
 
 
 def leans_on_others(config: Config, engines: Engines, *, cast: bool) -> bool:

@@ -71,7 +71,7 @@ def make_cmd(root: Path) -> Path:
 
 
 def make_tv(root: Path) -> Path:
-    """One episode with one clip: a tar of 30 numbered frames, 3 to a second."""
+    """One episode with one clip: a tar of 30 numbered frames, 3 to a second. Slots are longer than the ADs."""
     clip = "friends_s01e01_seg02_clip_00"
     make_stills(root / "made" / clip, 30)
     folder = root / "tvad" / "friends_frames"
@@ -83,25 +83,11 @@ def make_tv(root: Path) -> Path:
         "text,start,end,imdbid,imdbid_pe,season,episode,scaled_end,scaled_start,duration,tvad_name,tvad_index"
     )
     rows: list[list[Any]] = [heads.split(",")]
-    for first, last in ((4, 9), (16, 24)):
+    for first, last, length in ((4, 9, 1.1), (16, 24, 1.4)):
         index = [round(first + k * (last - first) / 15) for k in range(16)]
-        times = [(first - 1) / 3, last / 3]
-        rows.append(
-            [
-                "He waits.",
-                60 + times[0],
-                60 + times[1],
-                "tt9",
-                "tt9e",
-                1,
-                1,
-                times[1],
-                times[0],
-                2,
-                clip,
-                index,
-            ]
-        )
+        start, end = (first - 1) / 3, last / 3
+        ad = ["He waits.", 60 + start, 60 + start + length, "tt9", "tt9e", 1, 1]
+        rows.append([*ad, end, start, 2, clip, index])
     _write(root / "tvad_anno.csv", rows)
     _write(root / "tvad_shot_info.csv", [["shot_list", "tvad_name"], [[(1, 12), (13, 30)], clip]])
     return root

@@ -32,7 +32,8 @@ def rows(path: Path) -> list[tuple[str, str | None]]:
 
 def test_a_line_reads_back_as_it_was() -> None:
     full = line(
-        "a", reason="so", candidates=("x", "y"), description="1. Actions: runs", scale=2.5,
+        "a", reason="so",
+        words=7, candidates=("x", "y"), description="1. Actions: runs", scale=2.5,
         threaded=True, shots="published", engines={"stage1": {"engine": "fake"}},
     )  # fmt: skip
     assert line_of({"key": full.key, **full.to_json()}) == full

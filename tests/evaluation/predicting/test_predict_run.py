@@ -15,7 +15,7 @@ from shotad.errors import EngineError, ShotadError
 from shotad.evaluation.predicting import run
 from shotad.evaluation.predicting.casts import read_bank_of_films
 from shotad.evaluation.predicting.choosing import Wanted
-from shotad.evaluation.predicting.lines import PredictedLine
+from shotad.evaluation.predicting.clip import Described
 from tests.evaluation.predicting.minidataset import CLIPS, INSIDE, Runs, make_cmd, make_mad, make_tv
 from tests.media import FilmSpec, make_film
 
@@ -236,7 +236,7 @@ def test_an_engine_that_is_gone_ends_the_run_and_the_next_goes_on(runs: Runs) ->
 def test_a_mishap_in_one_clip_is_its_failure(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     real = run.describe_clip
 
-    def describe_clip(asked: Any, *more: Any) -> tuple[list[PredictedLine], Any]:
+    def describe_clip(asked: Any, *more: Any) -> Described:
         if asked.task.clip == "2001/one":
             raise IndexError("no such frame")
         return real(asked, *more)
@@ -297,6 +297,7 @@ def test_frames_of_a_series_in_a_tar(tmp_path: Path) -> None:
     assert [row["shots"] for row in rows] == ["published", "published"]
     assert [row["film"] for row in rows] == ["tt9e", "tt9e"]
     assert all(row["text"] for row in rows)
+    assert [row["words"] for row in rows] == [4, 5], "by the ADs' own 1.1 and 1.4 s"
 
 
 def test_ads_with_short_films_of_their_own(tmp_path: Path) -> None:

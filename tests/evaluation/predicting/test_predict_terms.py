@@ -64,8 +64,8 @@ def test_changed_examples_make_lines_stale(tmp_path: Path) -> None:
     assert terms(setting) != before
 
 
-def ad(name: str = "1", start: float = 2.0) -> Ad:
-    return Ad(name, "film", "clip", Interval(60.0, 62.0), Interval(start, start + 2), "He waits.")
+def ad(name: str = "1", start: float = 2.0, length: float = 2.0) -> Ad:
+    return Ad(name, "film", "clip", Interval(60.0, 60.0 + length), Interval(start, start + 2), "He waits.")
 
 
 def test_each_thing_that_changes_a_line_changes_its_key() -> None:
@@ -75,13 +75,14 @@ def test_each_thing_that_changes_a_line_changes_its_key() -> None:
         line_key("u", ad(), "video", shots=None),
         line_key("t", ad("2"), "video", shots=None),
         line_key("t", ad(start=2.5), "video", shots=None),
+        line_key("t", ad(length=1.5), "video", shots=None),
         line_key("t", ad(), "another", shots=None),
         line_key("t", ad(), "video", shots=shots),
         line_key("t", ad(), "video", shots=None, cast="bank"),
         line_key("t", ad(), "video", shots=None, beside=[ad("3", 5.0)]),
     ]
     assert len(set(keys)) == len(keys)
-    assert line_key("t", ad(), "video", shots=shots) == keys[5]
+    assert line_key("t", ad(), "video", shots=shots) == keys[6]
 
 
 def test_when_a_line_depends_on_its_neighbours() -> None:
