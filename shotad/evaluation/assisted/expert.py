@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from shotad.evaluation.measure.rows import Json, Result, Row
-from shotad.evaluation.report.inputs import better_when_higher
 
 EXPERT = ("cider", "action")
 """The metrics whose mean the expert goes by (Shot-by-Shot, section 5.8)."""
@@ -61,7 +60,7 @@ def best_result(ranks: Sequence[Result], higher: bool | None = None) -> Result:
 
     ``ranks`` are the results of the first, second … candidates; the first has a row of every item.
     """
-    upwards = better_when_higher(ranks[0]) if higher is None else higher
+    upwards = ranks[0].higher_is_better if higher is None else higher
 
     def best(rows: Rows) -> Row:
         known = [row for row in rows if row.value is not None]

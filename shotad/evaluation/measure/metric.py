@@ -18,7 +18,8 @@ class Metric(Protocol):
 
     A class is made by ``Class.of(name, bench)``, cheaply: it loads no model then, but it raises
     EvaluationError (or another ShotadError) where something that it needs is not here, saying what and how
-    to get it. Models are loaded when the first row is wanted.
+    to get it. Models are loaded when the first row is wanted. A class whose small numbers are the good ones
+    says so by ``higher_is_better = False``.
     """
 
     name: str

@@ -47,6 +47,7 @@ def score(metric: Metric, corpus: Corpus, bench: Bench, places: Sequence[int] | 
         seconds=time.perf_counter() - began,
         remarks=metric.remarks,
         comparable=metric.comparable,
+        higher_is_better=getattr(metric, "higher_is_better", True),
     )
 
 

@@ -9,7 +9,6 @@ from shotad.config.measures import ReportSettings
 from shotad.errors import EvaluationError
 from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.rows import Json, Result
-from shotad.evaluation.report.inputs import better_when_higher
 from shotad.evaluation.report.paired import Paired, paired
 from shotad.evaluation.report.reading import Report
 
@@ -218,14 +217,14 @@ def _compared(
         for row in a.rows
         if row.value is not None and (value := values.get(row.id)) is not None
     ]
-    sign = 1 if better_when_higher(a) else -1
+    sign = 1 if a.higher_is_better else -1
     better = sorted((c for c in changed if sign * c.gain > 0), key=lambda c: (-sign * c.gain, c.item.id))
     worse = sorted((c for c in changed if sign * c.gain < 0), key=lambda c: (sign * c.gain, c.item.id))
     listed = settings.listed
     return MetricComparison(
         a.name,
         a.title,
-        better_when_higher(a),
+        a.higher_is_better,
         figures,
         tuple(better[:listed]),
         tuple(worse[:listed]),

@@ -19,9 +19,6 @@ Protocol = Literal["single", "assisted", "inter-rater"]
 _NOTHING = ("", "no prediction")
 """Failures of an item that mean that there is no prediction for it."""
 
-LOWER_IS_BETTER = ("repetition", "repetition-meaning")
-"""Metrics whose small numbers are the good ones, whatever their results say."""
-
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
@@ -141,8 +138,3 @@ class ReportInput:
 def base_name(name: str) -> str:
     """``llm-ad-eval@openai:gpt-4o → llm-ad-eval``: the metric without the judge."""
     return name.partition("@")[0]
-
-
-def better_when_higher(result: Result) -> bool:
-    """Whether a larger number is the better one."""
-    return result.higher_is_better and base_name(result.name) not in LOWER_IS_BETTER

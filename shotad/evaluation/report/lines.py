@@ -11,7 +11,7 @@ import numpy as np
 from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.rows import Result, Row
 from shotad.evaluation.report.groups import main_results
-from shotad.evaluation.report.inputs import ReportInput, base_name, better_when_higher
+from shotad.evaluation.report.inputs import ReportInput, base_name
 from shotad.evaluation.report.wording import clock, number
 
 _LISTED = ("cider", "critic", "action", "llm-ad-eval", "llm-action", "action-description")
@@ -66,7 +66,7 @@ def _listing(
 ) -> Listing:
     spoken = [row for row in result.rows if row.value is not None and items[row.id].prediction]
     others = [found for name, found in ranks.items() if name != result.name]
-    sign = 1.0 if better_when_higher(result) else -1.0
+    sign = 1.0 if result.higher_is_better else -1.0
 
     def rank(row: Row) -> tuple[float, float, str]:
         found = [other[row.id] for other in others if row.id in other]
@@ -122,6 +122,6 @@ def _ranks(result: Result) -> dict[str, float]:
     known, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     middle = np.cumsum(counts) - (counts + 1) / 2
     shares = (middle / max(len(rows) - 1, 1))[place] if len(known) else np.zeros(0)
-    if not better_when_higher(result):
+    if not result.higher_is_better:
         shares = 1 - shares
     return {row.id: float(share) for row, share in zip(rows, shares, strict=True)}

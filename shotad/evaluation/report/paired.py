@@ -9,7 +9,6 @@ import numpy as np
 
 from shotad.evaluation.measure.rows import Result, only
 from shotad.evaluation.report.bootstrap import Span, Units, figures, span, units_of
-from shotad.evaluation.report.inputs import better_when_higher
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ def paired(
     in_a, in_b = _drawn(a, units, draws, seed), _drawn(b, units, draws, seed)
     gained = in_b - in_a
     gained = gained[np.isfinite(gained)]
-    better = gained if better_when_higher(a) else -gained
+    better = gained if a.higher_is_better else -gained
     beaten, ahead = _part(better <= 0), _part(better >= 0)
     p = None if beaten is None or ahead is None else min(1.0, 2 * min(beaten, ahead))
     return Paired(a.value, b.value, len(common), span(in_b - in_a, level), beaten, p, len(gained))

@@ -19,7 +19,7 @@ from shotad.evaluation.report.groups import (
     scale_label,
     thread_label,
 )
-from shotad.evaluation.report.inputs import ReportInput, better_when_higher
+from shotad.evaluation.report.inputs import ReportInput
 from shotad.evaluation.report.wording import count, number, percent, span_words
 
 PLOT_NAMES = ("distributions", "duration", "scale", "thread", "films")
@@ -192,7 +192,7 @@ def _film_rows(parts: Sequence[Parts]) -> tuple[tuple[str, ...], ...]:
 def sorted_films(part: Parts) -> list[Group]:
     """The films that have a number, the worst first."""
     told = [group for group in part.groups if group.value is not None]
-    sign = 1 if better_when_higher(part.result) else -1
+    sign = 1 if part.result.higher_is_better else -1
     return sorted(told, key=lambda group: (sign * (group.value or 0.0), group.label))
 
 

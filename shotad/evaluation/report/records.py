@@ -19,7 +19,7 @@ from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.rows import Json, Result, Row
 from shotad.evaluation.report.bootstrap import Span
 from shotad.evaluation.report.hashes import texts_hash
-from shotad.evaluation.report.inputs import ReportInput, better_when_higher
+from shotad.evaluation.report.inputs import ReportInput
 from shotad.evaluation.report.paper_rows import paper_rows
 from shotad.evaluation.report.surroundings import surroundings
 
@@ -88,7 +88,7 @@ def metric_record(result: Result, interval: Span | None) -> Json:
         "failed": result.failed,
         "not_scored": len(result.rows) - result.scored,
         "comparable": result.comparable,
-        "higher_is_better": better_when_higher(result),
+        "higher_is_better": result.higher_is_better,
         "remarks": list(result.remarks),
         "columns": list(result.columns),
         "sums": [float(value) for value in result.sums],

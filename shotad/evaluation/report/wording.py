@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shotad.evaluation.measure.rows import Result
 from shotad.evaluation.report.bootstrap import Span
-from shotad.evaluation.report.inputs import ReportInput, base_name, better_when_higher
+from shotad.evaluation.report.inputs import ReportInput, base_name
 from shotad.types import Interval
 
 NONE = "–"
@@ -91,7 +91,7 @@ def failures_words(run: ReportInput) -> list[str]:
 
 def direction(result: Result) -> str:
     """Which way is better."""
-    return "higher" if better_when_higher(result) else "lower"
+    return "higher" if result.higher_is_better else "lower"
 
 
 def _counts(n: int) -> str:

@@ -55,7 +55,8 @@ def made_result(
     ids: Sequence[str] | None = None,
     **more: Any,
 ) -> Result:
-    """A metric that is a mean; item k's number is drawn anew for each seed, and the same for each shift."""
+    """A metric that is a mean, of ``repetition`` one whose small numbers are good; item k's number is drawn anew for each seed, and the same for each shift."""
+    more.setdefault("higher_is_better", name != "repetition")
     rows = []
     for item in corpus.items:
         if ids is not None and item.id not in ids:

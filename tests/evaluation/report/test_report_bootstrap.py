@@ -165,10 +165,10 @@ def test_which_of_both_is_a_turns_the_sign() -> None:
 def test_where_lower_is_better_the_lower_one_wins() -> None:
     values = normal(80)
     lower = {name: value - 0.05 for name, value in values.items()}
-    for name, more in (("repetition", {}), ("anything", {"higher_is_better": False})):
-        found = paired(result(values, name, **more), result(lower, name, **more), films(values), **told())  # type: ignore[arg-type]
-        assert found.difference == pytest.approx(-5)
-        assert found.not_better == 0
+    one, two = (replace(result(some), higher_is_better=False) for some in (values, lower))
+    found = paired(one, two, films(values), **told())  # type: ignore[arg-type]
+    assert found.difference == pytest.approx(-5)
+    assert found.not_better == 0
     found = paired(result(values), result(lower), films(values), **told())  # type: ignore[arg-type]
     assert found.not_better == 1
 
