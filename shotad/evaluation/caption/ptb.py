@@ -8,8 +8,8 @@ the first. It is held against the Java tool in the tests, where that can be run.
 What the chain does is done here too: brackets stay, as ``-lrb-`` and ``-rrb-`` (the list has them in
 capitals, the tokens are in lower case), ``£`` becomes ``#``, and so on. Each text is read by itself. The
 chain reads all texts as the lines of one file: there the end of ``a yellow X.`` is ``x`` or ``x.`` by the
-text that happens to come next (``x.`` here; 2 of CMD-AD's 7,316), and a text with a line break of an unusual kind
-in it shifts all that follow (a blank here).
+text that happens to come next (``x.`` here; 2 of CMD-AD's 7,316), and a text with a line break of an unusual
+kind in it shifts all that follow (a blank here).
 """
 
 from __future__ import annotations

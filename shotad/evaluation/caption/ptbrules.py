@@ -140,8 +140,8 @@ _TABLE: tuple[tuple[str, str, Callable[[str], str]], ...] = (
     (r"[A-Z]*\$|#", "", _as_it_is),
     (c.CURRENCY, "", _currency),
     # Abbreviations.
-    (r"[A-Za-z]", rf"\.{_GAP}+(?:{words.SENTENCE_BEGINS}){_GAP}", _as_it_is),
-    (rf"{_SEVERAL_INITIALS}\.", rf"{_GAP}+(?:{words.SENTENCE_BEGINS}){_GAP}", _as_it_is),
+    (r"[A-Za-z]", rf"\.{_GAP}+(?:{words.SENTENCE_BEGINS}|{_TAG}){_GAP}", _as_it_is),
+    (rf"{_SEVERAL_INITIALS}\.", rf"{_GAP}+(?:{words.SENTENCE_BEGINS}|{_TAG}){_GAP}", _as_it_is),
     (rf"(?i:{words.BEFORE_NUMBERS})\.", f"{_GAP}?[{_DIGIT}]", _as_it_is),
     (r"(?i:pt[ey]|co)\.", f"{_BLANK}(?i:ltd|lim)", _as_it_is),
     (rf"(?:{words.ABBREVIATIONS})\.", r"(?s:..)?", _as_it_is),

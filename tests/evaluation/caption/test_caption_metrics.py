@@ -1,0 +1,282 @@
+"""CIDEr, BLEU and ROUGE-L: by hand, as metrics of items, and equal to the COCO tools where those are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shotad.config import Config
+from shotad.evaluation.caption.bleu import bleu_sums
+from shotad.evaluation.caption.cider import cider_scores
+from shotad.evaluation.caption.metrics import FEW
+from shotad.evaluation.caption.rouge import longest_common, rouge_l
+from shotad.evaluation.measure.bench import Bench
+from shotad.evaluation.measure.items import Corpus, Item
+from shotad.evaluation.measure.metric import make_metric
+from shotad.evaluation.measure.rows import Result
+from shotad.evaluation.measure.scoring import score
+from shotad.evaluation.measure.store import Store
+from shotad.types import Interval
+from tests.evaluation.caption.cocotools import SHARED, coco_scores, made_predictions, need_cmdad, need_coco
+from tests.evaluation.measuring import corpus_of
+
+NAMES = ("cider", "cider-plain", "bleu-1", "bleu-2", "bleu-3", "bleu-4", "rouge-l")
+HUMAN = (
+    "A giant fat rabbit climbs out of a hole in the ground.",
+    "He stretches, yawns, and then starts walking.",
+    "Then he stops to scratch his belly.",
+    "Mr. Okafor can't open the door (it's locked).",
+    "At 5 a.m. the lights go out.",
+)
+WRONG = (
+    "A giant fat dog climbs out of a car in the street.",
+    "She sits down, cries, and then falls asleep.",
+    "Then she waits to scratch her belly.",
+    "Ms. Lind can't close the window (it's broken).",
+    "At 6 p.m. the curtains go up.",
+)
+
+
+def bench() -> Bench:
+    return Bench(Config(), Store())
+
+
+def scored(name: str, corpus: Corpus, places: list[int] | None = None, at: Bench | None = None) -> Result:
+    at = at or bench()
+    return score(make_metric(name, at), corpus, at, places)
+
+
+def human(*predictions: str | None) -> Corpus:
+    return corpus_of(zip(HUMAN, predictions, strict=False))
+
+
+# --- the definitions, counted by hand
+
+
+def test_ciders_frequencies_and_cosine_are_those_of_a_count_by_hand() -> None:
+    corpus = [[["red", "house"]], [["red", "car"]], [["blue"]]]
+    red, house = math.log(3 / 2), math.log(3)
+    single = (red * red + house * house) / (red * red + house * house)
+    assert cider_scores([["red", "house"]], [0], corpus, plain=True) == pytest.approx(10 * (single + 1) / 4)
+    partly = red * red / (math.hypot(red, house) * math.hypot(red, math.log(3)))
+    assert cider_scores([["red", "dog"]], [0], corpus, plain=True) == pytest.approx(10 * partly / 4)
+
+
+def test_cider_d_clips_what_is_repeated_and_punishes_another_length() -> None:
+    corpus = [[["red", "house"]], [["blue", "car"]]]
+    rare = math.log(2)
+    plain = 3 * rare * rare / (3 * rare * math.sqrt(2) * rare)
+    clipped = rare * rare / (3 * rare * math.sqrt(2) * rare)
+    gauss = math.exp(-((2 - 1) ** 2) / (2 * 6.0**2))
+    prediction = ["red", "red", "red"]
+    assert cider_scores([prediction], [0], corpus, plain=True) == pytest.approx(10 * plain / 4)
+    assert cider_scores([prediction], [0], corpus, plain=False) == pytest.approx(10 * clipped * gauss / 4)
+
+
+def test_cider_is_averaged_over_references() -> None:
+    corpus = [[["red"], ["blue"]], [["green"]]]
+    assert cider_scores([["red"]], [0], corpus, plain=True) == pytest.approx(10 / 4 / 2)
+
+
+def test_bleu_counts_clipped_matches_and_the_nearest_length() -> None:
+    sums = bleu_sums([["a", "a", "b", "c"]], [[["a", "b"], ["a", "a", "x", "b", "c", "d"]]], 2)
+    assert sums.tolist() == [[4, 3, 4, 3, 4, 2]]
+    assert bleu_sums([["a", "a", "b"]], [[["a", "b"], ["b", "a", "b", "c"]]], 1).tolist() == [[2, 3, 3, 2]]
+    assert bleu_sums([[]], [[["a", "b"], ["a"]]], 2).tolist() == [[0, 0, 0, 0, 0, 1]]
+
+
+def test_rouge_takes_the_best_precision_and_the_best_recall() -> None:
+    references = [["a", "b", "c", "d"], ["a"]]
+    precision, recall = 2 / 3, 1.0
+    wanted = (1 + 1.2**2) * precision * recall / (recall + 1.2**2 * precision)
+    assert rouge_l(["a", "x", "c"], references) == pytest.approx(wanted)
+    assert (
+        rouge_l([], references)
+        == rouge_l(["x"], references)
+        == rouge_l(["x"], [[]])
+        == rouge_l([], [[]])
+        == 0
+    )
+
+
+@given(st.text("abc", max_size=12), st.text("abcd", max_size=90))
+def test_the_longest_common_subsequence_is_that_of_a_table(ours: str, theirs: str) -> None:
+    table = [[0] * (len(theirs) + 1) for _ in range(len(ours) + 1)]
+    for i, a in enumerate(ours):
+        for j, b in enumerate(theirs):
+            table[i + 1][j + 1] = table[i][j] + 1 if a == b else max(table[i][j + 1], table[i + 1][j])
+    assert longest_common(ours, theirs) == table[-1][-1]
+
+
+# --- as metrics
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_human_ad_reaches_the_bound_and_wrong_lines_stay_far_below(name: str) -> None:
+    best, wrong = scored(name, human(*HUMAN)), scored(name, human(*WRONG))
+    bound = 1000.0 if name.startswith("cider") else 100.0
+    assert best.value == pytest.approx(bound, abs=1e-6)
+    assert all(row.value == pytest.approx(bound, abs=1e-6) for row in best.rows)
+    assert wrong.value is not None
+    assert wrong.value < 0.8 * bound
+    assert best.scored == 5
+    assert best.failed == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_right_lines_of_the_rabbit_score_above_wrong_ones(name: str) -> None:
+    folder = SHARED / "films" / "rabbit"
+    if not folder.is_dir():
+        pytest.skip("no ../shared/data/films/rabbit")
+    right, wrong = (
+        [line for line in (folder / f).read_text().splitlines()[2:] if line and "-->" not in line]
+        for f in ("descriptions.vtt", "incorrect-descriptions.vtt")
+    )
+    assert len(right) == len(wrong) == 3
+    references = (*right, *HUMAN)
+    found = [
+        scored(name, corpus_of(zip(references, (*said, *WRONG), strict=True)), [0, 1, 2]).value
+        for said in (right, wrong)
+    ]
+    assert found[0] > found[1]  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_order_of_items_does_not_matter(name: str) -> None:
+    corpus = human(*WRONG)
+    turned = replace(corpus, items=corpus.items[::-1])
+    ours, theirs = scored(name, corpus), scored(name, turned)
+    assert {row.id: row for row in ours.rows} == {row.id: row for row in theirs.rows}
+    assert ours.basis == theirs.basis
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_shards_add_up_and_each_is_scored_with_the_whole_corpuss_frequencies(name: str) -> None:
+    corpus = human(*WRONG)
+    whole = scored(name, corpus)
+    parts = scored(name, corpus, [0, 1]) + scored(name, corpus, [2, 3, 4])
+    assert parts.rows == whole.rows
+    assert parts.value == whole.value
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_missing_counts_as_nothing_and_says_so(name: str) -> None:
+    corpus = human(HUMAN[0], None, "", "...", HUMAN[4])
+    failed = replace(corpus.items[1], failure="the engine was silent")
+    corpus = replace(corpus, items=(corpus.items[0], failed, *corpus.items[2:]))
+    result = scored(name, corpus)
+    assert [row.value for row in result.rows[1:4]] == [0.0, 0.0, 0.0]
+    assert [row.failure for row in result.rows] == ["", "the engine was silent", "", "", ""]
+    assert result.failed == 1
+    full = scored(name, human(*HUMAN))
+    assert result.value is not None
+    assert result.value < full.value  # type: ignore[operator]
+    assert scored(name, human(None)).rows[0].failure == "no prediction"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_several_references_are_all_used(name: str) -> None:
+    def item(number: int, *references: str, said: str) -> Item:
+        return Item(str(number), "f", Interval(number, number + 1), references, said)
+
+    both = Corpus((item(0, HUMAN[0], HUMAN[1], said=HUMAN[1]), item(1, HUMAN[2], said=HUMAN[2])))
+    one = Corpus((item(0, HUMAN[0], said=HUMAN[1]), item(1, HUMAN[2], said=HUMAN[2])))
+    assert scored(name, both).rows[0].value > scored(name, one).rows[0].value  # type: ignore[operator]
+
+
+def test_a_second_run_and_another_metric_count_nothing_twice() -> None:
+    at = bench()
+    corpus = human(*WRONG)
+    assert scored("cider", corpus, at=at).fresh == 5
+    again = scored("cider", corpus, at=at)
+    assert again.fresh == 0
+    changed = replace(corpus, items=(replace(corpus.items[0], prediction=HUMAN[0]), *corpus.items[1:]))
+    assert scored("cider", changed, at=at).fresh == 1
+
+
+def test_another_reference_anywhere_changes_the_basis_of_cider_alone() -> None:
+    corpus = human(*WRONG)
+    other = replace(corpus, items=(*corpus.items[:4], replace(corpus.items[4], references=("A dog barks.",))))
+    assert scored("cider", corpus).basis != scored("cider", other).basis
+    assert scored("bleu-4", corpus).basis == scored("bleu-4", other).basis == ""
+
+
+def test_few_items_are_remarked_on_and_one_alone_scores_nothing() -> None:
+    alone = scored("cider", human(HUMAN[0]))
+    assert alone.value == 0
+    assert alone.remarks == ("CIDEr with frequencies of only 1 items: not to be compared with others.",)
+    many = corpus_of((f"The man number {k} walks.", "The man walks.") for k in range(FEW))
+    assert scored("cider", many).remarks == ()
+
+
+def test_the_first_definition_is_not_to_be_compared_with_the_papers_numbers() -> None:
+    assert not scored("cider-plain", human(*WRONG)).comparable
+    assert all(scored(name, human(*WRONG)).comparable for name in NAMES if name != "cider-plain")
+
+
+def test_a_token_with_a_blank_in_it_is_two_words_but_for_rouge() -> None:
+    """As in the COCO tools: they part lines at every blank for CIDEr and BLEU, at spaces for ROUGE-L."""
+    corpus = corpus_of([("He adds 1 1/2 cups.", "He adds 1 cup."), (HUMAN[0], HUMAN[0])])
+    assert scored("bleu-1", corpus).rows[0].sums[0] == 3
+    assert scored("rouge-l", corpus).rows[0].value < 60  # type: ignore[operator]
+
+
+# --- against the COCO tools
+
+
+def test_the_example_with_two_references_has_its_known_scores() -> None:
+    folder = SHARED / "nlg-eval" / "examples"
+    if not folder.is_dir():
+        pytest.skip("no ../shared/data/nlg-eval")
+    said, first, second = ((folder / f).read_text().splitlines() for f in ("hyp.txt", "ref1.txt", "ref2.txt"))
+    lines = zip(said, first, second, strict=True)
+    corpus = Corpus(
+        tuple(Item(str(k), "f", Interval(k, k + 1), (a, b), line) for k, (line, a, b) in enumerate(lines))
+    )
+    wanted = {
+        "bleu-1": 0.550000,
+        "bleu-2": 0.428174,
+        "bleu-3": 0.284043,
+        "bleu-4": 0.201143,
+        "rouge-l": 0.522104,
+        "cider": 1.242192,
+    }
+    for name, value in wanted.items():
+        assert scored(name, corpus).value == pytest.approx(100 * value, abs=5e-5), name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["shuffled", "lost", "mixed"])
+def test_all_of_cmdad_scores_as_by_the_coco_tools(kind: str) -> None:
+    need_coco()
+    texts = need_cmdad()
+    at = bench()
+    second = made_predictions(texts, "mixed")
+    items = tuple(
+        Item(str(k), "f", Interval(k, k + 1), (text, second[k]) if k % 2 else (text,), said)
+        for k, (text, said) in enumerate(zip(texts, made_predictions(texts, kind), strict=True))
+    )
+    corpus = Corpus(items)
+    metric = make_metric("cider", at)
+    tokenizer = metric._tokenizer  # type: ignore[attr-defined]
+    said = {i.id: [" ".join(t)] for i, t in zip(items, tokenizer.predictions(items), strict=True)}
+    human_ones = {
+        i.id: [" ".join(t) for t in group]
+        for i, group in zip(items, tokenizer.references(corpus), strict=True)
+    }
+    for name, tool in (("cider", "Cider"), ("rouge-l", "Rouge")):
+        _same(scored(name, corpus, at=at), *coco_scores(tool, said, human_ones))
+    values, each = coco_scores("Bleu", said, human_ones)
+    for n in range(4):
+        _same(scored(f"bleu-{n + 1}", corpus, at=at), values[n], each[n])
+
+
+def _same(result: Result, value: float, each: list[float]) -> None:
+    assert result.value == pytest.approx(100 * value, rel=1e-12, abs=1e-12)
+    ours = np.array([row.value for row in result.rows])
+    assert np.abs(ours - 100 * np.array(each)).max() < 1e-9

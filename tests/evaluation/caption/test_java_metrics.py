@@ -1,0 +1,324 @@
+"""METEOR and SPICE: what is missing is said, what their programs answer is read, and METEOR is the COCO tool's.
+
+Most tests have a stand-in for Java, a script that answers as the programs do.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shotad.config import Config
+from shotad.errors import EvaluationError
+from shotad.evaluation.caption.java import Conversation
+from shotad.evaluation.caption.java_metrics import METEOR_COLUMNS
+from shotad.evaluation.measure.bench import Bench
+from shotad.evaluation.measure.items import Corpus, Item
+from shotad.evaluation.measure.metric import make_metric
+from shotad.evaluation.measure.rows import meteor
+from shotad.evaluation.measure.scoring import score
+from shotad.evaluation.measure.store import Store
+from shotad.types import Interval
+from tests.evaluation.caption.cocotools import (
+    SHARED,
+    coco_scores,
+    made_predictions,
+    need_cmdad,
+    need_coco,
+    need_java,
+)
+from tests.evaluation.measuring import corpus_of
+
+CORENLP = ("stanford-corenlp-3.6.0.jar", "stanford-corenlp-3.6.0-models.jar")
+JAVA = """#!{python}
+import json, sys
+if "-version" in sys.argv:
+    sys.stderr.write('openjdk version "{version}" 2020-01-01' + chr(10))
+elif "-stdio" in sys.argv:
+    for line in sys.stdin:
+        kind, *references, said = [part.split() for part in line.split("|||")]
+        assert kind == ["SCORE"], kind
+        if said == ["crash"]:
+            sys.exit("out of memory")
+        if said == ["babble"]:
+            print("what?", flush=True)
+            continue
+        best = max(references, key=lambda words: len(set(words) & set(said)))
+        n = len([word for word in said if word in best])
+        runs = 0 if not n else 1 if said == best else 2
+        print(*map(float, (len(said), len(best), 0, 0, n, n, *[0] * 14, runs, n, n)), flush=True)
+else:
+    question, answer = sys.argv[-4], sys.argv[-2]
+    assert sys.argv[-3:-1] == ["-out", answer] and sys.argv[-1] == "-silent"
+    told = []
+    for item in json.load(open(question)):
+        said, wanted = set(item["test"].split()), set(" ".join(item["refs"]).split())
+        if "crash" in said:
+            sys.exit("no memory for the parser")
+        tp = len(said & wanted)
+        p, r = tp / len(said), tp / max(len(wanted), 1)
+        f = 2 * p * r / (p + r) if tp else 0.0
+        counts = dict(tp=tp, fp=len(said) - tp, fn=len(wanted) - tp, f=f, pr=p, re=r, numImages=1)
+        told.append(dict(image_id=item["image_id"], scores=dict(All=counts)))
+    json.dump(told, open(answer, "w"))
+"""
+
+
+def bench() -> Bench:
+    return Bench(Config(), Store())
+
+
+@pytest.fixture
+def coco(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package pycocoevalcap of empty files, and a Java of 11."""
+    package = tmp_path / "site" / "pycocoevalcap"
+    for path in (
+        "meteor/meteor-1.5.jar",
+        "meteor/data/paraphrase-en.gz",
+        "spice/spice-1.0.jar",
+        "spice/lib/a.jar",
+    ):
+        (package / path).parent.mkdir(parents=True, exist_ok=True)
+        (package / path).write_bytes(b"")
+    monkeypatch.syspath_prepend(str(package.parent))
+    for name in [name for name in sys.modules if name.startswith("pycocoevalcap")]:
+        monkeypatch.delitem(sys.modules, name)
+    install_java(tmp_path, monkeypatch, "11.0.2")
+    monkeypatch.delenv("SHOTAD_SPICE_JARS", raising=False)
+    return package
+
+
+def install_java(folder: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+    program = folder / "jre" / "bin" / "java"
+    program.parent.mkdir(parents=True, exist_ok=True)
+    program.write_text(JAVA.replace("{python}", sys.executable).replace("{version}", version))
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("JAVA_HOME", str(folder / "jre"))
+
+
+@pytest.fixture
+def corenlp(coco: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "jars"
+    folder.mkdir()
+    for name in CORENLP:
+        (folder / name).write_bytes(b"")
+    monkeypatch.setenv("SHOTAD_SPICE_JARS", str(folder))
+    return folder
+
+
+# --- what is missing
+
+
+@pytest.mark.parametrize("name", ["meteor", "spice"])
+def test_without_the_package_its_extra_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(EvaluationError, match=r"needs the package pycocoevalcap.*shotad\[coco\]"):
+        make_metric(name, bench())
+
+
+@pytest.mark.parametrize("name", ["meteor", "spice"])
+def test_without_java_it_is_asked_for(name: str, coco: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(coco))
+    monkeypatch.setenv("PATH", str(coco))
+    with pytest.raises(EvaluationError, match=r"needs Java, and there is no java .*JAVA_HOME is .*coco"):
+        make_metric(name, bench())
+
+
+def test_a_java_that_does_not_run_is_named(coco: Path) -> None:
+    java = Path(os.environ["JAVA_HOME"]) / "bin" / "java"
+    java.write_text("#!/bin/sh\nexit 3\n")
+    with pytest.raises(EvaluationError, match="METEOR needs Java, and .*bin/java does not run"):
+        make_metric("meteor", bench())
+
+
+def test_without_a_file_of_the_package_that_file_is_named(coco: Path) -> None:
+    (coco / "meteor" / "data" / "paraphrase-en.gz").unlink()
+    with pytest.raises(EvaluationError, match="METEOR needs pycocoevalcap's meteor/data/paraphrase-en.gz"):
+        make_metric("meteor", bench())
+
+
+def test_spice_without_corenlp_says_what_to_get_and_where_to_put_it(coco: Path) -> None:
+    with pytest.raises(EvaluationError, match=r"needs stanford-corenlp-3.6.0.jar and .*-models.jar") as told:
+        make_metric("spice", bench())
+    assert "SHOTAD_SPICE_JARS" in told.value.hint
+
+
+def test_spice_without_its_models_alone_names_those(corenlp: Path) -> None:
+    (corenlp / CORENLP[1]).unlink()
+    with pytest.raises(
+        EvaluationError, match=r"^SPICE needs stanford-corenlp-3.6.0-models.jar, not found in .*jars"
+    ):
+        make_metric("spice", bench())
+
+
+def test_spice_on_a_java_without_scripts_says_so(
+    corenlp: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_java(tmp_path, monkeypatch, "17.0.15")
+    with pytest.raises(EvaluationError, match="JavaScript engine, which Java 17 has not.*8 to 14"):
+        make_metric("spice", bench())
+    (corenlp / "nashorn-core-15.4.jar").write_bytes(b"")
+    make_metric("spice", bench())
+    install_java(tmp_path, monkeypatch, "1.8.0_292")
+    (corenlp / "nashorn-core-15.4.jar").unlink()
+    make_metric("spice", bench())
+
+
+# --- METEOR
+
+
+def test_meteors_answers_become_sums_and_a_whole_match_is_not_broken(coco: Path) -> None:
+    corpus = corpus_of(
+        [("A man walks.", "A man walks."), ("A man walks.", "A man runs."), ("He sits.", None)]
+    )
+    at = bench()
+    result = score(make_metric("meteor", at), corpus, at)
+    assert result.columns == METEOR_COLUMNS
+    named = [dict(zip(result.columns, row.sums, strict=True)) for row in result.rows]
+    assert named[0]["prediction words"] == named[0]["exact content, prediction"] == 3
+    assert named[0]["chunks"] == 0
+    assert named[1]["chunks"] == 2
+    assert named[2]["reference words"] == 2
+    assert [row.failure for row in result.rows] == ["", "", "no prediction"]
+    assert result.rows[0].value == pytest.approx(100.0)
+    assert result.rows[2].value == 0.0
+    assert result.value == pytest.approx(100 * float(meteor(np.array(result.sums))))
+    parts = [score(make_metric("meteor", at), corpus, at, [k]) for k in range(3)]
+    assert (parts[0] + parts[1] + parts[2]).value == result.value
+
+
+def test_meteor_is_weighed_as_its_authors_tell() -> None:
+    sums = np.zeros(len(METEOR_COLUMNS))
+    sums[[0, 1, 2, 3]] = 5, 6, 2, 3  # three content and two function words; three and three
+    sums[[4, 5, 6, 7]] = 2, 2, 1, 1  # exact
+    sums[[12, 13]] = 1, 1  # one synonym of a content word
+    sums[[20, 21, 22]] = 2, 4, 4
+    matched = 0.75 * 2 + 0.25 * 1 + 0.8 * 0.75
+    precision, recall = matched / (0.75 * 3 + 0.25 * 2), matched / (0.75 * 3 + 0.25 * 3)
+    mean = precision * recall / (0.85 * precision + 0.15 * recall)
+    assert meteor(sums) == pytest.approx(mean * (1 - 0.6 * (2 / 4) ** 0.2))
+    assert meteor(np.zeros((2, len(METEOR_COLUMNS)))).tolist() == [0.0, 0.0]
+
+
+def test_a_program_that_ends_too_soon_is_told_with_its_last_words(coco: Path) -> None:
+    at = bench()
+    with pytest.raises(
+        EvaluationError, match="METEOR ended with code 1 before it had answered: out of memory"
+    ):
+        score(make_metric("meteor", at), corpus_of([("A man.", "A man."), ("A man.", "crash")]), at)
+
+
+def test_what_was_scored_before_a_program_ended_is_kept(coco: Path) -> None:
+    at = bench()
+    with pytest.raises(EvaluationError):
+        score(make_metric("meteor", at), corpus_of([("A man.", "A man."), ("A man.", "crash")]), at)
+    assert score(make_metric("meteor", at), corpus_of([("A man.", "A man.")]), at).fresh == 0
+
+
+def test_an_answer_that_is_none_names_the_item(coco: Path) -> None:
+    at = bench()
+    with pytest.raises(EvaluationError, match=r"answer to item film-1 cannot be read: 'what\?'"):
+        score(make_metric("meteor", at), corpus_of([("A man.", "A man."), ("A man.", "babble")]), at)
+
+
+def test_many_lines_are_answered_in_order_and_the_program_ends_with_the_block(tmp_path: Path) -> None:
+    program = "import sys\nfor line in sys.stdin: print(line.strip()[::-1] * 20, flush=True)"
+    lines = [f"line {k}" for k in range(500)]
+    with Conversation([sys.executable, "-c", program], tmp_path, "Echo") as echo:
+        assert list(echo.ask(lines)) == [line[::-1] * 20 for line in lines]
+    assert echo._process.returncode == 0
+
+
+def test_a_program_that_does_not_end_is_ended(tmp_path: Path) -> None:
+    program = "import sys, time\nprint(sys.stdin.readline(), end='', flush=True)\ntime.sleep(600)"
+    with (
+        contextlib.suppress(KeyboardInterrupt),
+        Conversation([sys.executable, "-c", program], tmp_path, "Sleeper") as sleeper,
+    ):
+        assert next(sleeper.ask(["hello"])) == "hello"
+        raise KeyboardInterrupt
+    assert sleeper._process.returncode != 0
+
+
+def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with (
+        pytest.raises(EvaluationError, match="Nobody cannot be started"),
+        Conversation([tmp_path / "no"], tmp_path, "Nobody"),
+    ):
+        pass
+
+
+# --- SPICE
+
+
+def test_spices_answers_become_rows(corenlp: Path) -> None:
+    pairs = [
+        ("A man walks.", "A man walks."),
+        ("A man walks.", "A man runs."),
+        ("He sits.", None),
+        ("He sits.", "..."),
+    ]
+    at = bench()
+    result = score(make_metric("spice", at), corpus_of(pairs), at)
+    assert [row.value for row in result.rows] == pytest.approx([100.0, 100 * 2 / 3, 0.0, 0.0])
+    assert result.rows[1].sums == pytest.approx((2 / 3, 1.0, 2.0, 1.0, 1.0))
+    assert result.value == pytest.approx(100 * (1 + 2 / 3) / 4)
+    assert [row.failure for row in result.rows] == ["", "", "no prediction", ""]
+    assert set(result.identity["files"]) == {"spice-1.0.jar", *CORENLP}
+
+
+def test_spices_program_that_fails_is_told(corenlp: Path) -> None:
+    at = bench()
+    with pytest.raises(EvaluationError, match="SPICE's program ended with code 1: no memory for the parser"):
+        score(make_metric("spice", at), corpus_of([("A man.", "crash")]), at)
+
+
+# --- the real METEOR
+
+
+@pytest.mark.slow
+def test_the_example_has_its_known_meteor() -> None:
+    need_coco()
+    need_java()
+    folder = SHARED / "nlg-eval" / "examples"
+    if not folder.is_dir():
+        pytest.skip("no ../shared/data/nlg-eval")
+    said, first, second = ((folder / f).read_text().splitlines() for f in ("hyp.txt", "ref1.txt", "ref2.txt"))
+    lines = zip(said, first, second, strict=True)
+    corpus = Corpus(
+        tuple(Item(str(k), "f", Interval(k, k + 1), (a, b), line) for k, (line, a, b) in enumerate(lines))
+    )
+    at = bench()
+    assert score(make_metric("meteor", at), corpus, at).value == pytest.approx(29.5797, abs=5e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_cmdads_lines_have_the_meteor_of_the_coco_tool() -> None:
+    """The tool's own class leaves its pipes open: hence the warnings that are let pass."""
+    need_coco()
+    need_java()
+    texts = need_cmdad()[:400]
+    predictions = [
+        t if k % 5 == 0 else s
+        for k, (t, s) in enumerate(zip(texts, made_predictions(texts, "mixed"), strict=True))
+    ]
+    items = tuple(
+        Item(str(k), "f", Interval(k, k + 1), (text, texts[-k]) if k % 2 else (text,), said)
+        for k, (text, said) in enumerate(zip(texts, [*predictions[:-1], ""], strict=True))
+    )
+    at = bench()
+    metric = make_metric("meteor", at)
+    tokenizer = metric._tokenizer  # type: ignore[attr-defined]
+    said = {i.id: [" ".join(t)] for i, t in zip(items, tokenizer.predictions(items), strict=True)}
+    human = {i.id: [" ".join(t) for t in g] for i, g in zip(items, tokenizer.references(items), strict=True)}
+    result = score(metric, Corpus(items), at)
+    value, each = coco_scores("Meteor", said, human)
+    assert result.value == pytest.approx(100 * value, abs=1e-9)
+    assert np.abs(np.array([row.value for row in result.rows]) - 100 * np.array(each)).max() < 1e-9

@@ -1,0 +1,320 @@
+"""Penn Treebank tokens: a table as the Java tool gave it, and all texts at hand against the tool itself."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import random
+import string
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shotad.evaluation.caption import ptb
+from shotad.evaluation.caption.characters import image
+from tests.evaluation.caption.cocotools import SHARED, java_tokens, need_cmdad
+
+TABLE = [
+    (
+        "Mr. Okafor and Dr. Lindqvist leave the U.S. The door closes.",
+        "mr. okafor and dr. lindqvist leave the u.s. the door closes",
+    ),
+    ("Back in the U.S. he waits.", "back in the u.s. he waits"),
+    ("I. He looks up.", "i he looks up"),
+    (
+        "J. R. Ewing, J.R. and J.R.R. arrive at 5 a.m. She yawns.",
+        "j. r. ewing j.r. and j.r.r. arrive at 5 a.m. she yawns",
+    ),
+    (
+        "She can't, won't and doesn't look; they've left, he'd stay, I'm sure.",
+        "she ca n't wo n't and does n't look they 've left he 'd stay i 'm sure",
+    ),
+    (
+        "He cannot go. We're gonna leave, gotta run, wanna bet? Gimme that, lemme see.",
+        "he can not go we 're gon na leave got ta run wan na bet gim me that lem me see",
+    ),
+    (
+        "'Tis late. 'Twas dark. 'Cause of 'em, rock 'n' roll.",
+        "'t is late 't was dark 'cause of 'em rock 'n' roll",
+    ),
+    (
+        "O'Hara's mother-in-law, the dogs' bowls, James' hat, the boss's car.",
+        "o'hara 's mother-in-law the dogs bowls james hat the boss 's car",
+    ),
+    (
+        "It’s “over,” he says. ‘Fine.’ The boys’ coats. Don’t.",
+        "it 's over he says fine the boys coats do n't",
+    ),
+    ("\"Run!\" she shouts. 'Now!'", "run she shouts now"),
+    ("One -- two — three – four - five --- six ----- seven.", "one two three four five six ----- seven"),
+    ("Wait... what.... no . . . yes… maybe ......", "wait what no yes maybe"),
+    (
+        "Room 3,000 at 10:30, 1.5 metres, $5 or £5 or 20 €, 50% off, No. 7, no. She goes.",
+        "room 3,000 at 10:30 1.5 metres $ 5 or # 5 or 20 $ 50 % off no. 7 no she goes",
+    ),
+    (
+        "The 1990s, the '90s, 1st, 22nd, 3-4, -5, 1/2 cup, 1 1/2 cups, ½ cup.",
+        "the 1990s the '90s 1st 22nd 3-4 -5 1/2 cup 1\xa01/2 cups 1/2 cup",
+    ),
+    (
+        "A well-known, twenty-two-year-old man (Tom) [off screen] {cut}.",
+        "a well-known twenty-two-year-old man -lrb- tom -rrb- -lsb- off screen -rsb- -lcb- cut -rcb-",
+    ),
+    (
+        "www.example.com or http://example.com/a?b=c, mail me@example.com, #tag, @name.",
+        "www.example.com or http://example.com/a?b=c mail me@example.com, #tag @name",
+    ),
+    (
+        "R&B, AT&T, salt & pepper, and/or, 24/7, 12/25/2001, w/o.",
+        "r&b at&t salt & pepper and/or 24/7 12/25/2001 w/o",
+    ),
+    ("Café, naïve Zoë, Dvořák, Ærø, 東京.", "café naïve zoë dvořák ærø 東京"),
+    (
+        "Call 555-1234 or (555) 555-1234 :-) ;) :( <3",
+        "call 555-1234 or -lrb-555-rrb-\xa0555-1234 :--rrb- ;-rrb- :-lrb- < 3",
+    ),
+    (
+        "Jan. 5, Feb. 6, etc., St. John's, Ph.D., vs. them, Inc. He.",
+        "jan. 5 feb. 6 etc. st. john 's ph.d. vs. them inc. he",
+    ),
+    (
+        "soft\xadhyphen, non\xa0breaking, zero\u200bwidth, \ufefftab\tand  blanks.",
+        "softhyphen non breaking zero width tab and blanks",
+    ),
+    ("<i>Later</i> &amp; <b>then</b> &lt;3 &quot;so&quot;", "<i> later </i> & <b> then </b> < 3 so"),
+    (
+        "Hey!!! What?! So?? Mr. T. Mrs. B, Sgt. Pepper and Co.",
+        "hey !!! what ?! so ?? mr. t. mrs. b sgt. pepper and co.",
+    ),
+    (
+        "He's 6'2\" and weighs 200 lbs. No. 5 is alive. Fig. 3. Art. 5.",
+        "he 's 6 2 and weighs 200 lbs no. 5 is alive fig. 3 art. 5",
+    ),
+    (
+        "y'all, o'clock, ma'am, d'Artagnan, L'Oreal, somethin' odd, goin' on, ol' man.",
+        "y' all o'clock ma'am d'artagnan l'oreal somethin' odd goin on ol' man",
+    ),
+    (
+        "C++ and C# and a_b and **bold** and a*b and x = y + z ~ 5.",
+        "c++ and c# and a_b and ** bold ** and a * b and x = y + z ~ 5",
+    ),
+    ("A big yellow X.", "a big yellow x."),
+    ("", ""),
+    (" \t ", ""),
+    ("... -- !", ""),
+]
+
+ODD = [
+    "the",
+    "The",
+    "She",
+    "He",
+    "it's",
+    "don't",
+    "dogs'",
+    "O'Neil",
+    "'tis",
+    "can't",
+    "U.S.",
+    "a.m.",
+    "Mr.",
+    "Dr.",
+    "J.",
+    "R.",
+    "no.",
+    "No.",
+    "5",
+    "10:30",
+    "1/2",
+    "3,000",
+    "$5",
+    "£",
+    "½",
+    "well-known",
+    "--",
+    "...",
+    ".",
+    ",",
+    ";",
+    ":",
+    "!",
+    "?",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    "<",
+    ">",
+    "<b>",
+    "</i>",
+    "&",
+    "&amp;",
+    "&lt;",
+    "@",
+    "#",
+    "#",
+    "*",
+    "/",
+    "\\",
+    "_",
+    "~",
+    "^",
+    "+",
+    "=",
+    "%",
+    "|",
+    '"',
+    "'",
+    "`",
+    "“",
+    "”",
+    "‘",
+    "’",
+    "«",
+    "»",
+    "–",
+    "—",
+    "…",
+    "www.a.com",
+    "x@y.z",
+    ":)",
+    ";-(",
+    "^_^",
+    "cannot",
+    "gonna",
+    "'em",
+    "'n'",
+    "'s",
+    "n't",
+    "’s",
+    "é",
+    "É",
+    "ñ",
+    "ß",
+    "東",
+    "я",
+    "٠",
+    "²",
+    "₂",
+    "°",
+    "→",
+    "♥",
+    "\xad",
+    "\xa0",
+    "\u2003",
+    "\u200b",
+    "x-y",
+    "a_b",
+    "A&B",
+    "2001-12-25",
+    "555-1234",
+    "(555)",
+    "a.txt",
+    "e.g.",
+    "etc.",
+    "Jan.",
+    "St.",
+    "Co.",
+    "Ltd",
+    "co.",
+    "ltd",
+    "é.b",
+    "...x",
+]
+
+
+def odd_texts(count: int) -> list[str]:
+    """Texts of all that may go wrong, put together by chance (always the same)."""
+    chance = random.Random(7)
+    letters = string.ascii_letters + string.digits + string.punctuation + "éÉ’‘“”–…½ "
+    made = []
+    for _ in range(count):
+        parts = [
+            chance.choice(ODD)
+            if chance.random() < 0.8
+            else "".join(chance.choices(letters, k=chance.randint(1, 6)))
+            for _ in range(chance.randint(1, 9))
+        ]
+        made.append("".join(part + chance.choice(("", " ", " ", " ", ", ", ". ")) for part in parts))
+    return made
+
+
+@pytest.mark.parametrize(("text", "wanted"), TABLE)
+def test_texts_get_the_tokens_that_the_java_tool_gave(text: str, wanted: str) -> None:
+    assert " ".join(ptb.tokens(text)) == wanted
+
+
+def test_a_line_break_in_a_text_is_a_blank() -> None:
+    assert ptb.tokens("one\ntwo\r\nthree\u2028four\x0bfive") == ("one", "two", "three", "four", "five")
+
+
+def test_what_stands_alone_is_read_as_in_its_text() -> None:
+    """Pieces between blanks are read once and remembered; that must not change what they are."""
+    for text, _ in TABLE:
+        before = ptb.tokens(text)
+        ptb._by_itself.cache_clear()
+        assert ptb.tokens(text) == before
+        assert ptb.tokens(text + " and then") == (*ptb.tokens(text + " and"), "then")
+
+
+def test_characters_beyond_unicodes_first_plane_and_unknown_ones_part_words() -> None:
+    assert ptb.tokens("smile\U0001f600now \ue000private\x01control") == ("smile", "now", "private", "control")
+
+
+def test_an_image_is_as_long_as_its_text() -> None:
+    text = "aé東٠\u0301½→“\U0001f600\x07"
+    assert len(image(text)) == len(text)
+    assert image("plain text") == "plain text"
+
+
+@given(st.text(max_size=60))
+def test_any_text_has_tokens_in_lower_case_without_punctuation(text: str) -> None:
+    found = ptb.tokens(text)
+    assert all(token and " " not in token and "\n" not in token for token in found)
+    assert not set(found) & ptb.REMOVED
+    assert found == ptb.tokens(text)
+
+
+@given(st.lists(st.sampled_from(["a", "man", "walks", "slowly", "out", "of"]), max_size=8))
+def test_plain_words_are_their_own_tokens(words: list[str]) -> None:
+    assert list(ptb.tokens(" ".join(words))) == words
+
+
+def _differences(texts: list[str], folder: Path) -> list[tuple[str, list[str], list[str]]]:
+    unique = list(dict.fromkeys(texts))
+    found = []
+    for text, theirs in zip(unique, java_tokens(unique, folder), strict=True):
+        kept = [token for token in theirs if token not in ptb.REMOVED]
+        if list(ptb.tokens(text)) != kept:
+            found.append((text, list(ptb.tokens(text)), kept))
+    return found
+
+
+@pytest.mark.slow
+def test_the_java_tool_gives_the_same_for_the_table_and_for_odd_texts(tmp_path: Path) -> None:
+    assert _differences([text for text, _ in TABLE] + odd_texts(4000), tmp_path) == []
+
+
+@pytest.mark.slow
+def test_the_java_tool_gives_the_same_for_all_of_cmdad(tmp_path: Path) -> None:
+    texts = need_cmdad()
+    with (SHARED / "cmd-ad" / "cmdad_gt_action.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            texts.append(row["text_gt_wo_char"])
+            texts.extend(ast.literal_eval(row["gt_action"]) if row["gt_action"].startswith("[") else [])
+    assert len(texts) > 20000
+    assert _differences(texts, tmp_path) == []
+
+
+@pytest.mark.slow
+def test_the_java_tool_gives_the_same_for_other_human_ad(tmp_path: Path) -> None:
+    files = sorted((SHARED / "ad-text").glob("*/*"))
+    if not files:
+        pytest.skip("no ../shared/data/ad-text")
+    lines = [line for path in files for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    assert len(lines) > 1000
+    assert _differences(lines, tmp_path) == []
