@@ -9,7 +9,7 @@ import importlib.metadata
 import importlib.util
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -121,8 +121,9 @@ def find_parser(name: str, progress: Progress | None = None) -> ParserModel:
     folder = Path(name).expanduser()
     if (folder / _META).is_file():
         return _of_folder(folder.resolve(), "")
-    if name.isidentifier() and importlib.util.find_spec(name) is not None:
-        return ParserModel(name, importlib.metadata.version(name), name)
+    package = importlib.util.find_spec(name) if name.isidentifier() else None
+    if package is not None and package.origin is not None:
+        return replace(_of_folder(Path(package.origin).parent, name), place=name)
     entry = name.replace("_", "-")
     if entry in manifest():
         return _of_folder(weights_folder(entry, progress or NoProgress()), entry.replace("-", "_"))

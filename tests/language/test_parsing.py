@@ -78,6 +78,13 @@ def test_a_folder_that_spacy_did_not_write_is_refused(tmp_path: Path) -> None:
 
 
 @needs_spacy
+def test_a_package_that_is_no_model_is_refused() -> None:
+    with pytest.raises(WeightsError, match=r"meta\.json cannot be read"):
+        find_parser("json")
+    assert find_parser(SPACY_MODEL).version == "3.8.0"
+
+
+@needs_spacy
 def test_a_pipeline_without_a_parser_is_refused(tmp_path: Path) -> None:
     import spacy
 
