@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from shotad.evaluation.critic.mentions import Mention, Token, acts
+from shotad.evaluation.critic.mentions import Mention
+from shotad.evaluation.critic.tokens import Token, acts
 from shotad.evaluation.critic.words import (
     AFTER_OBJECT,
     CLAUSE_WORDS,

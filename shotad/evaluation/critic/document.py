@@ -31,11 +31,20 @@ class Resolver(Protocol):
     """Says who is meant. A class is made with the whole `Bench`, cheaply; its model is loaded when it is
     first asked."""
 
-    title: str
-    """For the report."""
-    remarks: tuple[str, ...]
-    comparable: bool
-    """Whether it is the one that the published numbers were made with."""
+    @property
+    def title(self) -> str:
+        """For the report."""
+        ...
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the report must say of it."""
+        ...
+
+    @property
+    def comparable(self) -> bool:
+        """Whether it is the one that the published numbers were made with."""
+        ...
 
     @property
     def identity(self) -> Json:

@@ -92,8 +92,8 @@ class Focus:
         return (self._ahead(at, mention, line) or self._one(at, mention, line),)
 
     def _owner(self, mention: Mention) -> Who:
-        """Whose a shared name is: theirs who is as the title says, or the lines of the film; of several, theirs
-        who was spoken of last, by that name or otherwise."""
+        """Whose a shared name is: theirs who is she or he as the title or the film's lines say; of several,
+        theirs who was spoken of last, by that name or otherwise."""
         owners: list[Who] = [("cast", place) for place in mention.members]
         pronoun = mention.pronoun or self._pronouns.get(shared(mention), "")
         if pronoun and len(owners) > 1:

@@ -90,15 +90,19 @@ def shared(mention: Mention) -> Who:
     return ("shared", mention.key)
 
 
-def leads(lines: Sequence[Sequence[Mention]], pronouns: Mapping[Who, str]) -> dict[str, Who]:
+def leads(
+    cast: Sequence[Member], lines: Sequence[Sequence[Mention]], pronouns: Mapping[Who, str]
+) -> dict[str, Who]:
     """The one of the cast whom a film's lines name far more often than all others who are ``he``, or ``she``;
-    people of whom neither is known count against both."""
+    people of whom neither is known count against both, and one without a name of their own leads nobody."""
     times = Counter(who for found in lines for mention in found if (who := _by_name(mention)) is not None)
     found: dict[str, Who] = {}
     for pronoun in ("he", "she"):
         some = {who: n for who, n in times.items() if pronouns.get(who, pronoun) == pronoun}
         first = max(some, key=lambda who: some[who], default=None)
         if first is None or first[0] != "cast" or pronouns.get(first) != pronoun:
+            continue
+        if all(form.role for form in cast[int(first[1])].forms):
             continue
         if some[first] >= max(_LEAD_TIMES, _LEAD_SHARE * sum(some.values())):
             found[pronoun] = first

@@ -11,7 +11,8 @@ from shotad.evaluation.critic.focus import PAUSE, Focus
 from shotad.evaluation.critic.genders import leads, learned
 from shotad.evaluation.critic.lines import Line
 from shotad.evaluation.critic.members import Member, members
-from shotad.evaluation.critic.mentions import Mention, Token, book_of, mentions, respelt, tokens_of
+from shotad.evaluation.critic.mentions import Mention, book_of, mentions
+from shotad.evaluation.critic.tokens import Token, respelt, tokens_of
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.rows import Json
 
@@ -66,7 +67,7 @@ def resolved(document: Document, groups: bool = True) -> tuple[People, ...]:
     """Whom of the cast each sentence means, by name or by pronoun."""
     text = read(document)
     pronouns = learned(text.cast, list(zip(text.found, text.where, strict=True)))
-    focus = Focus(pronouns, leads(text.found, pronouns), groups)
+    focus = Focus(pronouns, leads(text.cast, text.found, pronouns), groups)
     people: list[People] = []
     for at, (line, found, where) in enumerate(zip(text.lines, text.found, text.where, strict=True)):
         if at and document.starts and document.starts[at] - document.starts[at - 1] > PAUSE:

@@ -13,13 +13,13 @@ from shotad.evaluation.critic.givennames import GIVEN_NAMES, HER_NAMES, HIS_NAME
 _SHORT = {
     "andrew": "drew", "anthony": "tony", "antonio": "tony", "catherine": "kate kathy katie cathy",
     "charles": "chuck", "edward": "ted teddy ned", "eugene": "gene",
-    "elizabeth": "liz lizzie beth betty betsy bess",    "francis": "frank", "harold": "harry hal", "henry": "harry hank", "james": "jim jimmy jamie",
-    "jonathan": "jon", "joseph": "joe joey", "katherine": "kate kathy katie kitty",
-    "laurence": "larry", "lawrence": "larry", "leonard": "lenny", "margaret": "meg maggie peggy marge",
-    "mary": "molly", "michael": "mike mick mickey", "mohamed": "mo", "nicholas": "nick nicky",
-    "patricia": "trish patsy", "richard": "dick rick ricky", "robert": "bob bobby rob robbie",
-    "sarah": "sally", "theodore": "ted teddy", "thomas": "tom tommy", "victoria": "vicky",
-    "william": "bill billy will willy",
+    "elizabeth": "liz lizzie beth betty betsy bess", "francis": "frank", "harold": "harry hal",
+    "henry": "harry hank", "james": "jim jimmy jamie", "jonathan": "jon", "joseph": "joe joey",
+    "katherine": "kate kathy katie kitty", "laurence": "larry", "lawrence": "larry", "leonard": "lenny",
+    "margaret": "meg maggie peggy marge", "mary": "molly", "michael": "mike mick mickey", "mohamed": "mo",
+    "nicholas": "nick nicky", "patricia": "trish patsy", "richard": "dick rick ricky",
+    "robert": "bob bobby rob robbie", "sarah": "sally", "theodore": "ted teddy", "thomas": "tom tommy",
+    "victoria": "vicky", "william": "bill billy will willy",
 }  # fmt: skip
 """Short names that are not the beginning of the long one."""
 _SOUNDS = (
