@@ -155,16 +155,19 @@ def _located(model: str) -> Path:
     """The folder of a model: as given, from the hub's cache, or from the hub."""
     folder = Path(model).expanduser()
     if folder.is_dir():
-        if not (folder / "config.json").is_file() or not any((folder / name).is_file() for name in _WEIGHTS):
+        if not _whole(folder):
             raise EvaluationError(
                 f"{folder} holds no coreference model: config.json and {' or '.join(_WEIGHTS)}.",
                 "Name a folder with all files of the model by measures.critic.model.",
             )
         return folder
     hub = need("huggingface_hub", _PURPOSE, EXTRA)
+    said = "its files are not all there"
     for local in (True, False):
         try:
-            return Path(hub.snapshot_download(model, allow_patterns=list(_FILES), local_files_only=local))
+            found = Path(hub.snapshot_download(model, allow_patterns=list(_FILES), local_files_only=local))
+            if _whole(found):
+                return found
         except (
             hub.errors.HfHubHTTPError,
             OSError,
@@ -176,6 +179,10 @@ def _located(model: str) -> Path:
         f"The coreference model {model} is not here and could not be fetched: {said}.",
         f"{NETWORK}, name a folder with it by measures.critic.model, or set measures.critic.resolver=plain.",
     )
+
+
+def _whole(folder: Path) -> bool:
+    return (folder / "config.json").is_file() and any((folder / name).is_file() for name in _WEIGHTS)
 
 
 def _hash(folder: Path) -> str:

@@ -35,7 +35,7 @@ class Critic:
 
     name = "critic"
     title = "CRITIC"
-    columns = ("overlap", "ADs")
+    columns: tuple[str, ...] = ("overlap", "ADs")
     figure = Figure("share", 100.0)
 
     def __init__(self, name: str, bench: Bench) -> None:

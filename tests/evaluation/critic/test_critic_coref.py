@@ -250,6 +250,27 @@ def test_a_model_that_cannot_be_had_is_an_error(library: Path, monkeypatch: pyte
         _ = make_resolver("fastcoref", bench("fastcoref", "code", None)).identity
 
 
+def test_a_model_of_the_hub_is_fetched_where_the_cache_has_not_all_of_it(
+    library: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    hub = pytest.importorskip("huggingface_hub")
+    part, whole = tmp_path / "snapshots" / "a1", tmp_path / "snapshots" / "b2"
+    for folder in (part, whole):
+        folder.mkdir(parents=True)
+        (folder / "config.json").write_text("{}")
+    (whole / "pytorch_model.bin").write_bytes(b"weights")
+    asked = []
+
+    def snapshot(repo: str, *, allow_patterns: list[str], local_files_only: bool) -> str:
+        asked.append((repo, local_files_only))
+        return str(part if local_files_only else whole)
+
+    monkeypatch.setattr(hub, "snapshot_download", snapshot)
+    resolver = make_resolver("lingmess", bench("lingmess", "code", None))
+    assert resolver.identity["revision"] == "b2"
+    assert asked == [("biu-nlp/lingmess-coref", True), ("biu-nlp/lingmess-coref", False)]
+
+
 @pytest.mark.skipif(HAVE_LIBRARY, reason="fastcoref is installed")
 def test_without_the_library_the_error_names_the_extra() -> None:
     with pytest.raises(EvaluationError, match=r'pip install "shotad\[coref\]"'):
