@@ -46,7 +46,7 @@ _SINGLE = {
     SYMBOL: "¡¿\u037e\u0589\u061f\u06d4\u0700\u0701\u0702\u07fa。¦§¨©¬®¯°±´¶·¸×÷\u0387\u05be\u05c0\u05c3"
     "\u05c6\u05f3\u05f4\u0600\u0601\u0602\u0603\u0606\u0607\u0608\u0609"
     "\u060a\u060c\u0614\u061b\u061e\u066a\u066d\u07f6\u07f7\u07f8"
-    "।॥๏\u1fbd‖‗†‡•‣‰‱′″‴‵‶‷※‾‿⁀⁁⁂〒・",
+    "।॥๏\u1fbd‖‗†‡•‣‰‱′″‴‵‶‷‸※‾‿⁀⁁⁂⁼⁽⁾₌₍₎〒・",
 }
 _RANGES = (
     (BLANK, 0x2000, 0x200A),
@@ -54,7 +54,8 @@ _RANGES = (
     (FRACTION, 0xBC, 0xBE),
     (FRACTION, 0x2153, 0x215E),
     (SYMBOL, 0x0703, 0x070D),
-    (SYMBOL, 0x2100, 0x2BFF),
+    (SYMBOL, 0x2100, 0x214F),
+    (SYMBOL, 0x2190, 0x2BFF),
     (SYMBOL, 0xFF01, 0xFF0F),
     (SYMBOL, 0xFF1A, 0xFF20),
     (SYMBOL, 0xFF3B, 0xFF40),
