@@ -27,13 +27,13 @@ class Refused(Unreadable):
 
 
 def record_in(answer: str, keys: Sequence[str]) -> dict[str, Any]:
-    """The values of ``keys`` in the answer's JSON object; other keys are left aside.
+    """The answer's JSON object, which has just these keys.
 
-    >>> record_in('```json\\n{"score": 3, "reason": "Same verb."}\\n```', ["score"])
+    >>> record_in('```json\\n{"score": 3}\\n```', ["score"])
     {'score': 3}
 
-    Raises Unreadable for text around the object, JSON that is none, a key that is missing or stands twice;
-    Refused for a refusal.
+    Raises Unreadable for text around the object, JSON that is none, a key that is missing, stands twice or
+    was not asked for: ``{"conveyed": "yes", "partly": "yes"}`` says nothing. Refused for a refusal.
     """
     text = _THOUGHTS.sub("", answer).strip()
     fenced = _FENCE.fullmatch(text)
@@ -48,7 +48,10 @@ def record_in(answer: str, keys: Sequence[str]) -> dict[str, Any]:
     missing = [key for key in keys if key not in record]
     if missing:
         raise Unreadable(f"The JSON object has no {_listed(missing)}.")
-    return {key: record[key] for key in keys}
+    others = [key for key in record if key not in keys]
+    if others:
+        raise Unreadable(f"The JSON object has {_listed(others)}, which was not asked for.")
+    return record
 
 
 def _parsed(text: str) -> dict[str, Any]:

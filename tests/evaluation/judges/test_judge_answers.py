@@ -29,7 +29,6 @@ from shotad.evaluation.judges.answers import (
         '```json\n{"score": 3}\n```',
         '```\n{"score": 3}```',
         '<think>Is it {"score": 1}? No.</think>\n{"score": 3}',
-        '{"score": 3, "comment": "more than was asked for"}',
     ],
 )
 def test_what_is_read(answer: str) -> None:
@@ -56,6 +55,7 @@ def test_what_is_read(answer: str) -> None:
         ('{"score": 3, "score": 4}', '"score" stands in the answer twice'),
         ('{"Score": 3}', 'has no "score"'),
         ("{}", 'has no "score"'),
+        ('{"score": 3, "1": "no", "2": "yes"}', 'has "1" and "2", which was not asked for'),
         ("<think>I go on thinking", "empty"),
         ('{"a":' * 5000, "not valid JSON"),
         ('{"score": ' + "9" * 5000 + "}", "not valid JSON"),
