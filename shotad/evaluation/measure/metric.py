@@ -26,8 +26,16 @@ class Metric(Protocol):
     title: str
     columns: tuple[str, ...]
     figure: Figure
-    remarks: tuple[str, ...]
-    comparable: bool
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """For people: a smaller model than the paper's, a fallback that was taken, what was left out."""
+        ...
+
+    @property
+    def comparable(self) -> bool:
+        """Whether the number may stand beside the paper's."""
+        ...
 
     @property
     def identity(self) -> Json:
