@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar, Self
+from typing import Self
 
 from shotad.evaluation.caption.bleu import bleu_sums
 from shotad.evaluation.caption.cider import LONGEST, SIGMA, cider_scores
@@ -77,7 +77,7 @@ class Cider(CaptionMetric):
         return {"metric": self.name, **kind, "longest": LONGEST, "tokens": VERSION}
 
     def basis(self, corpus: Corpus) -> str:
-        """Hash of all references."""
+        """Hash of all references. What is to be remarked on them is known from here on."""
         self.remarks = ()
         if len(corpus.items) < FEW:
             self.remarks = (
@@ -136,10 +136,8 @@ class Bleu(CaptionMetric):
 class RougeL(CaptionMetric):
     """``rouge-l``: the mean over items. Times 100."""
 
-    _titles: ClassVar[dict[str, str]] = {"rouge-l": "ROUGE-L"}
-
     def __init__(self, name: str, tokenizer: Tokenizer) -> None:
-        super().__init__(name, self._titles[name])
+        super().__init__(name, "ROUGE-L")
         self._tokenizer = tokenizer
 
     @classmethod

@@ -113,6 +113,12 @@ def test_the_longest_common_subsequence_is_that_of_a_table(ours: str, theirs: st
     assert longest_common(ours, theirs) == table[-1][-1]
 
 
+def test_the_bound_is_250_for_each_length_of_n_gram_that_a_text_has() -> None:
+    texts = ("Paul smiles.", "He staggers back.", "A man walks in.", "A man walks out slowly.", "Run!")
+    corpus = corpus_of((text, text) for text in texts)
+    assert [row.value for row in scored("cider", corpus).rows] == pytest.approx([500, 750, 1000, 1000, 250])
+
+
 # --- as metrics
 
 
