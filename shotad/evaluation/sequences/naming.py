@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shotad.evaluation.critic.members import TITLES, members
-from shotad.evaluation.critic.mentions import Mention, Token, book_of, mentions, tokens_of
+from shotad.evaluation.critic.mentions import Mention, book_of, mentions
+from shotad.evaluation.critic.tokens import Token, tokens_of
 
 _ARTICLES = frozenset(("the", "a", "an"))
 
