@@ -67,6 +67,6 @@ class Lengths:
                 raise RuntimeError("broken")
             self.counted.append(item.id)
             score = len((item.prediction or "").split()) / len(item.reference.split())
-            failure = "judge was silent" if item.id == self.fails_at else ""
+            failure = "judge: silent" if item.id == self.fails_at else ""
             failure = failure or (item.failure or "no prediction" if item.prediction is None else "")
             yield Row(item.id, (score, 1.0), 100 * score, failure)

@@ -18,11 +18,12 @@ from shotad.evaluation.judges.names import judge_of
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.rows import Figure, Json, Result, Row
+from shotad.evaluation.measure.scoring import JUDGE_FAILED
 
 T = TypeVar("T")
 
 NO_PREDICTION = "no prediction"
-_BY_JUDGE = "judge: "
+_BY_JUDGE = f"{JUDGE_FAILED} "
 _WORD = re.compile(r"[^\W_]")
 
 

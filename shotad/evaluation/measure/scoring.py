@@ -14,6 +14,8 @@ from shotad.evaluation.measure.rows import Result, Row
 from shotad.progress import reported
 from shotad.workfolder import key_of
 
+JUDGE_FAILED = "judge:"
+"""What the failure of a row begins with where the judge is to blame, not the system."""
 _GROUP = 64
 """Rows that are written out together."""
 
@@ -68,7 +70,7 @@ def _count(
         try:
             for place, row in zip(order, metric.rows(corpus, order), strict=True):
                 kept[keys[place]] = row
-                if not row.failure or corpus.items[place].prediction is None:
+                if not row.failure or _is_the_systems(row, corpus.items[place]):
                     waiting.append((keys[place], json.dumps(asdict(row)).encode()))
                 if len(waiting) >= _GROUP:
                     bench.store.put(space, waiting)
@@ -78,9 +80,15 @@ def _count(
             bench.store.put(space, waiting)
 
 
+def _is_the_systems(row: Row, item: Item) -> bool:
+    """Whether a failure is the prediction's own, and stays one; a judge's is tried again."""
+    return item.prediction is None and not row.failure.startswith(JUDGE_FAILED)
+
+
 def _of(item: Item, row: Row) -> Row:
     """An equal row as this item's: its id, and its own reason where it has no prediction."""
-    failure = row.failure if item.prediction is not None else item.failure or row.failure
+    own = item.prediction is None and not row.failure.startswith(JUDGE_FAILED)
+    failure = item.failure or row.failure if own else row.failure
     return replace(row, id=item.id, failure=failure)
 
 

@@ -80,3 +80,11 @@ def test_nothing_to_score_is_no_figure(bench: Bench) -> None:
     result = score(Lengths(), corpus_of(PAIRS), bench, [])
     assert result.value is None
     assert result.sums.tolist() == [0, 0]
+
+
+def test_a_judges_failure_is_tried_again_also_where_nothing_was_predicted(bench: Bench) -> None:
+    score(Lengths(fails_at="film-3"), corpus_of(PAIRS), bench)
+    again = Lengths()
+    result = score(again, corpus_of(PAIRS), bench)
+    assert again.counted == ["film-3"]
+    assert result.rows[3].failure == "no prediction"
