@@ -19,8 +19,8 @@ from shotad.engines import make_engine, stage_engines
 from shotad.engines.base import Engine, Foreseeable, Preparing, Reply, Request, Stage
 from shotad.errors import EngineError
 from shotad.film.clips import ClipPlan, clips
-from shotad.language.embeddings import DEFAULT as EMBEDDINGS
 from shotad.language.embeddings import check_installed
+from shotad.language.whichmodel import DEFAULT as EMBEDDINGS
 from shotad.prepare import Bench, Prepared
 from shotad.progress import Progress, Task, reported
 from shotad.records import description_of

@@ -6,10 +6,8 @@ Only safetensors are loaded, and no code that comes with a model is run: a model
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -21,16 +19,15 @@ from shotad.compute import device_of, dtype_of, need
 from shotad.config import ComputeSettings
 from shotad.engines.base import Identity
 from shotad.errors import WeightsError
-from shotad.hub import WANTED_WITH_WORDS, broken, model_folder, reason, weight_files
-from shotad.progress import NoProgress, Progress
+from shotad.hub import broken, reason, weight_files
+from shotad.language.lastword import check_both_ways, ending
+from shotad.language.whichmodel import DEFAULT, embedding_folder, embedding_model
+from shotad.progress import Progress
 from shotad.quiet import loading_quiet
-from shotad.weights import manifest, weights, weights_folder
 
 Vectors = npt.NDArray[np.float32]
 """float32[n, d], a unit vector to each text."""
 
-DEFAULT = "minilm"
-"""all-MiniLM-L6-v2 of the manifest, 384 dimensions (Wang et al. 2020; sentence-transformers)."""
 EXTRA = "language"
 """The extra of the package that this room needs."""
 _PURPOSE = "Comparing sentences by meaning"
@@ -39,7 +36,6 @@ _MODULES = "modules.json"
 _OWN = "sentence_transformers."
 _SMALL = 1 << 30
 """Bytes of weights."""
-_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 _WHOLE = "Give a folder or repository with a whole sentence-transformers model, saved as safetensors."
 
 
@@ -74,9 +70,12 @@ def make_embedder(
     for a model that cannot be had or loaded.
     """
     need("sentence_transformers", _PURPOSE, EXTRA)
-    folder, identity = _located(name, revision, progress or NoProgress())
+    folder = embedding_folder(name, revision, progress)
+    identity = Identity(_ENGINE, **embedding_model(name, revision, progress))
     _check(folder)
-    return _Transformer(_loaded(folder, compute or ComputeSettings()), identity, batch)
+    check_both_ways(folder)
+    model = _loaded(folder, compute or ComputeSettings())
+    return _Transformer(model, identity, batch, ending(folder))
 
 
 def check_installed() -> None:
@@ -86,16 +85,19 @@ def check_installed() -> None:
 
 
 class _Transformer:
-    """A loaded model. Its lists are sorted by length and cut into batches, then put back in order."""
+    """A loaded model. Its lists are sorted by length and cut into batches, then put back in order.
 
-    def __init__(self, model: Any, identity: Identity, batch: int) -> None:
-        self._model, self.identity, self._batch = model, identity, batch
+    ``ending`` stands after each text: an end token that its tokenizer leaves out.
+    """
+
+    def __init__(self, model: Any, identity: Identity, batch: int, ending: str = "") -> None:
+        self._model, self.identity, self._batch, self._ending = model, identity, batch, ending
 
     def of(self, texts: Sequence[str], *, prompt: str = "") -> Vectors:
         if not texts:
             return self.of([""])[:0]
         found = self._model.encode(
-            list(texts),
+            [text + self._ending for text in texts],
             prompt=prompt or None,
             batch_size=self._batch,
             convert_to_numpy=True,
@@ -105,22 +107,6 @@ class _Transformer:
         # Here and not in the model, which may count in bfloat16, where a norm is right to 1 % only.
         norms = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
         return np.ascontiguousarray(vectors / norms, np.float32)
-
-
-def _located(name: str, revision: str | None, progress: Progress) -> tuple[Path, Identity]:
-    """The model's folder, and what it is called in records."""
-    if name in manifest():
-        return weights_folder(name, progress), Identity(_ENGINE, name, weights(name).sha256[:16])
-    folder = Path(name).expanduser()
-    if folder.is_dir():
-        return folder, Identity(_ENGINE, folder.resolve().name, _folder_hash(folder))
-    if not _REPOSITORY.fullmatch(name):
-        raise WeightsError(
-            f"There is no embedding model {name!r}.",
-            f"Known: {DEFAULT}, a folder with a sentence-transformers model, or a repository of the hub.",
-        )
-    found = model_folder(name, revision, progress, wanted=WANTED_WITH_WORDS)
-    return found, Identity(_ENGINE, name, found.name[:16])
 
 
 def _check(folder: Path) -> None:
@@ -175,14 +161,3 @@ def _dtype(folder: Path, compute: ComputeSettings, device: Any) -> Any:
     small = sum(path.stat().st_size for path in weight_files(folder)) < _SMALL
     exact = compute.model_copy(update={"precision": "float32"})
     return dtype_of(exact if small and compute.precision == "auto" else compute, device)
-
-
-def _folder_hash(folder: Path) -> str:
-    """16 digits over the files that make the vectors."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        if path.suffix in (".json", ".safetensors", ".txt", ".model") and path.is_file():
-            with path.open("rb") as stream:
-                content = hashlib.file_digest(stream, "sha256").digest()
-            digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + content)
-    return digest.hexdigest()[:16]

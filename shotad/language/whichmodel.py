@@ -6,14 +6,17 @@ As `make_embedder` reads names: of the manifest, of a folder, of a repository of
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 
 from shotad.errors import WeightsError
 from shotad.hub import WANTED_WITH_WORDS, model_folder
-from shotad.language.embeddings import DEFAULT
 from shotad.progress import Progress
 from shotad.weights import manifest, weights, weights_folder
 
+DEFAULT = "minilm"
+"""all-MiniLM-L6-v2 of the manifest, 384 dimensions (Wang et al. 2020; sentence-transformers)."""
+_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 _COUNTED = (".json", ".safetensors", ".txt", ".model")
 
 
@@ -40,7 +43,7 @@ def embedding_folder(name: str, revision: str | None = None, progress: Progress 
     folder = Path(name).expanduser()
     if folder.is_dir():
         return folder
-    if name.count("/") != 1 or name.startswith((".", "~", "/")):
+    if not _REPOSITORY.fullmatch(name):
         raise WeightsError(
             f"There is no embedding model {name!r}.",
             f"Known: {DEFAULT}, a folder with a sentence-transformers model, or a repository of the hub.",
@@ -49,6 +52,7 @@ def embedding_folder(name: str, revision: str | None = None, progress: Progress 
 
 
 def _hash(folder: Path) -> str:
+    """16 digits over the files that make the vectors."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.suffix in _COUNTED and path.is_file():

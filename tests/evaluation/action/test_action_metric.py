@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -25,10 +24,7 @@ from shotad.evaluation.measure.store import Store
 from shotad.types import Interval
 from tests.evaluation.action.parsed import SPACY_MODEL, WordVectors
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("spacy") is None or importlib.util.find_spec(SPACY_MODEL) is None,
-    reason="spaCy or its small model is not installed",
-)
+pytestmark = pytest.mark.slow
 
 ADS: list[tuple[str, tuple[str, ...]]] = [
     ("Ann opens the door and smiles.", ("She opens the door.", "She smiles.")),
@@ -46,7 +42,6 @@ MakeBench = Callable[..., Bench]
 def bench_maker(patch: pytest.MonkeyPatch) -> MakeBench:
     """Makes benches with the real small parser, and vectors without a model."""
     patch.setattr(room, "check_installed", lambda: None)
-    patch.setattr(room, "embedding_folder", lambda *_: Path("none"))
     patch.setattr(room, "make_embedder", lambda *_, **__: WordVectors())
 
     def make(**measures: Any) -> Bench:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 from pathlib import Path
 
 import pytest
@@ -16,10 +15,7 @@ from shotad.evaluation.measure.store import Store
 from shotad.evaluation.measure.texts import parser_of
 from tests.evaluation.action.parsed import SPACY_MODEL
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("spacy") is None or importlib.util.find_spec(SPACY_MODEL) is None,
-    reason="spaCy or its small model is not installed",
-)
+pytestmark = pytest.mark.slow
 
 BENCH = Bench(Config.model_validate({"measures": {"parser": {"model": SPACY_MODEL}}}), Store())
 DATA = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "cmd-ad" / "cmdad_gt_action.csv"

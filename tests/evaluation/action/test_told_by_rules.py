@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterable
 
 import pytest
@@ -138,10 +137,7 @@ def test_paper_leaves_out_all_headings_and_who_is_there() -> None:
     assert set(parses.asked[1:]) == {""}
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("spacy") is None or importlib.util.find_spec(SPACY_MODEL) is None,
-    reason="spaCy or its small model is not installed",
-)
+@pytest.mark.slow
 def test_with_the_real_parser_neighbours_change_nothing() -> None:
     config = Config.model_validate({"measures": {"parser": {"model": SPACY_MODEL}}})
     parses = parser_of(Bench(config, Store()))

@@ -42,7 +42,6 @@ def words(monkeypatch: pytest.MonkeyPatch) -> WordVectors:
     embedder = WordVectors()
     Words.counted, Words.loaded = [], 0
     monkeypatch.setattr(room, "check_installed", lambda: None)
-    monkeypatch.setattr(room, "embedding_folder", lambda *_: Path("none"))
     monkeypatch.setattr(room, "make_embedder", lambda *_, **__: embedder)
     monkeypatch.setattr(room, "Parser", Words)
     monkeypatch.setattr(room, "find_parser", lambda *_: ParserModel("words", "1", "words"))
