@@ -21,6 +21,7 @@ from shotad.describe.shownpeople import character_row
 from shotad.describe.slotplan import SlotPlan
 from shotad.describe.templates import prompt_hash
 from shotad.engines.base import Engine, Identity, Request
+from shotad.plan.slots import word_budget
 from shotad.presence import Presence
 from shotad.script.people import mentions
 from shotad.types import Description
@@ -90,10 +91,15 @@ def _people_known(presence: Presence, told: str) -> list[Any]:
 
 
 def _expected_words(plan: SlotPlan, config: Config) -> int | None:
-    """The length of the examples: by the published rule with the paper's budgets, else by the budget."""
-    if config.slots.budget != "paper":
+    """The length of the examples: by the published rule with the paper's budgets, else by the budget.
+
+    A budget that was given by another time than the slot's (a padded slot of TV-AD has that of its human
+    AD) says the length too.
+    """
+    slot, settings = plan.slot, config.slots
+    if settings.budget != "paper" or slot.max_words != word_budget(slot.interval.duration, settings):
         return None
-    return max(1, round(plan.slot.interval.duration / config.slots.seconds_per_word))
+    return max(1, round(slot.interval.duration / settings.seconds_per_word))
 
 
 def inquiry(asked: Question, engine: Engine, config: Config) -> Inquiry:
