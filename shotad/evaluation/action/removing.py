@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from shotad.describe.english.verbs import BASES, third
-from shotad.evaluation.critic.givennames import HER_NAMES, HIS_NAMES
-from shotad.evaluation.critic.words import (
+from shotad.evaluation.names.givennames import HER_NAMES, HIS_NAMES
+from shotad.evaluation.names.words import (
     ANY_NOUNS,
     GENERIC_NOUNS,
     HE,

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from shotad.describe.english.verbs import third
 from shotad.evaluation.action.removing import UNKNOWN, gender_of
-from shotad.evaluation.critic.words import PERSON_NOUNS
+from shotad.evaluation.names.words import PERSON_NOUNS
 from shotad.language.parsing import Parse
 
 _SUBJECTS = ("nsubj", "nsubjpass", "expl")

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from shotad.evaluation.critic.mentions import Mention
-from shotad.evaluation.critic.tokens import Token, acts
-from shotad.evaluation.critic.words import (
+from shotad.evaluation.names.mentions import Mention
+from shotad.evaluation.names.tokens import Token, acts
+from shotad.evaluation.names.words import (
     AFTER_OBJECT,
     CLAUSE_WORDS,
     DETERMINERS,

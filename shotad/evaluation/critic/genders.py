@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from shotad.evaluation.critic.clauses import Place
-from shotad.evaluation.critic.givennames import HER_NAMES, HIS_NAMES
-from shotad.evaluation.critic.members import Member
-from shotad.evaluation.critic.mentions import Mention
-from shotad.evaluation.critic.words import REFLEXIVES
+from shotad.evaluation.names.givennames import HER_NAMES, HIS_NAMES
+from shotad.evaluation.names.members import Member
+from shotad.evaluation.names.mentions import Mention
+from shotad.evaluation.names.words import REFLEXIVES
 
 Who = tuple[str, int | str]
 """Somebody: ``("cast", 3)``, ``("name", "mike")``, ``("noun", "man")``, ``("someone", 7)``."""

@@ -10,11 +10,11 @@ from shotad.evaluation.critic.document import Document, People
 from shotad.evaluation.critic.focus import PAUSE, Focus
 from shotad.evaluation.critic.genders import leads, learned
 from shotad.evaluation.critic.lines import Line
-from shotad.evaluation.critic.members import Member, members
-from shotad.evaluation.critic.mentions import Mention, book_of, mentions
-from shotad.evaluation.critic.tokens import Token, respelt, tokens_of
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.rows import Json
+from shotad.evaluation.names.members import Member, members
+from shotad.evaluation.names.mentions import Mention, book_of, mentions
+from shotad.evaluation.names.tokens import Token, respelt, tokens_of
 
 _VERSION = 1
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from shotad.evaluation.critic.givennames import GIVEN_NAMES
-from shotad.evaluation.critic.members import TITLES, WORD, Member, key
-from shotad.evaluation.critic.soundalike import alike
-from shotad.evaluation.critic.words import AUXILIARIES, FUNCTION_WORDS, PEOPLE_NOUNS
+from shotad.evaluation.names.givennames import GIVEN_NAMES
+from shotad.evaluation.names.members import TITLES, WORD, Member, key
+from shotad.evaluation.names.soundalike import alike
+from shotad.evaluation.names.words import AUXILIARIES, FUNCTION_WORDS, PEOPLE_NOUNS
 from shotad.script.nameruns import plain
 from shotad.script.namewords import STARTERS
 

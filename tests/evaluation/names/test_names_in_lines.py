@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from shotad.evaluation.critic.document import Document
-from shotad.evaluation.critic.members import key, member
 from shotad.evaluation.critic.plain import resolved
-from shotad.evaluation.critic.soundalike import alike, shortens, sound
+from shotad.evaluation.names.members import key, member
+from shotad.evaluation.names.soundalike import alike, shortens, sound
 
 THRILLER = ("Tony Wendice", "Margot Wendice", "Mark Halliday", "Chief Inspector Hubbard", "The Storyteller")
 FILM = (

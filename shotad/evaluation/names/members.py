@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, takewhile
 
-from shotad.evaluation.critic.words import GENERIC_NOUNS, HER_FORMS, HIS_FORMS, PERSON_NOUNS, listed
+from shotad.evaluation.names.words import GENERIC_NOUNS, HER_FORMS, HIS_FORMS, PERSON_NOUNS, listed
 from shotad.script.namewords import HER_TITLES, HIS_TITLES, NAME_TITLES, PARTICLES, STARTERS
 
 Keys = tuple[str, ...]

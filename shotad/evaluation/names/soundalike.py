@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from shotad.evaluation.critic.givennames import GIVEN_NAMES, HER_NAMES, HIS_NAMES
+from shotad.evaluation.names.givennames import GIVEN_NAMES, HER_NAMES, HIS_NAMES
 
 _SHORT = {
     "andrew": "drew", "anthony": "tony", "antonio": "tony", "catherine": "kate kathy katie cathy",

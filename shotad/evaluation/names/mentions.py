@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from shotad.evaluation.critic.givennames import GIVEN_NAMES, HER_NAMES, HIS_NAMES
-from shotad.evaluation.critic.members import TITLES, Form, Keys, Member
-from shotad.evaluation.critic.tokens import Token, acts
-from shotad.evaluation.critic.words import (
+from shotad.evaluation.names.givennames import GIVEN_NAMES, HER_NAMES, HIS_NAMES
+from shotad.evaluation.names.members import TITLES, Form, Keys, Member
+from shotad.evaluation.names.tokens import Token, acts
+from shotad.evaluation.names.words import (
     AUXILIARIES,
     DETERMINERS,
     FUNCTION_WORDS,
