@@ -37,18 +37,28 @@ def measure(
 ) -> Measured:
     """Score ``corpus`` by the metrics of these names; ``done`` is told each result as it comes.
 
-    A metric that was named and cannot run is an error before anything is scored; of ``all``, one that cannot
-    is left out with its reason. ``shard``: the films of that part alone are scored, with words'
-    frequencies and neighbours of the whole.
+    A metric that was named and cannot run, or a judge that was, is an error before anything is scored; of
+    ``all``, one that cannot is left out with its reason, also where that comes to light at work. ``shard``:
+    the films of that part alone are scored, with words' frequencies and neighbours of the whole. Raises
+    EvaluationError where no metric is named, and where none of ``all`` can be counted.
     """
-    metrics, left_out = _metrics(names, corpus, bench)
+    ready, left_out = _ready(names, corpus, bench)
     places = shard_places(corpus, shard)
     if bench.settings.missing == "skip":
         places = [place for place in places if corpus.items[place].prediction is not None]
     results = []
-    for metric in metrics:
-        results.append(score(metric, corpus, bench, places))
+    for asked, metric in ready:
+        try:
+            results.append(score(metric, corpus, bench, places))
+        except ShotadError as error:
+            if asked.by_name:
+                raise
+            left_out.append((asked.name, str(error)))
+            continue
         done(results[-1])
+    if not results:
+        told = " ".join(f"{name}: {reason}" for name, reason in left_out)
+        raise EvaluationError(f"Nothing could be measured. {told}")
     return Measured(tuple(results), tuple(places), tuple(left_out))
 
 
@@ -65,38 +75,61 @@ def shard_places(corpus: Corpus, shard: Shard) -> list[int]:
     return sorted(loads[shard.number - 1])
 
 
-def _metrics(
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A metric that is wanted: by its own name or as one of ``all``; ``judged`` by a judge that was named."""
+
+    name: str
+    by_name: bool
+    judged: bool
+
+
+def _ready(
     names: Sequence[str], corpus: Corpus, bench: Bench
-) -> tuple[list[Metric], list[tuple[str, str]]]:
-    metrics, left_out = [], []
-    for name, wanted in _names(names, bench):
-        reason = _without(name, corpus, bench)
+) -> tuple[list[tuple[_Asked, Metric]], list[tuple[str, str]]]:
+    """The metrics that can run, and those that cannot, with the reason."""
+    ready, left_out = [], []
+    for asked in _asked(names, bench):
+        reason = _without(asked.name, corpus, bench)
         if reason is None:
             try:
-                metrics.append(make_metric(name, bench))
+                metric = make_metric(asked.name, bench)
+                # Models are found, or fetched, before the first metric is counted: an hour later is too late.
+                _ = metric.identity
+                ready.append((asked, metric))
                 continue
             except ShotadError as error:
-                if wanted:
+                if asked.by_name or asked.judged:
                     raise
                 reason = str(error)
-        elif wanted:
-            raise EvaluationError(f"{name} cannot be measured: {reason}")
-        left_out.append((name, reason))
-    return metrics, left_out
+        elif asked.by_name:
+            raise EvaluationError(f"{asked.name} cannot be measured: {reason}")
+        left_out.append((asked.name, reason))
+    return ready, left_out
 
 
-def _names(names: Sequence[str], bench: Bench) -> Iterator[tuple[str, bool]]:
-    """Each metric once, with whether it was asked for by its own name; judges once for each engine."""
+def _asked(names: Sequence[str], bench: Bench) -> Iterator[_Asked]:
+    """Each metric once; those by a judge once for each. Capitals in a metric's name do not matter."""
     from shotad.evaluation.judges.names import judge_names
 
-    seen = set()
-    for name in names:
+    if not names:
+        raise EvaluationError("No metric is named.", "Name some, or all.")
+    plain = [_small(name) for name in names]
+    seen: set[str] = set()
+    for name in plain:
         for one in METRICS if name == ALL else (name,):
-            judged = one in ENGINE_METRICS and bench.settings.judge.engines
+            if name == ALL and one in plain:
+                continue
+            judged = one in ENGINE_METRICS and bool(bench.settings.judge.engines)
             for full in judge_names(one, bench.settings.judge) if judged else (one,):
-                if full not in seen and not (one in names and name == ALL):
+                if full not in seen:
                     seen.add(full)
-                    yield full, name != ALL
+                    yield _Asked(full, name != ALL, judged)
+
+
+def _small(name: str) -> str:
+    metric, at, judge = name.partition("@")
+    return f"{metric.lower()}{at}{judge}"
 
 
 def _without(name: str, corpus: Corpus, bench: Bench) -> str | None:
@@ -108,6 +141,6 @@ def _without(name: str, corpus: Corpus, bench: Bench) -> str | None:
         return "The predictions hold no descriptions of Stage I."
     if plain in ("action", "action-description", "llm-action") and not any(i.actions for i in corpus.items):
         return "No actions of the human AD are known. Make them: shotad evaluate actions."
-    if plain in ("critic", "names-kept") and not corpus.casts:
-        return "No cast lists are known. Name a file: --casts FILE."
+    if plain in ("critic", "names-kept") and not any(corpus.casts.get(item.film) for item in corpus.items):
+        return "No cast lists of these films are known. Name a file: --casts FILE."
     return None
