@@ -26,4 +26,4 @@ _KINDS = {
 
 @click.group(name="evaluate", cls=LazyGroup, table=_KINDS)
 def command() -> None:
-    """Measure how good the parts are, against labels that people made."""
+    """Measure AD and the parts that make it, against what people made."""
