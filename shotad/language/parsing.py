@@ -64,13 +64,16 @@ class Parse:
     def subtree(self, place: int) -> Iterator[int]:
         """The places of a token and of all that hangs on it: what hangs on it from the left, itself, what
         hangs on it from the right (the order of the text, but where branches cross)."""
-        after = [child for child in self.children[place] if child > place]
-        for child in self.children[place]:
-            if child < place:
-                yield from self.subtree(child)
-        yield place
-        for child in after:
-            yield from self.subtree(child)
+        waiting = [(place, False)]
+        while waiting:
+            here, told = waiting.pop()
+            if told:
+                yield here
+                continue
+            below = self.children[here]
+            waiting += [(child, False) for child in reversed(below) if child > here]
+            waiting.append((here, True))
+            waiting += [(child, False) for child in reversed(below) if child < here]
 
     def sentences(self) -> Iterator[range]:
         """The places of each sentence."""

@@ -148,17 +148,9 @@ class Critic:
 
 
 def _films(corpus: Corpus, places: Sequence[int]) -> list[list[int]]:
-    """The films of these places, each with all its places in order of time; equal times in order of id."""
+    """The films of these places, each with all its places in order of time."""
     wanted = {corpus.items[place].film for place in places}
-    return [
-        sorted(film, key=lambda place: _order(corpus.items[place]))
-        for name, film in corpus.films().items()
-        if name in wanted
-    ]
-
-
-def _order(item: Item) -> tuple[float, float, str]:
-    return item.interval.start, item.interval.end, item.id
+    return [film for name, film in corpus.films().items() if name in wanted]
 
 
 def _row(item: Item, wanted: People, said: People, has_cast: bool, everywhere: bool) -> Row:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from shotad.evaluation.datasets.tables import decoded, read_table
 
 _NOTHING = ("nan", "NaN", "None", "null", "<NA>")
 """What other programs write into a cell for nothing."""
+_HALVES = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,7 @@ def _json_records(path: Path, data: bytes, *, whole: bool) -> Records:
 
 def _of_list(path: Path, text: str) -> Iterator[RecordRow]:
     try:
-        tree = json.loads(text)
+        tree = _json(text)
     except json.JSONDecodeError as error:
         raise DatasetError(f"{path}, line {error.lineno}, is no JSON: {error.msg}.") from None
     for place, record in enumerate(tree, 1):
@@ -152,7 +154,7 @@ def _of_lines(path: Path, text: str, findings: list[Finding]) -> Iterator[Record
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
+            record = _json(line)
         except json.JSONDecodeError as error:
             if number == len(lines):
                 what = "the last line is not whole, as if its program had been stopped; it is left out."
@@ -162,6 +164,16 @@ def _of_lines(path: Path, text: str, findings: list[Finding]) -> Iterator[Record
                 f"{path}, line {number}, is no JSON: {error.msg}.", "Each line is one object: {…}."
             ) from None
         yield RecordRow(number, _values(path, number, record))
+
+
+def _json(text: str) -> Any:
+    """What JSON says. Half a pair (``\\ud83d`` alone, where a program cut a text), which is no character and
+    cannot be written anywhere, becomes U+FFFD."""
+    value = json.loads(text)
+    if _HALVES.search(text):
+        written = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")
+        value = json.loads(written.decode("utf-16", "replace"))
+    return value
 
 
 def _values(path: Path, line: int, record: Any) -> dict[str, Any]:

@@ -56,10 +56,15 @@ class Corpus:
     dataset: str = ""
 
     def films(self) -> dict[str, list[int]]:
-        """The places in ``items`` of each film's ADs, in order of time (then of place)."""
+        """The places in ``items`` of each film's ADs, in order of time, those at the same time in order of
+        their ids (numbers by size): whatever the order of the items is."""
         found: dict[str, list[int]] = {}
         for place, item in enumerate(self.items):
             found.setdefault(item.film, []).append(place)
         for places in found.values():
-            places.sort(key=lambda p: (self.items[p].interval.start, self.items[p].interval.end, p))
+            places.sort(key=lambda place: _when(self.items[place]))
         return found
+
+
+def _when(item: Item) -> tuple[float, float, int, str]:
+    return item.interval.start, item.interval.end, len(item.id), item.id

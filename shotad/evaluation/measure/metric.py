@@ -44,7 +44,7 @@ class Metric(Protocol):
 
     def keys(self, corpus: Corpus, places: Sequence[int]) -> list[Json]:
         """For each place in ``corpus.items`` all of the corpus that its row depends on, as JSON: rows with
-        the same identity, basis and key are the same row, whatever their ids."""
+        the same identity, basis, key and `Item.failure` are the same row, whatever their ids."""
         ...
 
     def basis(self, corpus: Corpus) -> str:

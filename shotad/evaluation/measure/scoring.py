@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.items import Corpus, Item
+from shotad.evaluation.measure.items import Corpus
 from shotad.evaluation.measure.metric import Metric
 from shotad.evaluation.measure.rows import Result, Row
 from shotad.progress import reported
@@ -24,19 +24,21 @@ def score(metric: Metric, corpus: Corpus, bench: Bench, places: Sequence[int] | 
     """What ``metric`` says of the items at ``places`` (None: of all), in that order.
 
     Rows that are equal by the metric's identity, basis and keys are counted once, and kept in the store; rows
-    of a failure are not kept, so that it is tried again next time.
+    of a judge's failure are not kept, so that it is tried again next time.
     """
     wanted = list(range(len(corpus.items))) if places is None else list(places)
     began = time.perf_counter()
     basis = metric.basis(corpus)
     space = f"rows/{metric.name}/{key_of(metric.identity, basis)}"
-    keys = [key_of(key) for key in metric.keys(corpus, wanted)]
+    keys = row_keys(metric, corpus, wanted)
     kept = {key: _row(value) for key, value in bench.store.get(space, keys).items()}
     known = set(kept)
     first = {key: place for place, key in reversed(list(zip(wanted, keys, strict=True))) if key not in kept}
     order = [place for place, key in zip(wanted, keys, strict=True) if first.get(key) == place]
     _count(metric, corpus, bench, order, dict(zip(wanted, keys, strict=True)), kept, space)
-    rows = tuple(_of(corpus.items[place], kept[key]) for place, key in zip(wanted, keys, strict=True))
+    rows = tuple(
+        replace(kept[key], id=corpus.items[place].id) for place, key in zip(wanted, keys, strict=True)
+    )
     return Result(
         metric.name,
         metric.title,
@@ -51,6 +53,13 @@ def score(metric: Metric, corpus: Corpus, bench: Bench, places: Sequence[int] | 
         comparable=metric.comparable,
         higher_is_better=getattr(metric, "higher_is_better", True),
     )
+
+
+def row_keys(metric: Metric, corpus: Corpus, places: Sequence[int]) -> list[str]:
+    """For each place the key of its row: that of the metric, and why nothing was predicted, which the row
+    says."""
+    keys = metric.keys(corpus, places)
+    return [key_of(key, corpus.items[place].failure) for key, place in zip(keys, places, strict=True)]
 
 
 def _count(
@@ -70,7 +79,7 @@ def _count(
         try:
             for place, row in zip(order, metric.rows(corpus, order), strict=True):
                 kept[keys[place]] = row
-                if not row.failure or _is_the_systems(row, corpus.items[place]):
+                if not row.failure.startswith(JUDGE_FAILED):
                     waiting.append((keys[place], json.dumps(asdict(row)).encode()))
                 if len(waiting) >= _GROUP:
                     bench.store.put(space, waiting)
@@ -78,18 +87,6 @@ def _count(
                 task.advance(1)
         finally:
             bench.store.put(space, waiting)
-
-
-def _is_the_systems(row: Row, item: Item) -> bool:
-    """Whether a failure is the prediction's own, and stays one; a judge's is tried again."""
-    return item.prediction is None and not row.failure.startswith(JUDGE_FAILED)
-
-
-def _of(item: Item, row: Row) -> Row:
-    """An equal row as this item's: its id, and its own reason where it has no prediction."""
-    own = item.prediction is None and not row.failure.startswith(JUDGE_FAILED)
-    failure = item.failure or row.failure if own else row.failure
-    return replace(row, id=item.id, failure=failure)
 
 
 def _row(value: bytes) -> Row:

@@ -76,9 +76,10 @@ def bench() -> Bench:
 
 @pytest.fixture
 def coco(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A package pycocoevalcap of empty files, and a Java of 11."""
+    """A package pycocoevalcap of empty files, which goes before an installed one, and a Java of 11."""
     package = tmp_path / "site" / "pycocoevalcap"
     for path in (
+        "__init__.py",
         "meteor/meteor-1.5.jar",
         "meteor/data/paraphrase-en.gz",
         "spice/spice-1.0.jar",

@@ -1,0 +1,15 @@
+"""One set of stand-ins for all tests of this room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.evaluation.every.allmetrics import MakeBench, benches
+
+
+@pytest.fixture(scope="module")
+def make_bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakeBench]:
+    with benches(tmp_path_factory.mktemp("coco")) as make:
+        yield make
