@@ -18,11 +18,16 @@ LIBRARIES = ("av", "opencv-python", "scenedetect", "onnxruntime", "ai-edge-liter
 EXTRAS = {
     "decord": "decord, the second reader of film",
     "torch": "torch, for local models",
-    "transformers": "transformers, for DINOv2 and local engines",
+    "transformers": "transformers, for DINOv2, local engines and Recall@k/N",
     "openai": "openai, for engines through a server",
-    "sentence_transformers": "sentence-transformers, for choosing lines along the film",
+    "sentence_transformers": "sentence-transformers, for choosing lines and for comparing by meaning",
     "bitsandbytes": "bitsandbytes, for local models in fewer bits",
     "timm": "timm, a second way to DINOv2",
+    "spacy": "spaCy, for the action score",
+    "scipy": "scipy, for agreement with people and between them",
+    "matplotlib": "matplotlib, for the plots of evaluation",
+    "pycocoevalcap": "pycocoevalcap, for METEOR and SPICE (with Java)",
+    "fastcoref": "fastcoref, for CRITIC's coreference model",
 }
 DECODERS = ("h264", "hevc", "av1", "vp9", "mpeg2video", "prores", "ac3", "dca", "aac")
 

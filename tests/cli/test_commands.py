@@ -126,6 +126,10 @@ def test_check_refuses_what_is_broken(shotad: Shotad, tmp_path: Path) -> None:
 def test_doctor_and_models_answer(shotad: Shotad) -> None:
     checks = json.loads(shotad("doctor", "--json").out)
     assert {"Python", "GPU", "Film formats", "Endpoint"} <= {check["topic"] for check in checks}
+    extras = {check["topic"].removeprefix("extra "): check["finding"] for check in checks}
+    wanted = {"spacy": "action score", "scipy": "agreement", "matplotlib": "plots"}
+    wanted |= {"pycocoevalcap": "METEOR and SPICE", "fastcoref": "coreference"}
+    assert {name for name, purpose in wanted.items() if purpose not in extras.get(name, "")} == set()
     names = [row["name"] for row in json.loads(shotad("models", "list", "--json").out)]
     assert "silero-vad" in names
 
