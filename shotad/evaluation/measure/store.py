@@ -57,8 +57,7 @@ class Store:
             chunk = wanted[first : first + _CHUNK]
             marks = ",".join("?" * len(chunk))
             sql = f"SELECT key, value FROM kept WHERE space = ? AND key IN ({marks})"
-            with closing(self._base.execute(sql, (space, *chunk))) as rows:
-                found.update(rows)
+            found.update(self._rows(sql, (space, *chunk)))
         return found
 
     def put(self, space: str, values: Mapping[str, bytes] | Iterable[tuple[str, bytes]]) -> None:
@@ -66,8 +65,13 @@ class Store:
         pairs = values.items() if isinstance(values, Mapping) else values
         rows = [(space, key, value) for key, value in pairs]
         try:
-            with self._base:
-                self._base.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?, ?)", rows)
+            try:
+                self._write(rows)
+            except sqlite3.OperationalError:
+                raise
+            except sqlite3.DatabaseError:
+                self._begin_anew()
+                self._write(rows)
         except sqlite3.Error as error:
             raise EvaluationError(
                 f"{self._path} cannot be written: {error}.",
@@ -75,6 +79,30 @@ class Store:
             ) from None
         if self._forget:
             self._known.update(f"{space}\0{key}" for _, key, _ in rows)
+
+    def _write(self, rows: Sequence[tuple[str, str, bytes]]) -> None:
+        with self._base:
+            self._base.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?, ?)", rows)
+
+    def _rows(self, sql: str, words: Sequence[str]) -> list[tuple[str, bytes]]:
+        """What is found; nothing in a file that turns out to be damaged."""
+        try:
+            with closing(self._base.execute(sql, words)) as rows:
+                return rows.fetchall()
+        except sqlite3.OperationalError as error:
+            raise EvaluationError(
+                f"{self._path} cannot be read: {error}.", "Name another by --cache."
+            ) from None
+        except sqlite3.DatabaseError:
+            self._begin_anew()
+            return []
+
+    def _begin_anew(self) -> None:
+        """Set a damaged file aside, with what SQLite keeps beside it."""
+        self._base.close()
+        if self._path is not None:
+            _set_aside(self._path)
+        self._base = _opened(self._path)
 
 
 def kept_file() -> Path:
@@ -97,12 +125,19 @@ def _opened(path: Path | None) -> sqlite3.Connection:
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError):
                 raise
-            path.replace(path.with_name(path.name + ".damaged"))
+            _set_aside(path)
             return _table(path)
     except (OSError, sqlite3.Error) as error:
         raise EvaluationError(
             f"{path} cannot keep what is computed: {error}.", "Name another file by --cache."
         ) from None
+
+
+def _set_aside(path: Path) -> None:
+    """Rename a damaged file; its log belongs to it and would damage the next."""
+    for part in ("-wal", "-shm"):
+        path.with_name(path.name + part).unlink(missing_ok=True)
+    path.replace(path.with_name(path.name + ".damaged"))
 
 
 def _table(path: Path | str) -> sqlite3.Connection:

@@ -56,6 +56,26 @@ def test_a_damaged_file_is_set_aside(tmp_path: Path) -> None:
     assert (tmp_path / "kept.sqlite.damaged").exists()
 
 
+def test_a_file_whose_damage_shows_only_at_work_is_set_aside(tmp_path: Path) -> None:
+    path = tmp_path / "kept.sqlite"
+    with Store(path) as store:
+        store.put("a", {f"{k:05d}": b"x" * 500 for k in range(2000)})
+    whole = path.read_bytes()
+    broken = bytearray(whole)
+    for page in range(2 * 4096, len(whole), 4096):
+        broken[page : page + 100] = b"\xa5" * 100
+    for act in ("get", "put"):
+        path.write_bytes(broken)
+        with Store(path) as store:
+            if act == "get":
+                assert store.get("a", [f"{k:05d}" for k in range(2000)]) == {}
+            store.put("a", {"00007": b"new"})
+            assert store.get("a", ["00007"]) == {"00007": b"new"}
+        with Store(path) as store:
+            assert store.get("a", ["00007", "00008"]) == {"00007": b"new"}
+        assert (tmp_path / "kept.sqlite.damaged").read_bytes()[: len(whole)] == bytes(broken)
+
+
 def test_a_place_where_nothing_can_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(EvaluationError, match="cannot keep what is computed.*--cache"):
