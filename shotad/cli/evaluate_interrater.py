@@ -80,7 +80,7 @@ def command(
 
 def _thresholds(text: str) -> list[float]:
     try:
-        return [float(part) for part in text.split(",") if part.strip()]
+        return [float(part) for part in text.split(",")]
     except ValueError:
         raise UsageError(f"--tiou {text} holds no numbers.", "Write 0.8 or 0.5,0.8.") from None
 

@@ -32,6 +32,7 @@ def test_the_table_and_the_papers(shotad: Shotad, files: tuple[Path, Path]) -> N
     said = shotad("evaluate", "agreement", report, "--scores", scores, "--draws", 50)
     assert said.code == 0, said.err
     assert "Test system against human scores of 40 ADs." in said.out
+    assert "Scores stand in the columns ann, ben, and are averaged." in said.out
     (line,) = [line for line in said.out.splitlines() if line.startswith("ACTION")]
     assert line.split()[1] == "40"
     assert line.split()[2] == "1.000"

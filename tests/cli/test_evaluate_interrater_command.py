@@ -76,6 +76,8 @@ def test_the_rate_changes_where_lines_end(rated: Shotad) -> None:
 
 def test_what_cannot_be_meant(rated: Shotad, shotad: Shotad, tmp_path: Path) -> None:
     assert rated("--tiou", "high").code == 2
+    nothing = rated("--tiou", "")
+    assert (nothing.code, "holds no numbers" in nothing.err) == (2, True)
     said = rated("--tiou", "1.5")
     assert said.code == 1
     assert "1.5 is no tIoU" in said.err

@@ -51,6 +51,7 @@ class AgreementReport:
     metrics: tuple[MetricAgreement, ...]
     people: tuple[MetricAgreement, ...]
     scored: int
+    columns: tuple[str, ...]
     unknown: tuple[str, ...]
     empty: int
     ignored: tuple[str, ...]
@@ -69,7 +70,11 @@ class AgreementReport:
         )
 
     def _opening(self) -> list[str]:
-        lines = [f"{self.system} against human scores of {count(self.scored, 'AD')}."]
+        lines = [
+            f"{self.system} against human scores of {count(self.scored, 'AD')}.",
+            f"Scores stand in {'the column' if len(self.columns) == 1 else 'the columns'} "
+            f"{', '.join(self.columns)}{', and are averaged' if len(self.columns) > 1 else ''}.",
+        ]
         if self.unknown:
             shown = ", ".join(self.unknown[:10]) + (", …" if len(self.unknown) > 10 else "")
             lines.append(f"{count(len(self.unknown), 'scored AD')} not in the report: {shown}.")
@@ -89,6 +94,7 @@ class AgreementReport:
                 "not_in_the_report": len(self.unknown),
                 "empty": self.empty,
             },
+            "columns": list(self.columns),
             "not_in_the_report": list(self.unknown),
             "bootstrap": {
                 "draws": self.settings.draws,
@@ -132,6 +138,7 @@ def agreement(
         tuple(metrics),
         _people(scores, films, settings, seed),
         len(scores.scores),
+        scores.columns,
         unknown,
         scores.empty,
         scores.ignored,

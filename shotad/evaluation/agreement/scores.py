@@ -17,11 +17,19 @@ from pathlib import Path
 from typing import Any
 
 from shotad.errors import EvaluationError
+from shotad.evaluation.measure.metric import METRICS
 
 ID_COLUMNS = ("id", "anno_idx", "tvad_index")
 ACTION = "action"
 SCORE = "score"
 SCORES = "scores"
+
+_NOBODYS = {
+    *METRICS,
+    *("start", "end", "scaled_start", "scaled_end", "film", "movie", "imdbid", "title", "clip"),
+    *("cmd_clip_idx", "scale", "effective_scale", "threaded", "line", "index", "unnamed: 0", ""),
+}
+"""Columns of numbers that no annotator gave: those of the datasets' tables, and of ``items.csv``."""
 
 _HINT = "Columns: id, score; or id and one for each annotator; with action where an AD has several lines."
 
@@ -30,7 +38,8 @@ _HINT = "Columns: id, score; or id and one for each annotator; with action where
 class HumanScores:
     """Scores of ADs by id. ``by_annotator`` has each annotator's own, where there is more than one.
 
-    ``lines`` were read, ``empty`` of them hold no score; ``ignored`` columns are not of numbers.
+    ``columns`` hold the scores, and were averaged. ``lines`` were read, ``empty`` of them hold no score;
+    ``ignored`` columns are not of people's numbers.
     """
 
     scores: Mapping[str, float]
@@ -38,6 +47,7 @@ class HumanScores:
     lines: int
     empty: int = 0
     ignored: tuple[str, ...] = ()
+    columns: tuple[str, ...] = (SCORE,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +136,7 @@ def _annotators(lines: list[_Line], name: str) -> tuple[list[str], tuple[str, ..
     if SCORE in columns:
         return [SCORE], ()
     wrong = {key for line in lines for key, cell in line.cells.items() if not _is_score(cell)}
+    wrong |= {key for key in columns if key.strip().lower().partition("@")[0] in _NOBODYS}
     names = [key for key in columns if key not in wrong and any(_told(line.cells.get(key)) for line in lines)]
     if not names:
         raise EvaluationError(f"{name} has no column of scores.", _HINT)
@@ -170,6 +181,7 @@ def _averaged(lines: list[_Line], names: list[str], ignored: tuple[str, ...]) ->
         len(lines),
         empty,
         ignored,
+        tuple(names),
     )
 
 

@@ -47,6 +47,20 @@ def test_columns_that_hold_words_are_told_and_left_alone(tmp_path: Path) -> None
     assert found.scores == {"1": 2.0, "2": 2.0}
 
 
+def test_numbers_that_no_annotator_gave_are_not_averaged(tmp_path: Path) -> None:
+    """Such as those of ``items.csv``, to which people add columns of their own."""
+    (tmp_path / "s.csv").write_text(
+        "id,start,end,cider,llm-ad-eval@openai:gpt-4o,ann,ben\n1,4.5,6,26.3,2,3,5\n2,8,9.5,0,1,1,1\n"
+    )
+    found = read_scores(tmp_path / "s.csv")
+    assert found.scores == {"1": 4.0, "2": 1.0}
+    assert found.columns == ("ann", "ben")
+    assert found.ignored == ("start", "end", "cider", "llm-ad-eval@openai:gpt-4o")
+    (tmp_path / "s.csv").write_text("id,text,start,end\n1,Ann runs.,4.5,6\n")
+    with pytest.raises(EvaluationError, match="no column of scores"):
+        read_scores(tmp_path / "s.csv")
+
+
 def test_a_column_called_score_stands_alone(tmp_path: Path) -> None:
     assert read(tmp_path, "id,year,score\n1,1999,3\n").scores == {"1": 3.0}
 
