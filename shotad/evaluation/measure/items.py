@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from shotad.types import Interval
@@ -46,6 +47,7 @@ class Item:
 @dataclass(frozen=True, slots=True)
 class Corpus:
     """All items of one evaluation, in the order of the films and of their time, and who is in the films.
+    No two items have one id.
 
     ``items`` is the whole dataset also where only a shard of it is scored: frequencies of words and windows
     of neighbours are those of the whole. ``casts`` has the characters' names of each film, by `Item.film`.
@@ -54,6 +56,12 @@ class Corpus:
     items: tuple[Item, ...]
     casts: dict[str, tuple[str, ...]] = field(default_factory=dict)
     dataset: str = ""
+
+    def __post_init__(self) -> None:
+        counts = Counter(item.id for item in self.items)
+        if len(counts) < len(self.items):
+            name, times = counts.most_common(1)[0]
+            raise ValueError(f"{times} items of the corpus have the id {name!r}")
 
     def films(self) -> dict[str, list[int]]:
         """The places in ``items`` of each film's ADs, in order of time, those at the same time in order of

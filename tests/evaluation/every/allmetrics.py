@@ -154,10 +154,10 @@ class Overlap:
     place: EncoderPlace = EncoderPlace(Path(), Identity("words", "words"), 1)  # noqa: RUF009
 
     def of(self, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], float]:
-        return {pair: _overlap(*pair) for pair in pairs}
+        return {pair: overlap(*pair) for pair in pairs}
 
 
-def _overlap(one: str, other: str) -> float:
+def overlap(one: str, other: str) -> float:
     ours, theirs = (Counter(re.findall(r"\w+", text.lower())) for text in (one, other))
     size = ours.total() + theirs.total()
     return 2 * (ours & theirs).total() / size if size else 0.0

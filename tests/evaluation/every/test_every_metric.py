@@ -521,6 +521,12 @@ def test_equal_texts_in_a_film(name: str, make_bench: MakeBench) -> None:
     assert len(result.rows) == len(corpus.items)
 
 
+def test_equal_ids_are_refused() -> None:
+    items = human().items
+    with pytest.raises(ValueError, match="2 items of the corpus have the id 'alpha-0'"):
+        Corpus((*items, items[0]))
+
+
 def test_judges_are_those_that_are_named(name: str, make_bench: MakeBench) -> None:
     result = scored(name, mixed(), make_bench())
     assert ("judge" in result.identity) == (name in ENGINE_METRICS)
