@@ -24,7 +24,7 @@ from shotad.plan.context import context_shots
 from shotad.plan.moments import ShotMoments, moments_of, published_moments_of
 from shotad.plan.sampling import plan_frames
 from shotad.prepare import Bench, Given, Prepared, prepare
-from shotad.progress import reported
+from shotad.progress import Progress, reported
 from shotad.types import ContextShot, Grammar, Interval, Seconds, Slot
 from shotad.weights import weights_file
 from shotad.workfolder import WorkFolder, key_of
@@ -54,20 +54,37 @@ class _Sketch:
     context: tuple[ContextShot, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class GrammarReaders:
+    """Who reads the film's grammar, and what had to be left out; of use for any number of films.
+
+    Models that they have loaded stay loaded as long as they are held.
+    """
+
+    readers: Readers
+    warnings: tuple[str, ...] = ()
+
+
 def understand(
-    prepared: Prepared, bench: Bench, density: float = 0.0, *, run: WorkFolder | None = None
+    prepared: Prepared,
+    bench: Bench,
+    density: float = 0.0,
+    *,
+    run: WorkFolder | None = None,
+    readers: GrammarReaders | None = None,
 ) -> Understood:
     """What is to be shown and asked for each slot of the part that is to be described.
 
     ``density`` is the number of frames a second of the slot that the engine wants at least; ``run`` as in
-    `shotad.casting.recognise.recognise`.
+    `shotad.casting.recognise.recognise`. ``readers`` None: they are made for this film, and let go.
     """
     stamps, rate = bench.frames.stamps(prepared.end), prepared.info.frame_rate or FALLBACK_RATE
     sketches = [
         _sketch(slot, prepared, bench.config, density, (stamps, rate))
         for slot in wanted(prepared.slots, bench.given)
     ]
-    understood = _with_grammar(sketches, bench, (stamps, rate))
+    given = readers or make_readers(bench.config, bench.progress)
+    understood = _with_grammar(sketches, bench, (stamps, rate), given)
     known = recognise(understood.plans, prepared, bench, run)
     return Understood(known.plans, (*understood.warnings, *known.warnings), known.shots)
 
@@ -92,9 +109,10 @@ def _sketch(slot: Slot, prepared: Prepared, config: Config, density: float, cloc
     return _Sketch(SlotPlan(slot, shown_shots(context, frames), frames, Grammar(), spoken), tuple(context))
 
 
-def _with_grammar(sketches: Sequence[_Sketch], bench: Bench, clock: Clock) -> Understood:
-    config = bench.config
-    readers, warnings = _readers(bench)
+def _with_grammar(
+    sketches: Sequence[_Sketch], bench: Bench, clock: Clock, given: GrammarReaders
+) -> Understood:
+    config, readers = bench.config, given.readers
     clips = [_looks(sketch, config, clock) for sketch in sketches]
     book = _read(clips, readers, bench)
     plans = []
@@ -102,7 +120,7 @@ def _with_grammar(sketches: Sequence[_Sketch], bench: Bench, clock: Clock) -> Un
         numbers = {piece.shot.index: n for n, piece in enumerate(sketch.plan.shots)}
         grammar = grammar_of(book, clip, numbers, threshold_of(readers, config.threads), config.scale.value)
         plans.append(replace(sketch.plan, grammar=grammar))
-    return Understood(tuple(plans), warnings)
+    return Understood(tuple(plans), given.warnings)
 
 
 def study(bench: Bench) -> Understood:
@@ -114,19 +132,26 @@ def study(bench: Bench) -> Understood:
 def get_ready(bench: Bench) -> None:
     """Refuse settings that cannot be meant and fetch what is wanted, before any work goes into the film.
 
+    Raises CastError, and what `check_readers` raises.
+    """
+    check_cast(bench)
+    check_readers(bench.config, bench.progress)
+
+
+def check_readers(config: Config, progress: Progress) -> None:
+    """`get_ready` for what reads the film's grammar: nothing is read from the weights.
+
     Raises ConfigError, WeightsError, and ShotadError where an extra is not installed.
     """
-    config = bench.config
-    check_cast(bench)
     if config.threads.match == "whole" and config.threads.threshold is None:
         raise ConfigError(
             "threads.match = whole has no usual threshold, and threads.threshold is not set.",
             "Set it; shotad evaluate threads --match whole finds the best for labels of yours.",
         )
-    make_feature_maker(config.threads, config.compute, bench.progress)
+    make_feature_maker(config.threads, config.compute, progress)
     try:
         for name in scale_weights(config.scale):
-            weights_file(name, bench.progress)
+            weights_file(name, progress)
     except WeightsError:
         if not _ours_to_choose(config):
             raise
@@ -137,18 +162,21 @@ def _ours_to_choose(config: Config) -> bool:
     return config.scale.method == "auto" and config.scale.checkpoint is None
 
 
-def _readers(bench: Bench) -> tuple[Readers, tuple[str, ...]]:
-    """Who reads threads and scales. Where the choice is ours, scales that cannot be read are left out."""
-    config, scales = bench.config, None
+def make_readers(config: Config, progress: Progress) -> GrammarReaders:
+    """Who reads threads and scales. Where the choice is ours, scales that cannot be read are left out.
+
+    Raises what `check_readers` raises.
+    """
+    scales = None
     warnings: tuple[str, ...] = ()
     try:
-        scales = make_scale_reader(config.scale, config.compute, config.observer, bench.progress)
+        scales = make_scale_reader(config.scale, config.compute, config.observer, progress)
     except WeightsError as error:
         if not _ours_to_choose(config):
             raise
         warnings = (f"Shot scales were not read, so Stage I asks as for medium shots. {error}",)
-    maker = make_feature_maker(config.threads, config.compute, bench.progress)
-    return Readers(maker, scales), warnings
+    maker = make_feature_maker(config.threads, config.compute, progress)
+    return GrammarReaders(Readers(maker, scales), warnings)
 
 
 def _looks(sketch: _Sketch, config: Config, clock: Clock) -> list[Look]:

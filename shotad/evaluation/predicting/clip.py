@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from shotad.casting.recognise import check_cast
 from shotad.config import Config
 from shotad.describe.usage import Used, used
 from shotad.evaluation.datasets.ads import Ad
@@ -20,7 +21,7 @@ from shotad.records import description_of
 from shotad.script.cue import Cue, CueStatus
 from shotad.tracking import write_track
 from shotad.types import Slot
-from shotad.understand import get_ready, understand
+from shotad.understand import GrammarReaders, understand
 from shotad.workfolder import WorkFolder
 from shotad.writing import Engines, write
 
@@ -29,10 +30,14 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What describes a clip. ``scripts``: whether its track is written too, for people to look at."""
+    """What describes a clip: the same for all clips of a run, so that no model is loaded for each.
+
+    ``scripts``: whether its track is written too, for people to look at.
+    """
 
     config: Config
     engines: Engines
+    readers: GrammarReaders
     progress: Progress
     scripts: bool = False
 
@@ -54,9 +59,10 @@ def describe_clip(asked: Asked, film: Film, folder: WorkFolder, means: Means) ->
         return Described(_lines(asked, {}, film))
     config, engines = means.config, means.engines
     bench = Bench.of(film, folder, config, asked.given(folder, ads), means.progress)
-    get_ready(bench)
+    check_cast(bench)
     prepared = _with_budgets(prepare(bench), ads, config)
-    understood = understand(prepared, bench, engines.looks.abilities.frames_per_second)
+    density = engines.looks.abilities.frames_per_second
+    understood = understand(prepared, bench, density, readers=means.readers)
     written = write(understood.plans, prepared, bench, engines)
     if means.scripts:
         write_track(written.cues, prepared, bench, engines.makers, discard_edits=True)

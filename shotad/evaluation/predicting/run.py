@@ -35,6 +35,7 @@ from shotad.film.reader import Film, open_film
 from shotad.prepare import Given
 from shotad.progress import NoProgress, Progress, reported
 from shotad.runsettings import write_settings
+from shotad.understand import GrammarReaders, check_readers, make_readers
 from shotad.workfolder import WorkFolder, key_of, work_folder_of
 from shotad.writing import Engines
 
@@ -72,6 +73,7 @@ def predict(job: Job, tasks: Sequence[ClipTask]) -> Predicted:
     """
     check_prompts(repair.TEMPLATES, story.TEMPLATES, verify.TEMPLATES, choice.TEMPLATES)
     job.engines.get_ready(job.config, job.progress)
+    check_readers(job.config, job.progress)
     with WorkFolder(work_folder_of(job.out)) as place:
         terms = terms_of(job.config, job.engines)
         write_settings(place, job.config, None, Given())
@@ -94,6 +96,7 @@ class _Run:
         self._leans = leans_on_others(job.config, job.engines, cast=job.bank is not None)
         self._said: set[str] = set()
         self._begun = False
+        self._readers: GrammarReaders | None = None
         self._done = Predicted()
 
     def describe(self, task: ClipTask) -> None:
@@ -200,13 +203,19 @@ class _Run:
         progress = self._job.progress if talks else NoProgress()
         kept = self._job.work is not None
         with WorkFolder(path) as folder:
-            done = describe_clip(asked, film, folder, Means(self._job.config, engines, progress, kept))
+            done = describe_clip(asked, film, folder, self._means(engines, progress))
         self._done.made |= {line.id for line in done.lines}
         self._done.add(done.used)
         self._tell(asked.task.clip, done.warnings)
         if not kept and not any(line.again for line in done.lines):
             shutil.rmtree(path, ignore_errors=True)
         return list(done.lines)
+
+    def _means(self, engines: Engines, progress: Progress) -> Means:
+        """The readers of grammar are made for the first clip that is described, and kept for the others."""
+        job = self._job
+        self._readers = self._readers or make_readers(job.config, progress)
+        return Means(job.config, engines, self._readers, progress, scripts=job.work is not None)
 
     def _work_path(self, clip: str, fingerprint: str) -> Path:
         """The work folder of a clip and this very video of it."""
