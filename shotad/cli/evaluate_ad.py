@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from shotad.evaluation.measure.rows import Result
     from shotad.evaluation.predictions.joining import Joined
     from shotad.evaluation.report.inputs import ReportInput
+    from shotad.evaluation.report.reading import Report
     from shotad.evaluation.running import Measured
 
 
@@ -71,27 +72,46 @@ def command(console: Console, **options: Any) -> None:
     from shotad.evaluation.measure.bench import Bench
     from shotad.evaluation.measure.store import Store, kept_file
     from shotad.evaluation.predicting.choosing import Shard
-    from shotad.evaluation.report.writing import write_report
+    from shotad.evaluation.report.writing import check_folder, write_report
     from shotad.evaluation.running import WHOLE, measure
 
     names = [name.strip() for name in options["metrics"].split(",") if name.strip()]
     shard = Shard.parse(options["shard"]) if options["shard"] else WHOLE
+    folder = options["out"] or _beside(options["predictions"][0])
+    check_folder(folder)
     dataset = dataset_of(options)
     config = _config(options, dataset)
     joined = joined_of(dataset, options)
+    earlier = _earlier(options["compare"], joined)
     told = [finding for finding in dataset.findings if finding.level != NOTE]
     for finding in (*told, *joined.findings):
         console.note(f"{finding.where}: {finding.what}")
     with Store(options["cache"] or kept_file(), forget=options["force"]) as store:
         bench = Bench(config, store, console)
         measured = measure(joined.corpus, names, bench, shard=shard, done=lambda r: console.note(_told(r)))
+    if options["judge"] and not any("@" in name for name in _all_names(measured)):
+        console.note("No metric that was asked for needs a judge: --judge was not used.")
     run = _report_input(dataset, joined, measured, config, options)
-    folder = options["out"] or _beside(options["predictions"][0])
-    files = write_report(folder, run)
-    _tell(console, run, files, options)
+    _tell(console, run, write_report(folder, run), earlier)
 
 
-def _tell(console: Console, run: ReportInput, files: Sequence[Path], options: dict[str, Any]) -> None:
+def _earlier(path: Path | None, joined: Joined) -> Report | None:
+    """The report to compare with: read before anything is scored, and before it may be written over."""
+    from shotad.evaluation.report.comparing import check_same_dataset
+    from shotad.evaluation.report.reading import read_report
+
+    if path is None:
+        return None
+    report = read_report(path)
+    check_same_dataset(report, joined.corpus.items, "these predictions")
+    return report
+
+
+def _all_names(measured: Measured) -> list[str]:
+    return [*(result.name for result in measured.results), *(name for name, _ in measured.left_out)]
+
+
+def _tell(console: Console, run: ReportInput, files: Sequence[Path], earlier: Report | None) -> None:
     from shotad.evaluation.report.comparing import compare
     from shotad.evaluation.report.comparison_text import comparison_text, write_comparison
     from shotad.evaluation.report.reading import read_report
@@ -100,8 +120,7 @@ def _tell(console: Console, run: ReportInput, files: Sequence[Path], options: di
     folder = files[0].parent
     report = read_report(folder)
     text, value = terminal_text(run), dict(report.head)
-    if options["compare"] is not None:
-        earlier = read_report(options["compare"])
+    if earlier is not None:
         comparison = compare(earlier, report, run.config.measures.report, seed=run.seed)
         files = [*files, *write_comparison(folder, comparison)]
         text = f"{text}\n\n{comparison_text(comparison)}"
@@ -137,14 +156,29 @@ def _report_input(
         corpus=joined.corpus,
         results=measured.results,
         config=config,
-        predictions=Predictions.of(options["predictions"][0], options["system"]),
+        predictions=Predictions.of(*options["predictions"], system=options["system"]),
         joined=Counts(len(joined.extra), len(joined.doubled)),
         left_out=tuple(LeftOut(name, reason) for name, reason in measured.left_out),
         configs=tuple(options["config"]),
         assignments=tuple(options["assignments"]),
         title=dataset.title,
         films=dataset.films,
+        notes=tuple(_notes(dataset, joined, options["descriptions"])),
     )
+
+
+def _notes(dataset: Dataset, joined: Joined, descriptions: Path | None) -> Iterator[str]:
+    """What else must be known of the files to trust the numbers. What is missing is counted elsewhere."""
+    from shotad.evaluation.datasets.findings import MISSING, NOTE
+    from shotad.evaluation.report.hashes import file_hash
+
+    if descriptions is not None:
+        yield f"Stage I's texts are those of {descriptions.name}, SHA-256 {file_hash(descriptions)}."
+    findings = [
+        *(finding for finding in dataset.findings if finding.level != NOTE),
+        *(finding for finding in joined.findings if finding.level != MISSING),
+    ]
+    yield from (f"{finding.where}: {finding.what}" for finding in findings)
 
 
 def _beside(predictions: Path) -> Path:

@@ -115,7 +115,7 @@ def _written(
         corpus=done.corpus,
         results=done.measured.results,
         config=config,
-        predictions=Predictions.of(options["predictions"][0], options["system"]),
+        predictions=Predictions.of(*options["predictions"], system=options["system"]),
         joined=Counts(len(joined.extra), len(joined.doubled)),
         left_out=tuple(LeftOut(name, reason) for name, reason in done.measured.left_out),
         configs=tuple(options["config"]),

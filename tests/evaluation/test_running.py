@@ -64,7 +64,7 @@ class _Noted(_Here):
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """A table of metrics of two; tests put in more."""
-    few = {name: f"{__name__}:_Here" for name in ("one", "two")}
+    few = dict.fromkeys(("one", "two"), f"{__name__}:_Here")
     monkeypatch.setattr(table, "METRICS", few)
     monkeypatch.setattr("shotad.evaluation.running.METRICS", few)
     _Noted.asked.clear()

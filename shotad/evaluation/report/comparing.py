@@ -9,11 +9,16 @@ from shotad.config.measures import ReportSettings
 from shotad.errors import EvaluationError
 from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.rows import Json, Result
+from shotad.evaluation.report.inputs import base_name
 from shotad.evaluation.report.paired import Paired, paired
 from shotad.evaluation.report.reading import Report
 
 LISTED_IDS = 10
 """Ids that are named one by one."""
+
+
+_BY_ACTIONS = ("action", "action-description", "llm-action")
+_BY_CASTS = ("critic", "names-kept")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +146,13 @@ def compare(a: Report, b: Report, settings: ReportSettings, *, seed: int = 42) -
     """
     items_a, items_b = _scored(a), _scored(b)
     common = [name for name in items_a if name in items_b]
-    _same_texts(a, b, [(items_a[name], items_b[name]) for name in common])
+    _same_texts(a.name, b.name, [(items_a[name], items_b[name]) for name in common])
     titles = {**b.head["films"], **a.head["films"]}
     metrics: list[MetricComparison] = []
     refused: list[NotCompared] = []
     for result in a.results:
         other = b.result(result.name)
-        reason = "only A has it" if other is None else _difference(result, other)
+        reason = "only A has it" if other is None else _difference(result, other) or _truths(result, a, b)
         if other is None or reason:
             refused.append(NotCompared(result.title, reason))
         else:
@@ -176,13 +181,19 @@ def _scored(report: Report) -> dict[str, Item]:
     return {item.id: item for item in report.items if item.id in ids}
 
 
-def _same_texts(a: Report, b: Report, pairs: Sequence[tuple[Item, Item]]) -> None:
+def check_same_dataset(earlier: Report, items: Sequence[Item], name: str) -> None:
+    """Raise EvaluationError where a report of ``items``, called ``name``, could not be held against it."""
+    known = _scored(earlier)
+    _same_texts(earlier.name, name, [(known[item.id], item) for item in items if item.id in known])
+
+
+def _same_texts(a: str, b: str, pairs: Sequence[tuple[Item, Item]]) -> None:
     if not pairs:
-        raise EvaluationError(f"{a.name} and {b.name} have no AD in common.", "Compare runs on one dataset.")
+        raise EvaluationError(f"{a} and {b} have no AD in common.", "Compare runs on one dataset.")
     other = next((one.id for one, two in pairs if one.references != two.references), None)
     if other is not None:
         raise EvaluationError(
-            f"AD {other!r} has another human text in {a.name} than in {b.name}.",
+            f"AD {other!r} has another human text in {a} than in {b}.",
             "Score both with the same annotation.",
         )
 
@@ -197,6 +208,20 @@ def _difference(a: Result, b: Result) -> str:
         return "they were counted by different versions of shotad"
     if a.basis != b.basis:
         return "they rest on different texts of the whole dataset (frequencies of words)"
+    return ""
+
+
+def _truths(result: Result, a: Report, b: Report) -> str:
+    """Which other truth than the human text the two were scored by; empty where it was the same."""
+    items_a, items_b = _scored(a), _scored(b)
+    common = items_a.keys() & items_b.keys()
+    if base_name(result.name) in _BY_ACTIONS and any(
+        items_a[name].actions != items_b[name].actions for name in common
+    ):
+        return "the human ADs' actions are others"
+    films = {items_a[name].film for name in common}
+    if base_name(result.name) in _BY_CASTS and any(a.casts.get(f) != b.casts.get(f) for f in films):
+        return "the characters' names are others"
     return ""
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from shotad.errors import ShotadError
 from shotad.evaluation.measure.rows import Json
 from shotad.evaluation.report.bootstrap import Span
-from shotad.evaluation.report.inputs import LeftOut, ReportInput
+from shotad.evaluation.report.inputs import AND, LeftOut, ReportInput
 from shotad.evaluation.report.lines import Listing, listings
 from shotad.evaluation.report.plots import Plot, plots_of
 from shotad.evaluation.report.table import (
@@ -21,7 +21,7 @@ from shotad.evaluation.report.table import (
     metric_lines,
     paper_notes,
 )
-from shotad.evaluation.report.wording import counts_words, failures_words, percent
+from shotad.evaluation.report.wording import COLUMNS, count, counts_words, failures_words, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,7 @@ class Content:
     title: str
     lead: str
     level: str
+    columns: str
     counts: tuple[str, ...]
     metrics: tuple[MetricLine, ...]
     beside: Beside | None
@@ -55,6 +56,7 @@ def content_of(
         title=f"{run.predictions.called} on {run.dataset}",
         lead=_lead(run),
         level=percent(settings.level),
+        columns=COLUMNS,
         counts=(*counts_words(run), *failures_words(run), *run.notes),
         metrics=metric_lines(run.results, intervals, notes.marks),
         beside=beside,
@@ -84,9 +86,10 @@ def _made(run: ReportInput, record: Json) -> Iterator[tuple[str, str]]:
         yield "Java", made["java"]
     yield "Libraries", ", ".join(f"{name} {version}" for name, version in made["libraries"].items()) or "none"
     dataset, predictions = record["dataset"], record["predictions"]
-    yield "Dataset", f"{run.dataset}: {dataset['ads']:,} ADs, texts {dataset['texts'][:12]} (SHA-256)"
-    digest = f", {predictions['sha256'][:12]} (SHA-256)" if predictions["sha256"] else ""
-    yield "Predictions", f"{predictions['name']}{digest}"
+    parts = [f"{what} {dataset[what][:12]}" for what in ("texts", "actions", "casts") if dataset[what]]
+    yield "Dataset", f"{run.dataset}: {count(dataset['ads'], 'AD')}; SHA-256 of {', '.join(parts)}"
+    hashes = " + ".join(digest[:12] for digest in predictions["sha256"].split(AND))
+    yield "Predictions", f"{predictions['name']}{f', {hashes} (SHA-256)' if hashes else ''}"
     settings = [*(f"--config {name}" for name in run.configs), *(f"--set {said}" for said in run.assignments)]
     yield "Settings", f"{', '.join(settings) or 'all as they come'}; seed {run.seed}"
     for metric in record["metrics"]:
@@ -94,11 +97,15 @@ def _made(run: ReportInput, record: Json) -> Iterator[tuple[str, str]]:
 
 
 def identity_words(identity: Json) -> str:
-    """What a metric is, in one line: ``model: minilm, revision: …``."""
+    """What a metric is, in one line: ``model: minilm, revision: …``; what belongs together in brackets."""
     return ", ".join(f"{name}: {_short(value)}" for name, value in identity.items()) or "no settings"
 
 
 def _short(value: object) -> str:
+    if isinstance(value, Mapping):
+        return f"({identity_words(dict(value))})"
+    if value is None or value == "":
+        return "none"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

@@ -20,6 +20,10 @@ _NOTHING = ("", "no prediction")
 """Failures of an item that mean that there is no prediction for it."""
 
 
+AND = " + "
+"""Between the names of several files, and between their hashes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Predictions:
     """The file of predictions: its name without a folder, its hash, and what its maker is called."""
@@ -29,9 +33,13 @@ class Predictions:
     system: str = ""
 
     @classmethod
-    def of(cls, path: Path, system: str = "") -> Predictions:
-        """Those of a file. Raises EvaluationError where it cannot be read."""
-        return cls(path.name, file_hash(path), system)
+    def of(cls, *paths: Path, system: str = "") -> Predictions:
+        """Those of a file, or of several: names and hashes are then joined by plus signs, in one order.
+
+        Raises EvaluationError where one cannot be read.
+        """
+        names, hashes = [path.name for path in paths], [file_hash(path) for path in paths]
+        return cls(AND.join(names), AND.join(hashes), system)
 
     @property
     def called(self) -> str:
@@ -125,6 +133,11 @@ class ReportInput:
     def failed(self) -> tuple[Item, ...]:
         """ADs of this report whose prediction says that it failed: they count as 0."""
         return tuple(i for i in self.items if i.prediction is None and i.failure not in _NOTHING)
+
+    @property
+    def partial(self) -> bool:
+        """Whether ADs of the dataset are in no number of this report."""
+        return len(self.items) < len(self.corpus.items)
 
     def result(self, name: str) -> Result | None:
         """The result of this name."""

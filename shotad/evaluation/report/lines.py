@@ -36,8 +36,8 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The lines of one metric, the worst first and the best first. ``silent`` had no prediction and are not
-    listed."""
+    """The lines of one metric, the worst first and the best first. ``silent`` have no word predicted
+    for them and are not listed."""
 
     metric: str
     title: str
@@ -108,8 +108,11 @@ def notes_words(row: Row) -> str:
 
 
 def _plain(value: object) -> str:
-    if isinstance(value, (list, tuple)) and all(isinstance(part, (str, int, float)) for part in value):
+    if isinstance(value, (list, tuple)):
         return ", ".join(_plain(part) for part in value)
+    if isinstance(value, Mapping):
+        told = (f"{name} {_plain(part)}" for name, part in value.items() if part not in (None, "", [], {}))
+        return f"({', '.join(told)})"
     if isinstance(value, float):
         return f"{value:.4g}"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -57,7 +57,7 @@ def _metrics(content: Content) -> list[str]:
         )
         for m in content.metrics
     ]
-    return md_table(heads, rows, range(1, 6))
+    return [*md_table(heads, rows, range(1, 6)), "", content.columns]
 
 
 def _listing(listing: Listing) -> list[str]:
@@ -68,7 +68,7 @@ def _listing(listing: Listing) -> list[str]:
         rows = [(ln.id, ln.value, ln.reference, ln.prediction, ln.film, ln.when, ln.notes) for ln in found]
         lines += ["", f"## {name} lines by {md_text(listing.title)}", "", *md_table(heads, rows, [1])]
     if listing.silent:
-        lines += ["", f"{count(listing.silent, 'AD')} without a prediction not listed."]
+        lines += ["", f"{count(listing.silent, 'AD')} for which nothing was said not listed."]
     return lines
 
 

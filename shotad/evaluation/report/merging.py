@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import reduce
 
 from shotad.errors import EvaluationError
-from shotad.evaluation.measure.items import Corpus, Item
+from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.rows import Result, only
-from shotad.evaluation.report.inputs import Joined, Predictions, ReportInput
+from shotad.evaluation.report.inputs import AND, Joined, Predictions, ReportInput
 from shotad.evaluation.report.reading import Report
 
 
@@ -30,7 +30,7 @@ def merge(reports: Sequence[Report]) -> ReportInput:
     results = reduce(_added, (report.results for report in reports))
     return replace(
         base,
-        corpus=Corpus(items, dataset=base.corpus.dataset),
+        corpus=replace(base.corpus, items=items),
         results=tuple(_in_order(result, place) for result in results),
         predictions=_predictions(inputs),
         joined=_joined(inputs),
@@ -87,8 +87,9 @@ def _predictions(inputs: Sequence[ReportInput]) -> Predictions:
     if len(found) == 1:
         return found[0]
     systems = dict.fromkeys(one.system for one in found if one.system)
-    names = dict.fromkeys(one.name for one in found)
-    return Predictions(" + ".join(names), "", " + ".join(systems))
+    names, hashes = [one.name for one in found], [one.sha256 for one in found]
+    digest = AND.join(hashes) if all(hashes) else ""
+    return Predictions(AND.join(names), digest, AND.join(systems))
 
 
 def _joined(inputs: Sequence[ReportInput]) -> Joined:

@@ -37,6 +37,11 @@ class Report:
         """The film of each AD, by id."""
         return {item.id: item.film for item in self.items}
 
+    @property
+    def casts(self) -> dict[str, tuple[str, ...]]:
+        """The characters' names by which it was scored, by film."""
+        return {film: tuple(names) for film, names in self.head.get("casts", {}).items()}
+
     def result(self, name: str) -> Result | None:
         """The result of this name."""
         return next((result for result in self.results if result.name == name), None)
@@ -52,7 +57,7 @@ class Report:
                 f"The settings of {self.name} are not those of this version: {error}.", "Score it again."
             ) from None
         return ReportInput(
-            corpus=Corpus(self.items, dataset=head["dataset"]["name"]),
+            corpus=Corpus(self.items, self.casts, head["dataset"]["name"]),
             results=self.results,
             config=Config(seed=head["config"]["seed"], measures=measures),
             predictions=Predictions(**head["predictions"]),
@@ -126,6 +131,8 @@ def _item(line: Json) -> Item:
         references=tuple(line["references"]),
         prediction=line["prediction"],
         failure=line["failure"],
+        description=line.get("description"),
+        actions=None if line.get("actions") is None else tuple(line["actions"]),
         scale=line["scale"],
         threaded=line["threaded"],
     )

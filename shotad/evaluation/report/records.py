@@ -18,10 +18,11 @@ from typing import Any
 from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.rows import Json, Result, Row
 from shotad.evaluation.report.bootstrap import Span
-from shotad.evaluation.report.hashes import texts_hash
+from shotad.evaluation.report.hashes import actions_hash, casts_hash, texts_hash
 from shotad.evaluation.report.inputs import ReportInput
 from shotad.evaluation.report.paper_rows import paper_rows
 from shotad.evaluation.report.surroundings import surroundings
+from shotad.evaluation.report.wording import counted_as_0
 
 SCHEMA = 1
 """Version of ``report.json`` and ``items.jsonl``."""
@@ -42,6 +43,8 @@ def report_record(run: ReportInput, intervals: Mapping[str, Span | None]) -> Jso
             "name": corpus.dataset,
             "title": run.title,
             "texts": texts_hash(corpus),
+            "actions": actions_hash(corpus),
+            "casts": casts_hash(corpus),
             "ads": len(corpus.items),
             "films": len({item.film for item in corpus.items}),
         },
@@ -70,9 +73,11 @@ def report_record(run: ReportInput, intervals: Mapping[str, Span | None]) -> Jso
         "metrics": [metric_record(result, intervals.get(result.name)) for result in run.results],
         "left_out": [{"metric": left.metric, "reason": left.reason} for left in run.left_out],
         "paper": [row.record() for row in paper_rows(corpus.dataset, run.protocol)],
-        "films": dict(sorted(run.films.items())),
     }
     plain: Json = _without_folders(record)
+    names = {film: list(corpus.casts.get(film, ())) for film in sorted({item.film for item in corpus.items})}
+    plain["films"] = dict(sorted(run.films.items()))
+    plain["casts"] = {film: cast for film, cast in names.items() if cast}
     return plain
 
 
@@ -86,6 +91,7 @@ def metric_record(result: Result, interval: Span | None) -> Json:
         "n": len(result.rows),
         "scored": result.scored,
         "failed": result.failed,
+        "counted_as_0": counted_as_0(result),
         "not_scored": len(result.rows) - result.scored,
         "comparable": result.comparable,
         "higher_is_better": result.higher_is_better,
@@ -169,7 +175,9 @@ def _item_record(item: Item) -> Json:
         "start": item.interval.start,
         "end": item.interval.end,
         "references": list(item.references),
+        "actions": None if item.actions is None else list(item.actions),
         "prediction": item.prediction,
+        "description": item.description,
         "failure": item.failure,
         "scale": item.scale,
         "threaded": item.threaded,

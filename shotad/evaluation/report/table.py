@@ -10,10 +10,13 @@ from shotad.evaluation.measure.rows import Result
 from shotad.evaluation.report.bootstrap import Span
 from shotad.evaluation.report.inputs import ReportInput
 from shotad.evaluation.report.paper_rows import JUDGES, RUN_TO_RUN, PaperRow, paper_rows, paper_values
-from shotad.evaluation.report.wording import NONE, direction, number, span_words
+from shotad.evaluation.report.wording import NONE, counted_as_0, direction, number, span_words
 
 PAPER_MARK = "from the paper"
 """What stands in each row that was not measured here."""
+
+_NOT_COMPARABLE = "not comparable"
+"""What a remark says of a number that must not stand beside the paper's."""
 
 Kind = Literal["own", "paper", "ceiling"]
 
@@ -73,8 +76,8 @@ def footnotes(results: Sequence[Result]) -> Footnotes:
     marks: dict[str, str] = {}
     for result in results:
         said = list(result.remarks)
-        if not result.comparable:
-            said.insert(0, "not comparable with the paper's number")
+        if not result.comparable and not any(_NOT_COMPARABLE in remark for remark in said):
+            said.insert(0, f"{_NOT_COMPARABLE} with the paper's number")
         if said:
             marks[result.name] = _mark(len(notes))
             notes.append(Footnote(marks[result.name], f"{result.title}: {_sentence(said)}"))
@@ -93,7 +96,7 @@ def metric_lines(
             span_words(result.name, intervals.get(result.name)),
             len(result.rows),
             result.scored,
-            result.failed,
+            counted_as_0(result),
             direction(result),
         )
         for result in results
@@ -119,6 +122,15 @@ def beside_paper(
 def paper_notes(run: ReportInput, beside: Beside) -> list[str]:
     """What must be known to read the paper's rows."""
     notes = [f"Rows marked “{PAPER_MARK}” were not measured here: their numbers are those that it prints."]
+    odd = [r.title for r in run.results if not r.comparable and _in_paper(run, r)]
+    if odd:
+        notes.append(
+            f"Not comparable with the numbers below {'it' if len(odd) == 1 else 'them'}, for the reasons in "
+            f"the notes: {', '.join(odd)}."
+        )
+    if run.partial:
+        here, there = len(run.items), len(run.corpus.items)
+        notes.append(f"The first row is of {here:,} of {there:,} ADs, the paper's rows are of all.")
     if any(" | " in cell for line in beside.lines for cell in line.cells):
         notes.append(f"Two numbers in a cell are those of two judges, {' and '.join(JUDGES)}.")
     if any(line.kind == "ceiling" for line in beside.lines):
@@ -134,6 +146,10 @@ def paper_notes(run: ReportInput, beside: Beside) -> list[str]:
             else []
         )
     return notes
+
+
+def _in_paper(run: ReportInput, result: Result) -> bool:
+    return any(paper_values(row, result) for row in paper_rows(run.corpus.dataset, run.protocol))
 
 
 def _own_cell(result: Result, interval: Span | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from shotad.evaluation.report.columns import aligned
 from shotad.evaluation.report.inputs import ReportInput
 from shotad.evaluation.report.table import Beside, beside_paper, footnotes, metric_lines, paper_notes
-from shotad.evaluation.report.wording import counts_words, failures_words, percent
+from shotad.evaluation.report.wording import COLUMNS, counts_words, failures_words, percent
 from shotad.evaluation.report.writing import intervals_of
 
 
@@ -25,7 +25,7 @@ def terminal_text(run: ReportInput) -> str:
         for m in metric_lines(run.results, intervals, notes.marks)
     ]
     lines = [f"{run.predictions.called} on {run.dataset}.", *counts_words(run), *failures_words(run)]
-    lines += [*run.notes, "", *aligned(heads, rows, range(1, 6))]
+    lines += [*run.notes, "", *aligned(heads, rows, range(1, 6)), "", COLUMNS]
     beside = beside_paper(run, intervals, notes.marks)
     if beside is not None:
         lines += ["", *_beside(beside), "", *paper_notes(run, beside)]

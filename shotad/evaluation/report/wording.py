@@ -89,6 +89,19 @@ def failures_words(run: ReportInput) -> list[str]:
     return lines
 
 
+COLUMNS = (
+    "Scored: ADs that the metric speaks of. Failed: of these, those that could not be scored properly and "
+    "count as 0."
+)
+"""What stands above two columns of the table of metrics."""
+
+
+def counted_as_0(result: Result) -> int:
+    """ADs that could not be scored properly and count as 0. A metric that says nothing of an AD (repetition
+    of silence, names where the human AD has none) does not count its failure either."""
+    return sum(bool(row.failure) and row.value is not None for row in result.rows)
+
+
 def direction(result: Result) -> str:
     """Which way is better."""
     return "higher" if result.higher_is_better else "lower"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from shotad.errors import WorkFolderError
@@ -62,6 +64,23 @@ def write_report(folder: Path, run: ReportInput, *, plots: bool = True) -> list[
     _sweep(folder / PLOTS, set(pictures))
     write_text(folder / REPORT, readable_json(record))
     return [folder / name for name in (REPORT, *texts, ITEMS, *pictures)]
+
+
+def check_folder(folder: Path) -> None:
+    """Raise WorkFolderError where no report could be written into ``folder``; nothing is left there."""
+    made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise WorkFolderError(
+            f"No report can be written into {folder}: {error.strerror}.", "Name another folder by --out."
+        ) from None
+    finally:
+        for parent in made:
+            with suppress(OSError):
+                parent.rmdir()
 
 
 def _begin(folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -161,7 +162,7 @@ def test_shards_of_several_files_of_predictions(tmp_path: Path) -> None:
         parts.append(kept(tmp_path / f"{k}", part))
     merged = merge(parts)
     assert merged.corpus.items == whole.corpus.items
-    assert merged.predictions == Predictions("p0.jsonl + p1.jsonl", "", "Test system")
+    assert merged.predictions == Predictions("p0.jsonl + p1.jsonl", f"{'0' * 64} + {'1' * 64}", "Test system")
     assert merged.joined == Joined(2, 0)
     assert not merged.missing
 
@@ -183,3 +184,29 @@ def test_what_does_not_belong_together_is_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(EvaluationError, match=said):
             merge(parts)
+
+
+@pytest.mark.parametrize(
+    ("metric", "change", "reason"),
+    [
+        ("action", {"actions": ("He walks.",)}, "the human ADs' actions are others"),
+        ("llm-action@fake", {"actions": ("He walks.",)}, "the human ADs' actions are others"),
+        ("critic", {"casts": {"tt0000": ("Zoe",)}}, "the characters' names are others"),
+        ("names-kept", {"casts": {}}, "the characters' names are others"),
+    ],
+)
+def test_numbers_by_another_truth_are_not_compared(
+    tmp_path: Path, metric: str, change: dict[str, Any], reason: str
+) -> None:
+    items = tuple(replace(item, actions=("He runs.",)) for item in made_corpus(12).items)
+    corpus = Corpus(items, {"tt0000": ("Ann",)}, "cmd-ad")
+    if "casts" in change:
+        other = Corpus(items, change["casts"], "cmd-ad")
+    else:
+        other = replace(corpus, items=(*items[:-1], replace(items[-1], **change)))
+    reports = []
+    for name, one in (("a", corpus), ("b", other)):
+        reports.append(kept(tmp_path / name, made_run(one, (made_result(one, metric), made_result(one)))))
+    found = compare(*reports, ReportSettings(draws=20))
+    assert [one.reason for one in found.not_compared] == [reason]
+    assert [one.name for one in found.metrics] == ["cider"]

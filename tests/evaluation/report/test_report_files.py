@@ -15,14 +15,18 @@ import pytest
 
 from shotad.config import Config
 from shotad.config.measures import EmbeddingSettings, MeasureSettings, ReportSettings
-from shotad.errors import EvaluationError, ShotadError
+from shotad.errors import EvaluationError, ShotadError, WorkFolderError
 from shotad.evaluation.measure.items import Corpus
 from shotad.evaluation.measure.rows import Row
 from shotad.evaluation.report import content
+from shotad.evaluation.report.content import identity_words
+from shotad.evaluation.report.hashes import actions_hash, casts_hash
 from shotad.evaluation.report.inputs import Joined, LeftOut, ReportInput
 from shotad.evaluation.report.reading import read_report
+from shotad.evaluation.report.table import footnotes
 from shotad.evaluation.report.terminal import terminal_text
-from shotad.evaluation.report.writing import write_report
+from shotad.evaluation.report.wording import COLUMNS
+from shotad.evaluation.report.writing import check_folder, write_report
 from tests.evaluation.report.fakes import made_corpus, made_item, made_result, made_run, shard
 
 FILES = ("report.json", "report.html", "report.md", "items.csv", "speed.json", "items.jsonl")
@@ -118,6 +122,82 @@ def test_the_record_says_what_it_was_made_of(folder: Path) -> None:
     assert cider["value"] == pytest.approx(100 * cider["sums"][0] / cider["sums"][1])
     assert cider["interval"]["low"] < cider["value"] < cider["interval"]["high"]
     assert all(row["from_the_paper"] for row in head["paper"])
+
+
+def test_actions_descriptions_and_casts_are_read_back(tmp_path: Path) -> None:
+    items = [made_item(k, "tt0", actions=("She runs.",), description="Action: she runs.") for k in range(6)]
+    corpus = Corpus(tuple(items), {"tt0": ("Ann", "/Ben"), "tt9": ("Zoe",)}, "mine")
+    write_report(tmp_path / "r", made_run(corpus), plots=False)
+    report = read_report(tmp_path / "r")
+    assert report.items == corpus.items
+    assert report.casts == {"tt0": ("Ann", "/Ben")}
+    assert report.as_input().corpus == Corpus(corpus.items, {"tt0": ("Ann", "/Ben")}, "mine")
+    write_report(tmp_path / "again", report.as_input(), plots=False)
+    assert read_report(tmp_path / "again").head == report.head
+    made = (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
+    assert re.search(r"SHA-256 of texts [0-9a-f]{12}, actions [0-9a-f]{12}, casts [0-9a-f]{12}", made)
+
+
+def test_other_actions_and_other_casts_have_other_hashes() -> None:
+    def corpus(action: str, name: str) -> Corpus:
+        return Corpus((made_item(1, "tt0", actions=(action,)), made_item(2, "tt0")), {"tt0": (name,)})
+
+    one, two = corpus("She runs.", "Ann"), corpus("She walks.", "Ben")
+    assert len({actions_hash(one), actions_hash(two), ""}) == 3
+    assert len({casts_hash(one), casts_hash(two), ""}) == 3
+    assert actions_hash(made_corpus(3)) == casts_hash(made_corpus(3)) == ""
+    backwards = Corpus(one.items[::-1], one.casts)
+    assert actions_hash(backwards) == actions_hash(one)
+
+
+def test_a_failure_that_no_number_counts_is_not_told_as_0(tmp_path: Path) -> None:
+    """Repetition says nothing of silence: the AD that failed is not among those that it speaks of."""
+    corpus = Corpus(tuple(made_item(k, "tt0", prediction="x" if k else None) for k in range(10)))
+    result = made_result(corpus, "repetition")
+    silent = replace(result.rows[0], value=None, sums=(0.0, 0.0))
+    result = replace(result, rows=(silent, *result.rows[1:]))
+    write_report(tmp_path / "r", made_run(corpus, (result, made_result(corpus))), plots=False)
+    metrics = read_report(tmp_path / "r").head["metrics"]
+    assert [(m["failed"], m["counted_as_0"], m["scored"]) for m in metrics] == [(1, 0, 9), (1, 1, 10)]
+    text = (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
+    (row,) = [line for line in text.splitlines() if line.startswith("| REPETITION | ")][:1]
+    assert row.endswith("| 10 | 9 | 0 | lower |")
+    assert COLUMNS in text
+
+
+def test_numbers_that_are_not_comparable_are_named_under_the_papers() -> None:
+    run = made_run()
+    text = terminal_text(run)
+    assert "Not comparable with the numbers below it, for the reasons in the notes: ACTION." in text
+    assert "ADs, the paper's rows are of all" not in text
+    part = terminal_text(shard(run, 0, 20))
+    assert "The first row is of 20 of 60 ADs, the paper's rows are of all." in part
+
+
+def test_not_comparable_is_said_once_to_a_metric() -> None:
+    corpus = made_corpus()
+    told = {"comparable": False, "title": "Action score"}
+    plain = made_result(corpus, "action", remarks=("A smaller model.",), **told)
+    saying = made_result(corpus, "action", remarks=("A small one: not comparable with the paper's.",), **told)
+    (one,), (two,) = (footnotes([result]).notes for result in (plain, saying))
+    assert one.text == "Action score: not comparable with the paper's number; A smaller model."
+    assert two.text == "Action score: A small one: not comparable with the paper's."
+
+
+def test_what_a_metric_is_reads_as_words() -> None:
+    identity = {"rules": "paper", "instruction": "", "embedding": {"model": "minilm", "revision": None}}
+    said = identity_words(identity)
+    assert said == "rules: paper, instruction: none, embedding: (model: minilm, revision: none)"
+
+
+@pytest.mark.parametrize("folder", ["new", "new/deep", "."])
+def test_a_folder_is_tried_without_a_trace(tmp_path: Path, folder: str) -> None:
+    (tmp_path / "kept.txt").write_text("")
+    check_folder(tmp_path / folder)
+    assert [path.name for path in tmp_path.iterdir()] == ["kept.txt"]
+    with pytest.raises(WorkFolderError, match="No report can be written"):
+        check_folder(tmp_path / "kept.txt" / folder)
+    assert [path.name for path in tmp_path.iterdir()] == ["kept.txt"]
 
 
 def test_no_folder_of_this_machine_stands_in_it(tmp_path: Path) -> None:

@@ -165,5 +165,5 @@ def test_notes_in_one_line() -> None:
         "judge was silent",
         {"wanted": ["Ann", "Ben"], "sure": 0.123456, "none": [], "deep": {"a": 1}},
     )
-    assert notes_words(row) == 'judge was silent; wanted: Ann, Ben; sure: 0.1235; deep: {"a": 1}'
+    assert notes_words(row) == "judge was silent; wanted: Ann, Ben; sure: 0.1235; deep: (a 1)"
     assert len(notes_words(Row("1", (1.0,), 1.0, "", {"reason": "x" * 999}))) == 300

@@ -1,0 +1,299 @@
+"""``shotad evaluate ad`` as a researcher meets it: a small film of their own, cheap metrics."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.program import Said, Shotad
+from tests.evaluation.judges.judging import WORDS
+
+HUMAN = [
+    ("a", "f1", "Ann opens the door of the old house.", ["She opens the door of the old house."]),
+    ("b", "f1", "Ben runs to the car.", ["He runs to the car."]),
+    ("c", "f1", "She looks at him for a while.", ["She looks at him for a while."]),
+    ("d", "f2", "The captain salutes the crew.", ["The captain salutes the crew."]),
+    ("e", "f2", "Waves break on the deck.", ["Waves break on the deck."]),
+    ("f", "f2", "Rain falls on the sea.", []),
+]
+SAID: dict[str, str | None] = {
+    "a": "Ann opens a door.",
+    "b": "Ben runs to the car.",
+    "c": None,
+    "d": "A man salutes.",
+    "e": "",
+    "f": "It rains on the sea.",
+}
+
+Place = Callable[..., Said]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with human.csv, casts.json and preds.jsonl; commands run in it, and draw no plots."""
+    with (tmp_path / "human.csv").open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(["id", "film", "start", "end", "text", "actions"])
+        for place, (name, film, text, actions) in enumerate(HUMAN):
+            table.writerow([name, film, 10 * place, 10 * place + 2, text, json.dumps(actions)])
+    (tmp_path / "casts.json").write_text(json.dumps({"f1": ["Ann Smith", "Ben Jones"]}))
+    write(tmp_path / "preds.jsonl", SAID)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("shotad.evaluation.report.content.plots_of", lambda run: ())
+    return tmp_path
+
+
+@pytest.fixture
+def evaluate(shotad: Shotad, here: Path) -> Place:
+    def call(*words: object, predictions: Sequence[str] = ("preds.jsonl",)) -> Said:
+        given = [word for name in predictions for word in ("--predictions", name)]
+        return shotad("evaluate", "ad", "human.csv", *given, "--cache", "kept.sqlite", *words)
+
+    return call
+
+
+def write(path: Path, texts: dict[str, str | None], **more: Any) -> None:
+    rows = [{"id": name, "text": text, **more} for name, text in texts.items()]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def strictly(text: str) -> Any:
+    """JSON as the standard has it: no NaN, no Infinity."""
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def head(folder: Path | str) -> dict[str, Any]:
+    found: dict[str, Any] = strictly((Path(folder) / "report.json").read_text(encoding="utf-8"))
+    return found
+
+
+def numbers(folder: Path | str) -> dict[str, float | None]:
+    return {metric["name"]: metric["value"] for metric in head(folder)["metrics"]}
+
+
+def test_the_report_goes_beside_the_predictions_and_the_table_to_the_terminal(
+    evaluate: Place, here: Path
+) -> None:
+    said = evaluate("--metrics", "cider,bleu-1", "--plain")
+    assert said.code == 0, said.err
+    assert "preds.jsonl on human." in said.out
+    assert "human has 6 ADs; this report speaks of 6 of them." in said.out
+    assert "1 prediction had failed and counts as 0." in said.out
+    assert "BLEU-1" in said.out
+    assert "BLEU-1: " in said.err
+    assert (here / "preds.eval" / "report.html").is_file()
+    assert head("preds.eval")["n"] == {
+        "ads": 6, "in_this_report": 6, "missing": 0, "failed": 1, "skipped": 0, "extra": 0, "doubled": 0,
+    }  # fmt: skip
+
+
+def test_json_is_all_that_standard_output_has(evaluate: Place, here: Path) -> None:
+    (here / "casts.json").write_text(json.dumps({"f1": ["Zoe Nobody"]}))
+    said = evaluate("--metrics", "critic,rouge-l", "--casts", "casts.json", "--json")
+    assert said.code == 0, said.err
+    record = strictly(said.out)
+    assert record["metrics"][0]["value"] is None
+    assert said.err == ""
+    assert record == head("preds.eval")
+    for line in (here / "preds.eval" / "items.jsonl").read_text(encoding="utf-8").splitlines():
+        strictly(line)
+
+
+def test_quiet_says_nothing(evaluate: Place) -> None:
+    said = evaluate("--metrics", "bleu-1", "--quiet")
+    assert (said.code, said.out, said.err) == (0, "", "")
+
+
+def test_what_was_found_in_the_files_is_told_and_stands_in_the_report(evaluate: Place, here: Path) -> None:
+    write(here / "preds.jsonl", {**SAID, "zz": "Nobody knows."})
+    said = evaluate("--metrics", "bleu-1", "--casts", "casts.json", "--plain")
+    assert "rows that belong to no AD of the dataset, and are left out: 1 (zz)" in said.err
+    notes = " ".join(head("preds.eval")["notes"])
+    assert "are left out: 1 (zz)" in notes
+    assert "have no names (f2)" in notes
+    assert "empty texts: 1 (e)" in notes
+    assert "(zz)" in (here / "preds.eval" / "report.md").read_text(encoding="utf-8")
+
+
+def test_missing_may_be_skipped_and_the_empty_text_counts_as_0(evaluate: Place) -> None:
+    assert evaluate("--metrics", "rouge-l", "--out", "whole", "--quiet").code == 0
+    said = evaluate("--metrics", "rouge-l", "--missing", "skip", "--out", "part")
+    assert "1 AD without a prediction was left out, as --missing skip asks" in said.out
+    whole, part = numbers("whole")["rouge-l"], numbers("part")["rouge-l"]
+    assert whole is not None
+    assert part is not None
+    assert whole * 6 == pytest.approx(part * 5)
+    assert head("part")["n"]["skipped"] == 1
+
+
+def test_a_second_run_counts_nothing_and_one_changed_line_costs_one(evaluate: Place, here: Path) -> None:
+    def fresh() -> int:
+        (speed,) = json.loads((here / "preds.eval" / "speed.json").read_text())["metrics"]
+        return int(speed["fresh"])
+
+    for words, changed, count in (
+        ((), {}, 6),
+        ((), {}, 0),
+        ((), {"b": "He runs."}, 1),
+        (("--force",), {}, 6),
+    ):
+        write(here / "preds.jsonl", {**SAID, **changed})
+        assert evaluate("--metrics", "rouge-l", "--quiet", *words).code == 0
+        assert fresh() == count
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "what"),
+    [
+        (("--metrics", "cidr"), 1, "Did you mean cider?"),
+        (("--metrics", ","), 1, "No metric is named"),
+        (("--metrics", "cider,critic"), 1, "critic cannot be measured: No cast lists"),
+        (("--metrics", "llm-ad-eval"), 1, "No judge is named"),
+        (("--metrics", "cider", "--shard", "3/2"), 2, "no shard"),
+        (("--metrics", "cider", "--set", "measures.recal.k=2"), 2, "Did you mean measures.recall.k?"),
+        (("--metrics", "cider", "--compare", "nothing"), 1, "nothing holds no report.json"),
+        (("--metrics", "cider", "--out", "human.csv"), 1, "No report can be written into human.csv"),
+        (("--metrics", "cider", "--out", "human.csv/deep"), 1, "No report can be written into"),
+        (("--metrics", "cider", "--text-column", "words"), 1, "no column 'words'"),
+        (("--metrics", "cider,llm-ad-eval", "--judge", "nonsense"), 1, "no engine called 'nonsense'"),
+    ],
+)
+def test_what_cannot_be_done_is_said_before_anything_is_scored(
+    evaluate: Place, here: Path, words: tuple[str, ...], code: int, what: str
+) -> None:
+    said = evaluate(*words, "--plain")
+    assert said.code == code
+    assert what in said.err
+    assert "Traceback" not in said.err
+    assert "CIDEr" not in said.err
+    assert said.out == ""
+    assert not (here / "preds.eval").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (None, "cannot be read"),
+        (b"", "is empty"),
+        (b'{"id": "a", "text": \n', "line 1, is no JSON"),
+        (b"\0\1\2binary", "is no text"),
+        (b'{"id": "x1", "text": "Another film."}\n', "Nothing in bad.jsonl belongs to human"),
+        (b'{"id": "a", "words": "Ann."}\n', "Name the right one by --text-column"),
+    ],
+)
+def test_files_that_cannot_be_meant(evaluate: Place, here: Path, content: bytes | None, what: str) -> None:
+    if content is not None:
+        (here / "bad.jsonl").write_bytes(content)
+    said = evaluate("--metrics", "cider", predictions=["bad.jsonl"])
+    assert said.code == 1
+    assert what in said.err
+    assert "Traceback" not in said.err
+
+
+def test_all_takes_what_is_possible_and_names_what_is_not(
+    evaluate: Place, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from shotad.evaluation.measure.metric import METRICS
+
+    few = {name: METRICS[name] for name in ("bleu-1", "critic", "llm-ad-eval", "action-description")}
+    monkeypatch.setattr("shotad.evaluation.running.METRICS", few)
+    said = evaluate()
+    assert said.code == 0, said.err
+    assert list(numbers("preds.eval")) == ["bleu-1"]
+    left = {one["metric"]: one["reason"] for one in head("preds.eval")["left_out"]}
+    assert list(left) == ["critic", "llm-ad-eval", "action-description"]
+    for name, reason in left.items():
+        assert f"Not measured: {name}. {reason}" in said.out
+
+
+def test_judges_stand_side_by_side(evaluate: Place) -> None:
+    judges = ("--judge", WORDS, "--judge", "fake")
+    said = evaluate("--metrics", "llm-ad-eval,llm-action", *judges, "--plain")
+    assert said.code == 0, said.err
+    found = numbers("preds.eval")
+    kinds = [f"{metric}@{judge}" for metric in ("llm-ad-eval", "llm-action") for judge in (WORDS, "fake")]
+    assert list(found) == kinds
+    assert (found[kinds[0]] or 0) > (found[kinds[1]] or 0)
+    assert "could not be scored and count as 0" in said.out
+
+
+def test_a_judge_that_nothing_asks_is_told(evaluate: Place) -> None:
+    said = evaluate("--metrics", "bleu-1", "--judge", "fake", "--plain")
+    assert said.code == 0
+    assert "--judge was not used" in said.err
+
+
+def test_comparing_at_once_with_an_earlier_report(evaluate: Place, here: Path) -> None:
+    assert evaluate("--metrics", "rouge-l", "--quiet").code == 0
+    write(here / "better.jsonl", {name: text for name, _, text, _ in HUMAN})
+    words = ("--metrics", "rouge-l", "--compare", "preds.eval")
+    said = evaluate(*words, predictions=["better.jsonl"])
+    assert said.code == 0, said.err
+    assert "A: preds.jsonl." in said.out
+    assert "B: better.jsonl." in said.out
+    assert (here / "better.eval" / "compare.json").is_file()
+    record = strictly(evaluate(*words, "--json", predictions=["better.jsonl"]).out)
+    (metric,) = record["comparison"]["metrics"]
+    assert metric["difference"] > 0
+
+
+def test_the_report_compared_with_may_be_the_one_that_is_replaced(evaluate: Place, here: Path) -> None:
+    assert evaluate("--metrics", "rouge-l", "--quiet").code == 0
+    write(here / "preds.jsonl", {name: text for name, _, text, _ in HUMAN})
+    said = evaluate("--metrics", "rouge-l", "--compare", "preds.eval", "--json")
+    (metric,) = strictly(said.out)["comparison"]["metrics"]
+    assert metric["b"] == pytest.approx(100)
+    assert metric["difference"] > 10
+
+
+def test_another_human_text_under_the_same_ids_is_refused_before_scoring(evaluate: Place, here: Path) -> None:
+    assert evaluate("--metrics", "rouge-l", "--quiet", "--out", "earlier").code == 0
+    text = (here / "human.csv").read_text(encoding="utf-8")
+    (here / "human.csv").write_text(text.replace("Ben runs", "Bert walks"), encoding="utf-8")
+    said = evaluate("--metrics", "rouge-l", "--compare", "earlier", "--plain")
+    assert said.code == 1
+    assert "AD 'b' has another human text in earlier" in said.err
+    assert "ROUGE-L" not in said.err
+
+
+def test_shards_merged_are_the_whole(evaluate: Place, shotad: Shotad, here: Path) -> None:
+    words = ("--metrics", "cider,bleu-4,critic", "--casts", "casts.json", "--quiet")
+    assert evaluate(*words, "--out", "whole").code == 0
+    for k in (1, 2):
+        assert evaluate(*words, "--shard", f"{k}/2", "--out", f"s{k}").code == 0
+        assert head(f"s{k}")["n"]["in_this_report"] == 3
+    said = shotad("evaluate", "merge", "s2", "s1", "--out", "merged")
+    assert said.code == 0, said.err
+    assert head("merged") == head("whole")
+    assert (here / "merged" / "items.jsonl").read_bytes() == (here / "whole" / "items.jsonl").read_bytes()
+
+
+def test_every_file_that_a_number_rests_on_is_named_by_its_content(evaluate: Place, here: Path) -> None:
+    half = dict(list(SAID.items())[:3])
+    write(here / "p1.jsonl", half)
+    write(here / "p2.jsonl", {name: text for name, text in SAID.items() if name not in half})
+    write(here / "stage1.jsonl", {name: f"Action: {text}" for name, _, text, _ in HUMAN})
+    words = ("--metrics", "critic", "--casts", "casts.json", "--descriptions", "stage1.jsonl", "--quiet")
+    said = evaluate(*words, "--out", "r", predictions=["p1.jsonl", "p2.jsonl"])
+    assert said.code == 0, said.err
+    record = head("r")
+    hashes = [hashlib.sha256((here / name).read_bytes()).hexdigest() for name in ("p1.jsonl", "p2.jsonl")]
+    assert record["predictions"]["name"] == "p1.jsonl + p2.jsonl"
+    assert record["predictions"]["sha256"] == " + ".join(hashes)
+    stage1 = hashlib.sha256((here / "stage1.jsonl").read_bytes()).hexdigest()
+    assert f"Stage I's texts are those of stage1.jsonl, SHA-256 {stage1}." in record["notes"]
+    assert record["casts"] == {"f1": ["Ann Smith", "Ben Jones"]}
+    assert all(len(record["dataset"][what]) == 64 for what in ("texts", "actions", "casts"))
+    (first, *_) = (here / "r" / "items.jsonl").read_text(encoding="utf-8").splitlines()
+    assert json.loads(first)["actions"] == HUMAN[0][3]
+    assert json.loads(first)["description"] == f"Action: {HUMAN[0][2]}"
