@@ -49,6 +49,9 @@ class CaptionMetric:
         return Row(item.id, (score, 1.0), self.figure.factor * score, missing(item))
 
 
+_FIRST = "Not the CIDEr-D of the COCO tool, which papers call CIDEr: not comparable with their numbers."
+
+
 class Cider(CaptionMetric):
     """``cider``: the COCO tool's, which is CIDEr-D; ``cider-plain``: the first definition. Times 100.
 
@@ -59,6 +62,7 @@ class Cider(CaptionMetric):
         self._plain = name == "cider-plain"
         super().__init__(name, "CIDEr, first definition" if self._plain else "CIDEr")
         self.comparable = not self._plain
+        self.remarks = self._definition = (_FIRST,) if self._plain else ()
         self._tokenizer = tokenizer
 
     @classmethod
@@ -78,9 +82,10 @@ class Cider(CaptionMetric):
 
     def basis(self, corpus: Corpus) -> str:
         """Hash of all references. What is to be remarked on them is known from here on."""
-        self.remarks = ()
+        self.remarks = self._definition
         if len(corpus.items) < FEW:
             self.remarks = (
+                *self._definition,
                 f"CIDEr with frequencies of only {len(corpus.items)} items: not to be compared with others.",
             )
         return key_of(sorted(item.references for item in corpus.items))

@@ -39,6 +39,7 @@ def score(metric: Metric, corpus: Corpus, bench: Bench, places: Sequence[int] | 
     rows = tuple(
         replace(kept[key], id=corpus.items[place].id) for place, key in zip(wanted, keys, strict=True)
     )
+    remarks = metric.remarks  # some are counted too: what they cost belongs to the metric
     return Result(
         metric.name,
         metric.title,
@@ -49,7 +50,7 @@ def score(metric: Metric, corpus: Corpus, bench: Bench, places: Sequence[int] | 
         basis,
         fresh=sum(key not in known for key in keys),
         seconds=time.perf_counter() - began,
-        remarks=metric.remarks,
+        remarks=remarks,
         comparable=metric.comparable,
         higher_is_better=getattr(metric, "higher_is_better", True),
     )

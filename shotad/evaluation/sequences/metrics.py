@@ -61,7 +61,7 @@ class _Along:
             yield f"The human ADs' own: {100 * self._human[1]:.1f}."
         silent = sum(not words_of(item.prediction) for item in corpus.items)
         if silent:
-            yield f"{silent} ADs without a prediction are left out; silence repeats and renames nothing."
+            yield f"{silent} ADs with nothing said are left out; silence repeats and renames nothing."
 
     def _share_of_human(self, corpus: Corpus) -> float | None:
         raise NotImplementedError

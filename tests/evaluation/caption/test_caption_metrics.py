@@ -218,6 +218,9 @@ def test_few_items_are_remarked_on_and_one_alone_scores_nothing() -> None:
     assert alone.remarks == ("CIDEr with frequencies of only 1 items: not to be compared with others.",)
     many = corpus_of((f"The man number {k} walks.", "The man walks.") for k in range(FEW))
     assert scored("cider", many).remarks == ()
+    (why,) = scored("cider-plain", many).remarks
+    assert "not comparable" in why
+    assert len(scored("cider-plain", human(HUMAN[0])).remarks) == 2
 
 
 def test_the_first_definition_is_not_to_be_compared_with_the_papers_numbers() -> None:

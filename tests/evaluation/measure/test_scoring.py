@@ -47,6 +47,21 @@ def test_a_changed_prediction_redoes_one(bench: Bench) -> None:
     assert result.fresh == 1
 
 
+def test_what_remarks_cost_is_in_the_metrics_seconds(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+
+    class Slow(Lengths):
+        def __getattribute__(self, name: str) -> object:
+            if name == "remarks":
+                clock[0] += 40.0
+            return super().__getattribute__(name)
+
+    slow = Slow()
+    clock[0] = 0.0
+    monkeypatch.setattr("shotad.evaluation.measure.scoring.time.perf_counter", lambda: clock[0])
+    assert score(slow, corpus_of(PAIRS), bench).seconds == 40.0
+
+
 def test_what_a_definition_of_another_version_said_is_not_taken(bench: Bench) -> None:
     score(Lengths(), corpus_of(PAIRS), bench)
     other = Lengths(version=2)

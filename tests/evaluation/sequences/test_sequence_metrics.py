@@ -100,7 +100,7 @@ def test_silence_is_neither_gain_nor_loss(name: str) -> None:
     assert gaps.value == pytest.approx(whole.value)
     assert [row.value for row in gaps.rows][1::2] == [None, None]
     assert [row.failure for row in gaps.rows] == ["", "no prediction", "", "", ""]
-    assert "2 ADs without a prediction are left out; silence repeats and renames nothing." in gaps.remarks
+    assert "2 ADs with nothing said are left out; silence repeats and renames nothing." in gaps.remarks
     nothing = scored(name, film(None, None))
     assert nothing.value is None
     assert nothing.failed == 2
