@@ -18,6 +18,9 @@ Command = Callable[..., Any]
 ROOTS = "SHOTAD_DATASETS"
 """The environment variable that names the folder in which each dataset has a folder of its own."""
 
+MADE_BY = "made_by"
+"""The column in which `evaluate actions` says by what it made an action."""
+
 _PATH = click.Path(path_type=Path)
 
 _DATASET_OPTIONS = (
@@ -40,9 +43,7 @@ _PREDICTION_OPTIONS = (
     ),
     click.option("--id-column", metavar="NAME", help="Where the predictions' ids stand."),
     click.option("--text-column", metavar="NAME", help="Where their texts stand."),
-    click.option(
-        "--descriptions", type=_PATH, help="Stage I's texts, where they have a file of their own."
-    ),
+    click.option("--descriptions", type=_PATH, help="Stage I's texts, where they have a file of their own."),
 )
 
 
@@ -79,6 +80,17 @@ def joined_of(dataset: Dataset, options: Mapping[str, Any]) -> Joined:
     if options["descriptions"] is None:
         return joined
     return with_descriptions(joined, dataset, read_predictions(options["descriptions"]))
+
+
+def makers_of_actions(dataset: Dataset) -> tuple[str, ...]:
+    """By what the human ADs' actions were made, where their file says so, as `evaluate actions` does."""
+    from shotad.evaluation.datasets.records import read_records
+
+    path = dataset.files.get("actions") or dataset.files.get("annotation")
+    if path is None or not any(ad.actions for ad in dataset.ads):
+        return ()
+    told = {row.values.get(MADE_BY) for row in read_records(path).rows}
+    return tuple(sorted(one for one in told if isinstance(one, str) and one))
 
 
 def _root(name: str) -> Path:

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shotad.cli.console import Console
-from shotad.cli.datasets_options import dataset_of, dataset_options, joined_of, prediction_options
+from shotad.cli.datasets_options import (
+    dataset_of,
+    dataset_options,
+    joined_of,
+    makers_of_actions,
+    prediction_options,
+)
 from shotad.cli.options import console_options, settings_options
 from shotad.config import Config, load_config
 
@@ -174,6 +180,9 @@ def _notes(dataset: Dataset, joined: Joined, descriptions: Path | None) -> Itera
 
     if descriptions is not None:
         yield f"Stage I's texts are those of {descriptions.name}, SHA-256 {file_hash(descriptions)}."
+    makers = makers_of_actions(dataset)
+    if makers:
+        yield f"The actions of the human ADs are not the published ones: made by {'; '.join(makers)}."
     findings = [
         *(finding for finding in dataset.findings if finding.level != NOTE),
         *(finding for finding in joined.findings if finding.level != MISSING),

@@ -114,6 +114,23 @@ def test_quiet_says_nothing(evaluate: Place) -> None:
     assert (said.code, said.out, said.err) == (0, "", "")
 
 
+def test_actions_that_were_made_are_told_apart_from_published_ones(
+    evaluate: Place, shotad: Shotad, here: Path
+) -> None:
+    assert evaluate("--metrics", "bleu-1", "--quiet").code == 0
+    assert not any("published" in note for note in head("preds.eval")["notes"])
+    rows = [
+        {"anno_idx": name, "text_gt": text, "gt_action": actions, "made_by": "rules by a parser, no engine"}
+        for name, _, text, actions in HUMAN
+    ]
+    (here / "acts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    words = ("--predictions", "preds.jsonl", "--metrics", "bleu-1", "--cache", "kept.sqlite", "--out", "r")
+    said = shotad("evaluate", "ad", "acts.jsonl", *words)
+    assert said.code == 0, said.err
+    assert "not the published ones: made by rules by a parser, no engine." in said.out
+    assert any("made by rules by a parser" in note for note in head("r")["notes"])
+
+
 def test_what_was_found_in_the_files_is_told_and_stands_in_the_report(evaluate: Place, here: Path) -> None:
     write(here / "preds.jsonl", {**SAID, "zz": "Nobody knows."})
     said = evaluate("--metrics", "bleu-1", "--casts", "casts.json", "--plain")
