@@ -28,6 +28,13 @@ from shotad.writing import Engines, write
 Record = Mapping[str, Any]
 
 
+LONGEST_FRAME = 1.0
+"""Seconds for which the last frame may stand, or the sound may go on, in a file that is whole."""
+
+_SMALL = 1 << 12
+"""Pixels of a frame that nobody looks at."""
+
+
 @dataclass(frozen=True, slots=True)
 class Means:
     """What describes a clip: the same for all clips of a run, so that no model is loaded for each.
@@ -54,9 +61,10 @@ class Described:
 def describe_clip(asked: Asked, film: Film, folder: WorkFolder, means: Means) -> Described:
     """The three acts of `shotad.pipeline`, for the slots that are asked for, with as many words as the human
     ADs have time for: a slot may be longer than the AD that it was made for."""
-    ads = asked.within(film.info.duration)
+    end = _picture_end(film)
+    ads = asked.within(end.seconds)
     if not ads:
-        return Described(_lines(asked, {}, film))
+        return Described(_lines(asked, {}, end))
     config, engines = means.config, means.engines
     bench = Bench.of(film, folder, config, asked.given(folder, ads), means.progress)
     check_cast(bench)
@@ -68,8 +76,34 @@ def describe_clip(asked: Asked, film: Film, folder: WorkFolder, means: Means) ->
         write_track(written.cues, prepared, bench, engines.makers, discard_edits=True)
     bench.frames.release()
     spent = used(written.seen, written.lines, engines.terms(config), written.other)
-    lines = _lines(asked, _told(folder, prepared, {cue.id: cue for cue in written.cues}), film)
-    return Described(lines, spent, (*prepared.warnings, *understood.warnings))
+    lines = _lines(asked, _told(folder, prepared, {cue.id: cue for cue in written.cues}), end)
+    return Described(lines, spent, (*end.warnings, *prepared.warnings, *understood.warnings))
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """Where a video's picture ends, in seconds, and where the file says that it does; 0: not known."""
+
+    seconds: float
+    promised: float
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """That it ends too early, if it does."""
+        if self.seconds == self.promised:
+            return ()
+        ends = f"{self.seconds:.1f} s of {self.promised:.1f} s"
+        return (f"The picture ends at {ends}: the file is cut off or damaged.",)
+
+
+def _picture_end(film: Film) -> _End:
+    """Of a file that is cut off the reader shows the last frame at every later moment: what nobody can see
+    must not be described from it. Raises FilmError where there is no picture."""
+    promised = film.info.duration
+    if promised <= 0:
+        return _End(promised, promised)
+    last = next(film.pictures([promised], max_pixels=_SMALL)).seconds
+    return _End(last if promised - last > LONGEST_FRAME else promised, promised)
 
 
 def _with_budgets(prepared: Prepared, ads: list[Ad], config: Config) -> Prepared:
@@ -116,14 +150,14 @@ def _told(folder: WorkFolder, prepared: Prepared, cues: Mapping[str, Cue]) -> di
     }
 
 
-def _lines(asked: Asked, told: Mapping[str, _Told], film: Film) -> tuple[PredictedLine, ...]:
-    return tuple(_line(asked, ad, told.get(ad.id), film.info.duration) for ad in asked.task.ads)
+def _lines(asked: Asked, told: Mapping[str, _Told], end: _End) -> tuple[PredictedLine, ...]:
+    return tuple(_line(asked, ad, told.get(ad.id), end) for ad in asked.task.ads)
 
 
-def _line(asked: Asked, ad: Ad, told: _Told | None, duration: float) -> PredictedLine:
+def _line(asked: Asked, ad: Ad, told: _Told | None, end: _End) -> PredictedLine:
     if told is None:
-        outside = f"its slot {asked.slot(ad)} lies outside the video, which ends at {duration:.3f} s"
-        return asked.line(ad, None, "failed", failure=outside)
+        outside = f"its slot {asked.slot(ad)} lies outside the video, which ends at {end.seconds:.3f} s"
+        return asked.line(ad, None, "failed", failure=" ".join([outside, *(f"({w})" for w in end.warnings)]))
     cue = told.cue
     if cue.status is CueStatus.FAILED:
         return asked.line(ad, None, "failed", failure=cue.reason, again=told.went_wrong, **told.known)

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import av
 import pytest
 
 from shotad.engines.base import Request
@@ -79,6 +80,38 @@ def test_a_missing_and_a_broken_video_fail_and_the_run_goes_on(runs: Runs) -> No
     assert [(clip, count) for clip, _, count in done.failures()] == [
         ("2001/one", 1), ("2001/gone", 2), ("2002/broken", 1),
     ]  # fmt: skip
+
+
+def test_what_a_video_that_is_cut_off_does_not_show_fails(runs: Runs) -> None:
+    """The reader shows a file's last frame at all later moments; lines must not be made of it."""
+    video = runs.root / "2001/one.mp4"
+    whole = with_index_in_front(video)
+    video.write_bytes(whole[: len(whole) // 2])
+    done = runs.run()
+    rows = by_id(runs.rows)
+    assert rows["0"]["text"] is not None
+    for name in ("5", "6"):
+        assert rows[name]["text"] is None, "the video's second half is not there"
+        assert "of 12.0 s: the file is cut off or damaged" in rows[name]["failure"]
+        assert not rows[name]["again"]
+    assert done.failed > len(CLIPS) - 1
+    said = [line.text for line in done.lines if line.clip == "2001/one" and line.text]
+    assert 0 < len(said) < len(CLIPS["2001/one"][1]) - 1
+
+
+def with_index_in_front(video: Path) -> bytes:
+    """An MP4 with its index at the front, as films from the web have it: half of it can still be opened."""
+    target = video.with_name("front.mp4")
+    with av.open(str(video)) as source, av.open(str(target), "w", options={"movflags": "faststart"}) as made:
+        stream = source.streams.video[0]
+        copy = made.add_stream_from_template(stream)
+        for packet in source.demux(stream):
+            if packet.dts is not None:
+                packet.stream = copy
+                made.mux(packet)
+    content = target.read_bytes()
+    target.unlink()
+    return content
 
 
 def test_the_same_again_asks_nothing_and_leaves_the_same_bytes(runs: Runs) -> None:
