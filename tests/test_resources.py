@@ -55,7 +55,7 @@ def test_file_in_the_folder_does_not_hide_a_named_config(
 def test_unknown_config_answers_with_the_names(name: str) -> None:
     with pytest.raises(ConfigError, match=name.replace(".", r"\.")) as caught:
         config_path(name)
-    assert "cmd-ad, default, gpt-4o, mad-eval, paper, reference-code" in caught.value.hint
+    assert "cmd-ad, default, gpt-4o, mad-eval, paper, predict, reference-code" in caught.value.hint
 
 
 @pytest.mark.parametrize("name", ["nothing", "stage1"])

@@ -90,10 +90,10 @@ def command(console: Console, dataset: str, **options: Any) -> None:
 
 
 def _settings(data: Dataset, options: dict[str, Any]) -> Config:
-    """What the options ask for, with the dataset's own numbers."""
+    """What the options ask for, with the dataset's own numbers, on what every benchmark wants."""
     own = [data.config] if data.config and data.config not in options["config"] else []
     return load_config(
-        [*options["config"], *own],
+        ["predict", *options["config"], *own],
         options["assignments"],
         engine=options["engine"],
         stage2__candidates=options["candidates"],

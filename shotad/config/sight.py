@@ -101,6 +101,9 @@ class NarratorSettings(Settings):
     """Silence below this (title 100, someone enters 60, someone is there 34; less when just said)."""
     statements: int = Field(3, ge=1, le=4)
     """Statements that one sentence may join."""
+    always: bool = False
+    """True: where it would be silent, it says what was measured all the same, though that is worth little or
+    was said in the last lines. For benchmarks, where silence counts as a wrong line; in predict.yaml."""
 
 
 class CastSettings(Settings):

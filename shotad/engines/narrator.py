@@ -80,14 +80,30 @@ class Narrator:
         slot = request.scene.slot if request.scene else None
         findings = find_statements(facts, memory, room, self._settings.sure, slot)
         able = [s for s in findings.statements if s.worth >= self._settings.worth]
+        found = self._lines(able, memory, request, number)
+        if not found and self._settings.always:
+            found = self._lines(findings.statements, memory, request, 1, again=True)
+        return _Told(tuple(found), findings, "" if found else _silence(findings, able, memory, request))
+
+    def _lines(
+        self,
+        able: Sequence[Statement],
+        memory: Memory,
+        request: Request,
+        number: int,
+        *,
+        again: bool = False,
+    ) -> list[Line]:
+        """As many different lines as are wanted, or can be made. ``again``: they may copy an earlier one."""
         found: list[Line] = []
         for group in _groups(able, self._settings.statements, number):
-            line = next((line for line in lines(group, memory, request.budget) if _fit(line, request)), None)
+            made = lines(group, memory, request.budget)
+            line = next((line for line in made if _fit(line, request, again=again)), None)
             if line and all(line.text != other.text for other in found):
                 found.append(line)
             if len(found) == number:
                 break
-        return _Told(tuple(found), findings, "" if found else _silence(findings, able, memory, request))
+        return found
 
 
 def _names(request: Request) -> list[str]:
@@ -105,11 +121,13 @@ def _memory(request: Request, facts: Facts) -> Memory:
     return Memory(request.history, request.seed, tuple(known.values()), cast, spoken)
 
 
-def _fit(line: Line, request: Request) -> bool:
-    """True where no rule is broken; a name that looks like an ordinary word breaks none."""
+def _fit(line: Line, request: Request, *, again: bool = False) -> bool:
+    """True where no rule is broken; a name that looks like an ordinary word breaks none. ``again``: a copy of
+    an earlier line breaks none either."""
     names = [name for statement in line.statements for name in statement.names]
     words = check_line(without_names(line.text, names))
-    return not words and not any(f.rule == "L9" for f in check_line(line.text, previous=request.history))
+    copies = not again and any(f.rule == "L9" for f in check_line(line.text, previous=request.history))
+    return not words and not copies
 
 
 def _groups(able: Sequence[Statement], most: int, number: int) -> Iterator[tuple[Statement, ...]]:

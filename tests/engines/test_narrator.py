@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shotad.config import Config
+from shotad.config import Config, NarratorSettings
 from shotad.engines.base import Engine, Reply, Request, Scene
 from shotad.engines.narration.words import spoken_words
 from shotad.engines.narrator import Narrator
@@ -188,6 +188,42 @@ def test_the_same_again_is_silence() -> None:
     facts = Facts((1,), people=(person(),))
     reply = ask(facts, history=("Someone appears.",))
     assert (reply.finish, reply.notes["reason"]) == ("silent", "what can be said was said in the last lines")
+
+
+def always(facts: Facts, **request: Any) -> Reply:
+    engine = Narrator(Config(narrator=NarratorSettings(always=True)))
+    return engine.generate([Request("s1", (), notes=facts.to_json(), budget=9, **request)])[0]
+
+
+def test_for_benchmarks_what_was_measured_is_said_again() -> None:
+    facts = Facts((1,), people=(person(),))
+    for _ in range(3):
+        assert always(facts, history=("Someone appears.", "A person appears.")).text.endswith(" appears.")
+
+
+def test_for_benchmarks_what_is_worth_little_is_said() -> None:
+    facts = Facts((1,), people=(person(count=2),))
+    settings = NarratorSettings(worth=99)
+    request = Request("s1", (), notes=facts.to_json(), budget=9)
+    assert Narrator(Config(narrator=settings)).generate([request])[0].finish == "silent"
+    said = Narrator(Config(narrator=settings.model_copy(update={"always": True}))).generate([request])[0]
+    assert (said.finish, said.text) == ("stop", "Two people appear.")
+
+
+def test_for_benchmarks_nothing_is_invented_nor_uncertain_nor_too_long() -> None:
+    assert always(Facts((1,))).finish == "silent"
+    assert always(Facts((1,), people=(person(sure=0.3),))).finish == "silent"
+    assert (
+        always(Facts((1,), texts=(text("THE BLENDER FOUNDATION, WHICH HAS MADE MANY A FILM BEFORE"),))).finish
+        == "silent"
+    )
+
+
+def test_for_benchmarks_other_lines_stay_as_they_are() -> None:
+    facts = Facts(
+        (1, 2), people=(person(1, enters=True), person(2, at=4, count=2)), texts=(text("EXIT", "sign"),)
+    )
+    assert always(facts, schema=FIVE).text == ask(facts, schema=FIVE, budget=9).text
 
 
 def test_wording_differs_from_the_last_lines() -> None:
