@@ -56,7 +56,9 @@ def best_of(scores: Sequence[float]) -> int | None:
 
 
 def best_result(ranks: Sequence[Result], higher: bool | None = None) -> Result:
-    """Of each item the candidate that is best by this very metric: what no choice can surpass.
+    """Of each item the candidate that is best by this very metric: what no choice can surpass, where the
+    metric is a mean over items. BLEU and METEOR are figures of the whole corpus, in which lines that are each
+    the best may be beaten together.
 
     ``ranks`` are the results of the first, second … candidates; the first has a row of every item.
     """

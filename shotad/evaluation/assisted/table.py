@@ -31,6 +31,7 @@ def render(done: Assisted, called: str = "") -> str:
     if shown:
         lines.append(f"Rows marked “{PAPER_MARK}” were not measured here.")
     lines += [f"{note.mark} {note.text}" for note in notes.notes]
+    lines += _of_the_whole(results)
     return "\n".join([*lines, *(f"Not measured: {name}. {why}" for name, why in done.measured.left_out)])
 
 
@@ -72,6 +73,17 @@ def _opening(done: Assisted, called: str) -> list[str]:
         lines.append(f"{count(done.sizes[0], 'AD')} without any count as 0.")
     lines.append(f"The expert takes the one with the highest mean of {expert_words(done)}.")
     return lines
+
+
+def _of_the_whole(results: Sequence[Result]) -> list[str]:
+    """What the last row is for metrics that are no means over ADs."""
+    titles = [result.title for result in results if result.figure.kind != "share"]
+    if not titles:
+        return []
+    named = ", ".join(titles)
+    return [
+        f"Figures of all lines together: {named}. The best line of each AD need not make the best of those."
+    ]
 
 
 def _cells(done: Assisted, role: Role) -> list[str]:

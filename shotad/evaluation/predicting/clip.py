@@ -157,7 +157,7 @@ def _lines(asked: Asked, told: Mapping[str, _Told], end: _End) -> tuple[Predicte
 def _line(asked: Asked, ad: Ad, told: _Told | None, end: _End) -> PredictedLine:
     if told is None:
         outside = f"its slot {asked.slot(ad)} lies outside the video, which ends at {end.seconds:.3f} s"
-        return asked.line(ad, None, "failed", failure=" ".join([outside, *(f"({w})" for w in end.warnings)]))
+        return asked.line(ad, None, "failed", failure=next(iter(end.warnings), outside))
     cue = told.cue
     if cue.status is CueStatus.FAILED:
         return asked.line(ad, None, "failed", failure=cue.reason, again=told.went_wrong, **told.known)

@@ -256,3 +256,15 @@ def test_the_command(shotad: Shotad, tmp_path: Path) -> None:
     assert [choice["text"] for choice in choices][:2] == ["She sees the door.", "She sees the street."]
     assert choices[-1] == {"id": "n4", "chosen": None, "text": None, "scores": []}
     assert (folder / "report.json").is_file()
+
+
+def test_where_the_best_of_each_is_no_bound_the_table_says_so() -> None:
+    long = "A man walks down the road and looks at the old house"
+    given = corpus(
+        item("a", f"{long} there.", "A man walks down the road and looks at the old.", reference=f"{long}."),
+        item("b", "It rains upon the hats.", "It rains.", reference="It rains upon the roofs of the city."),
+    )
+    done = assist(given, ["bleu-1", "cider"], bench(), expert=("cider",))
+    assert "Figures of all lines together: BLEU-1." in render(done)
+    alone = assist(given, ["cider"], bench(), expert=("cider",))
+    assert "Figures of all lines" not in render(alone)
