@@ -82,7 +82,8 @@ class Narrator:
         able = [s for s in findings.statements if s.worth >= self._settings.worth]
         found = self._lines(able, memory, request, number)
         if not found and self._settings.always:
-            found = self._lines(findings.statements, memory, request, 1, again=True)
+            able = list(findings.statements)
+            found = self._lines(able, memory, request, 1, again=True)
         return _Told(tuple(found), findings, "" if found else _silence(findings, able, memory, request))
 
     def _lines(

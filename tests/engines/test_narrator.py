@@ -219,6 +219,14 @@ def test_for_benchmarks_nothing_is_invented_nor_uncertain_nor_too_long() -> None
     )
 
 
+def test_for_benchmarks_silence_has_its_true_reason() -> None:
+    request = Request(
+        "s1", (), notes=Facts((1,), people=(person(),)).to_json(), budget=1, history=("Someone appears.",)
+    )
+    reply = Narrator(Config(narrator=NarratorSettings(always=True))).generate([request])[0]
+    assert (reply.finish, reply.notes["reason"]) == ("silent", "nothing that is new fits into 1 words")
+
+
 def test_for_benchmarks_other_lines_stay_as_they_are() -> None:
     facts = Facts(
         (1, 2), people=(person(1, enters=True), person(2, at=4, count=2)), texts=(text("EXIT", "sign"),)
