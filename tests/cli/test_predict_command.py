@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from shotad.config import load_config
 from tests.cli.program import FAKE, Shotad
 from tests.evaluation.predicting.minidataset import CLIPS, INSIDE, make_cmd
 
@@ -177,3 +178,25 @@ def _started(root: Path, out: Path) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def test_it_starts_from_what_every_benchmark_wants_and_is_told_otherwise(
+    shotad: Shotad, root: Path, tmp_path: Path
+) -> None:
+    """The embedded narrator speaks wherever it can, unless --config or --set says that it need not."""
+    quiet = tmp_path / "quiet.yaml"
+    quiet.write_text("narrator:\n  always: false\n")
+    given: dict[str, tuple[str, ...]] = {
+        "plain": (),
+        "config": ("--config", str(quiet)),
+        "set": ("--set", "narrator.always=false"),
+    }
+    told = {}
+    for name, words in given.items():
+        out = tmp_path / f"{name}.jsonl"
+        shotad("predict", "cmd-ad", "--root", root, "--out", out, "--films", "tt2", *words, *FAKE)
+        settings = json.loads((tmp_path / f"{name}.shotad" / "settings.json").read_text())
+        told[name] = settings["config"]["narrator"]["always"]
+    assert told == {"plain": True, "config": False, "set": False}
+    described = load_config(["cmd-ad"], ())
+    assert not described.narrator.always
