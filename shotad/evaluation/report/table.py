@@ -78,6 +78,9 @@ def footnotes(results: Sequence[Result]) -> Footnotes:
         said = list(result.remarks)
         if not result.comparable and not any(_NOT_COMPARABLE in remark for remark in said):
             said.insert(0, f"{_NOT_COMPARABLE} with the paper's number")
+        if result.figure.shift:
+            zero = number(result.name, result.figure.factor * result.figure.shift)
+            said.append(f"The score 0, as of what is missing, stands at {zero} on this scale.")
         if said:
             marks[result.name] = _mark(len(notes))
             notes.append(Footnote(marks[result.name], f"{result.title}: {_sentence(said)}"))

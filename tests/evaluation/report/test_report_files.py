@@ -17,7 +17,7 @@ from shotad.config import Config
 from shotad.config.measures import EmbeddingSettings, MeasureSettings, ReportSettings
 from shotad.errors import EvaluationError, ShotadError, WorkFolderError
 from shotad.evaluation.measure.items import Corpus
-from shotad.evaluation.measure.rows import Row
+from shotad.evaluation.measure.rows import Figure, Row
 from shotad.evaluation.report import content
 from shotad.evaluation.report.content import identity_words
 from shotad.evaluation.report.hashes import actions_hash, casts_hash
@@ -182,6 +182,15 @@ def test_not_comparable_is_said_once_to_a_metric() -> None:
     (one,), (two,) = (footnotes([result]).notes for result in (plain, saying))
     assert one.text == "Action score: not comparable with the paper's number; A smaller model."
     assert two.text == "Action score: A small one: not comparable with the paper's."
+
+
+def test_where_0_stands_on_a_shifted_scale_is_said() -> None:
+    corpus = made_corpus(6)
+    result = replace(
+        made_result(corpus, "action", title="Action score"), figure=Figure("share", 200.0, -0.25)
+    )
+    (note,) = footnotes([result, made_result(corpus)]).notes
+    assert note.text == "Action score: the score 0, as of what is missing, stands at −50.0 on this scale."
 
 
 def test_what_a_metric_is_reads_as_words() -> None:
