@@ -135,11 +135,11 @@ def _paper(said: str, nlp: Any) -> tuple[list[str], list[tuple[str, str | None]]
 
 
 def _phrase(verb: Any) -> str:
-    joined = [child for child in verb.children if child.dep_ == "conj"]
+    joined = [child for child in verb.children if child.dep_ == "conj" or _next(verb, child)]
     apart = {token.i for child in joined for token in child.subtree}
     for child in joined:
         between = [c for c in verb.children if verb.i < c.i < child.i]
-        apart |= {c.i for c in between if c.dep_ in ("cc", "preconj", "punct")}
+        apart |= {c.i for c in between if c.dep_ in ("cc", "preconj", "punct") or c.text == "then"}
     words: list[str] = []
     for token in verb.subtree:
         if token.i not in apart:
@@ -147,6 +147,14 @@ def _phrase(verb: Any) -> str:
             if token.i + 1 in apart:
                 words.append(" ")
     return re.sub(r"\s+", " ", "".join(words))
+
+
+def _next(verb: Any, child: Any) -> bool:
+    """``hesitates, then turns``, whatever the parser calls it."""
+    finite = child.tag_ in ("VBZ", "VBD", "VBP") and child.i > verb.i
+    own_subject = any(c.dep_ in ("nsubj", "nsubjpass", "mark") for c in child.children)
+    near = verb.doc[max(verb.i + 1, child.i - 3) : child.i]
+    return finite and not own_subject and any(token.text == "then" for token in near)
 
 
 def _stopped(text: str) -> str:

@@ -19,7 +19,7 @@ from shotad.evaluation.measure.texts import parser_of, vectors_of
 RULES: dict[str, type[Rules]] = {"paper": PaperRules, "code": CodeRules}
 """By ``measures.action.rules``."""
 
-_VERSION = 1
+_VERSION = 2
 """Of the definition; a change makes all rows new."""
 _CHANCE, _SPREAD = 0.25, 2.0
 """The paper's rescaling: ``100 * (x - 0.25) * 2``, not clipped, so that 1 becomes 150."""

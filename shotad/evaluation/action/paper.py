@@ -19,6 +19,11 @@ from shotad.language.parsing import Parse, Token
 _STEPS = ("Main characters", "Actions", "Interactions")
 _UNTOLD = "Main characters"
 """The step that says who is there; the published code leaves it out too."""
+_NEXT, _NEAR = "then", 3
+"""A word that coordinates two verbs, and how close before the second one it stands."""
+_FINITE = ("VBZ", "VBD", "VBP")
+_OTHERWISE = {"nsubj", "nsubjpass", "mark"}
+"""Dependencies of a verb that has its own subject, or is subordinate."""
 
 
 class PaperRules:
@@ -92,15 +97,27 @@ def _own(parse: Parse, verb: int) -> list[int]:
     """The places of a verb's subtree without what is coordinated with it, and without the conjunction."""
     apart: set[int] = set()
     for child in parse.children[verb]:
-        if parse.tokens[child].dep == "conj":
+        if parse.tokens[child].dep == "conj" or _goes_on(parse, verb, child):
             apart.update(parse.subtree(child))
             apart.update(place for place in parse.children[verb] if _joins(parse, place, child, verb))
     return [place for place in parse.subtree(verb) if place not in apart]
 
 
+def _goes_on(parse: Parse, verb: int, child: int) -> bool:
+    """Whether the word here is what the same subject does next: ``hesitates, then turns``, which spaCy's
+    models take for a conjunction, or for anything else about as often."""
+    if child < verb or parse.tokens[child].tag not in _FINITE:
+        return False
+    before = parse.tokens[verb + 1 : child]
+    kept_apart = {parse.tokens[place].dep for place in parse.children[child]} & _OTHERWISE
+    return not kept_apart and any(token.text.lower() == _NEXT for token in before[-_NEAR:])
+
+
 def _joins(parse: Parse, place: int, conjunct: int, verb: int) -> bool:
     """Whether the word here stands between a verb and what is coordinated with it, and joins them."""
-    return verb < place < conjunct and parse.tokens[place].dep in ("cc", "preconj", "punct")
+    token = parse.tokens[place]
+    joins = token.dep in ("cc", "preconj", "punct") or token.text.lower() == _NEXT
+    return joins and verb < place < conjunct
 
 
 def _ended(parse: Parse, places: Sequence[int]) -> str:

@@ -6,10 +6,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.evaluation.every.allmetrics import MakeBench, benches
+from tests.evaluation.every.allmetrics import NAMES, MakeBench, benches
 
 
 @pytest.fixture(scope="module")
 def make_bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MakeBench]:
     with benches(tmp_path_factory.mktemp("coco")) as make:
         yield make
+
+
+@pytest.fixture(params=NAMES)
+def name(request: pytest.FixtureRequest) -> str:
+    found: str = request.param
+    return found

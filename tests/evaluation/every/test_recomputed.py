@@ -2,54 +2,30 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
-from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
 
-from shotad.config import Config
+from shotad.evaluation.action.paper import told_of
 from shotad.evaluation.caption.ptb import tokens
-from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.items import Corpus
-from shotad.evaluation.measure.metric import make_metric
 from shotad.evaluation.measure.rows import Result
-from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.measure.store import Store
 from shotad.evaluation.report.bootstrap import figures, units_of
 from shotad.evaluation.report.paired import paired
 from tests.evaluation import naive
+from tests.evaluation.action.parsed import parse_of
 from tests.evaluation.every.allmetrics import (
     FILMS,
     MIXED,
+    VARIED,
     MakeBench,
     changed,
     human,
-    overlap,
     predicted,
+    recall_of,
     scored,
 )
-
-VARIED: tuple[str | None, ...] = (
-    "Ann Miller opens the heavy door, then smiles at Bob.",
-    "Bob Hart strolls to the window and looks out.",
-    "He grabs a gun and drops it.",
-    "Ann is running up the stairs in the dark; she falls.",
-    "A dog sleeps by the garden fence.",
-    "They stare at each other. Bob nods.",
-    "Dr. Cole puts on his glasses.",
-    "Sitting on a bed, she waits.",
-    "Two glasses of red wine are poured by Tony.",
-    "Margot tears up a letter and throws it into the fire.",
-    "Wendice locks a drawer.",
-    "She doesn't hide the letter behind a clock.",
-    "Rain.",
-    "A train that crosses the old bridge whistles twice.",
-    "Smoke rises, 3.5 m high, from the chimney tops!",
-)
-"""Synonyms, passives, abbreviations, two verbs, none: what the ways to read a text differ in."""
+from tests.evaluation.every.standins import overlap
 
 
 @pytest.mark.parametrize("name", ["cider", "cider-plain"])
@@ -78,15 +54,6 @@ def test_recall_by_its_windows(rule: str, k: int, n: int, make_bench: MakeBench)
     corpus = predicted(said)
     result = scored("recall", corpus, make_bench(recall={"k": k, "neighbours": n, "windows": rule}))
     assert [row.sums for row in result.rows] == recall_of(corpus, overlap, k, n, rule)
-
-
-def recall_of(corpus: Corpus, alike: naive.Similarity, k: int, n: int, rule: str) -> list[Any]:
-    found = []
-    for film in FILMS:
-        items = [item for item in corpus.items if item.film == film]
-        lines = [item.reference for item in items]
-        found += naive.recall(lines, [item.prediction or "" for item in items], alike, k, n, rule)
-    return found
 
 
 @pytest.mark.parametrize("unit", ["ad", "film"])
@@ -127,62 +94,10 @@ def in_order(result: Result, order: list[str]) -> list[tuple[float, ...]]:
     return [rows[name] for name in order]
 
 
-# --- with real models
-
-
-@pytest.fixture(scope="module")
-def bench() -> Bench:
-    for needed in ("spacy", "sentence_transformers", "transformers"):
-        if importlib.util.find_spec(needed) is None:
-            pytest.skip(f"{needed} is not installed")
-    return Bench(Config(), Store())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rules", ["paper", "code"])
-def test_the_action_score_pair_by_pair(rules: str, bench: Bench) -> None:
-    import spacy
-    from sentence_transformers import SentenceTransformer
-
-    from shotad.language.parsing import find_parser
-    from shotad.weights import weights_folder
-
-    place = find_parser("en_core_web_sm").place
-    nlp = cache(spacy.load(place, exclude=["senter", "ner"]))
-    model = SentenceTransformer(str(weights_folder("minilm")), device="cpu")
-    encode = cache(lambda text: model.encode([text])[0])
-    corpus = predicted(VARIED)
-    made = Bench(Config.model_validate({"measures": {"action": {"rules": rules}}}), bench.store)
-    result = score(make_metric("action", made), corpus, made)
-    expected = [
-        100 * 2 * (naive.action_score(item.actions or (), item.prediction or "", rules, nlp, encode) - 0.25)
-        for item in corpus.items
-    ]
-    found = [row.value for row in result.rows]
-    for item, ours, theirs, row in zip(corpus.items, found, expected, result.rows, strict=True):
-        assert ours == pytest.approx(theirs, abs=0.01), (item.prediction, row.notes)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rule", ["all", "full"])
-def test_recall_pair_by_pair(rule: str, bench: Bench) -> None:
-    import torch
-    from transformers import AutoModel, AutoTokenizer
-
-    from shotad.weights import weights_folder
-
-    folder = str(weights_folder("minilm"))
-    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder)
-
-    @cache
-    def vectors(text: str) -> Any:
-        with torch.no_grad():
-            found = model(**tokenizer(text, return_tensors="pt"))[0][0].numpy()
-        return found / np.linalg.norm(found, axis=1, keepdims=True)
-
-    corpus = predicted(VARIED)
-    settings = {"measures": {"recall": {"windows": rule, "neighbours": 4}}}
-    made = Bench(Config.model_validate(settings), bench.store)
-    result = score(make_metric("recall", made), corpus, made)
-    expected = recall_of(corpus, lambda a, b: naive.bert_score(vectors(a), vectors(b)), 1, 4, rule)
-    assert [row.sums for row in result.rows] == expected
+def test_what_is_done_next_is_another_action() -> None:
+    """Which spaCy's models call a conjunction only as often as anything else."""
+    words = "He/PRON/nsubj/1 hesitates/VERB/ROOT/1/hesitate ,/PUNCT/punct/1 then/ADV/advmod/4 turns/VERB/dep/1/turn"
+    told = told_of([parse_of(*words.split(), "./PUNCT/punct/1")])
+    phrases = [(phrase.text, phrase.lemma) for phrase in told.phrases]
+    assert phrases == [("He hesitates.", "hesitate"), ("then turns.", "turn")]
+    assert told.texts == ("He hesitates, then turns.",)
