@@ -18,6 +18,10 @@ _VERSIONS = (
     "flash-attn 2.5.6, spaCy 3.8.2), which fails from transformers 4.56 on. It wants bfloat16 or float32."
 )
 
+_LEFT_OUT = (
+    "What failed, and what scores below 0, is left out, as in the published code: that raises the number."
+)
+
 
 def is_paper_model(name: str) -> bool:
     """Whether this names the paper's embedding model, as a repository or a folder."""
@@ -32,6 +36,8 @@ def comparable(settings: MeasureSettings, parser: Json) -> bool:
 def remarks(settings: MeasureSettings, parser: Json) -> tuple[str, ...]:
     """Each difference as a sentence, and on what the paper's model runs."""
     found = [f"{what}: not comparable with the paper's numbers." for what in _differences(settings, parser)]
+    if settings.action.rules == "code":
+        found.append(_LEFT_OUT)
     if is_paper_model(settings.embedding.model):
         found.append(_VERSIONS)
     return tuple(found)

@@ -171,6 +171,9 @@ def test_what_is_not_the_papers_is_said(make_bench: MakeBench, tmp_path: Path) -
     assert any(SPACY_MODEL in remark and "en_core_web_lg" in remark for remark in metric.remarks)
     folder = tmp_path / "gte-Qwen2-7B-instruct"
     folder.mkdir()
+    assert not any("left out" in remark for remark in metric.remarks)
+    code = Action.of("action", make_bench(action={"rules": "code"})).remarks
+    assert any("left out, as in the published code: that raises the number" in remark for remark in code)
     told = Action.of("action", make_bench(embedding={"model": str(folder)})).remarks
     assert any("without an instruction" in remark for remark in told)
     own = Action.of("action", make_bench(embedding={"model": str(folder), "instruction": "paper"})).remarks
