@@ -37,7 +37,7 @@ ODD = {
     "a thousand words": "He walks and " * 334,
     "a sentence without end": "who sees the man " * 250,
     "one long word": "a" * 5000,
-    "one word again and again": "runs " * 1200,
+    "one word again and again": "runs " * 1050,
     "emoji": "👩‍👩‍👧 😀 Ann smiles 🏃🏽‍♀️.",
     "lines": "Ann opens\nthe door.\r\n\r\nShe\u2028smiles.\x85",
     "nul": "Ann\0 opens \x00\x07the door.",
