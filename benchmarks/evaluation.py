@@ -128,7 +128,8 @@ def runs(dataset: Dataset, args: argparse.Namespace) -> None:
 def unlike(dataset: Dataset, cut: int) -> Corpus:
     """Other human ADs of the film that lost their last words: texts that no human AD of the dataset is."""
     corpus = made(dataset, LINES)["shuffled in films"]
-    texts = [" ".join((item.prediction or "").split()[:-cut]) or "Nobody." for item in corpus.items]
+    heads = [" ".join((item.prediction or "").split()[:-cut]).rstrip(" ,;:.") for item in corpus.items]
+    texts = [f"{head or 'Nobody'}." for head in heads]
     return with_predictions(corpus, texts)
 
 
