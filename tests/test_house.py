@@ -125,7 +125,19 @@ def imported_at_load(path: Path) -> set[str]:
     return found
 
 
-HEAVY = ("torch", "cv2", "spacy", "scipy", "matplotlib", "av", "onnxruntime", "scenedetect", "lxml", "transformers", "jinja2")
+HEAVY = (
+    "torch",
+    "cv2",
+    "spacy",
+    "scipy",
+    "matplotlib",
+    "av",
+    "onnxruntime",
+    "scenedetect",
+    "lxml",
+    "transformers",
+    "jinja2",
+)
 
 
 @pytest.mark.parametrize(
