@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from shotad.cli.console import Console
-from shotad.cli.datasets_options import (
-    dataset_of,
-    dataset_options,
-    joined_of,
-    makers_of_actions,
-    prediction_options,
-)
+from shotad.cli.datasets_options import dataset_options, prediction_options
+from shotad.cli.evaluating import beside, given, listed, measuring_options, report_input, tell_findings
 from shotad.cli.options import console_options, settings_options
-from shotad.config import Config, load_config
 
 if TYPE_CHECKING:
-    from shotad.evaluation.datasets.ads import Dataset
+    from shotad.evaluation.measure.items import Corpus
     from shotad.evaluation.measure.rows import Result
-    from shotad.evaluation.predictions.joining import Joined
     from shotad.evaluation.report.inputs import ReportInput
     from shotad.evaluation.report.reading import Report
     from shotad.evaluation.running import Measured
@@ -39,29 +32,14 @@ if TYPE_CHECKING:
     "action, action-description, critic, recall, llm-ad-eval, llm-action, story-recall, repetition, "
     "repetition-meaning, names-kept.",
 )
-@click.option(
-    "--judge",
-    multiple=True,
-    metavar="ENGINE[:MODEL]",
-    help="An engine that judges, such as openai:gpt-4o; repeatable, all judge everything.",
-)
-@click.option(
-    "--missing",
-    type=click.Choice(["zero", "skip"]),
-    help="What has no prediction counts as 0 (the default), or is left out.",
-)
+@measuring_options
 @click.option(
     "--shard", metavar="K/N", help="Only the K-th of N parts of the films; evaluate merge joins them."
 )
-@click.option("--system", metavar="NAME", default="", help="What the report calls the predictions.")
 @click.option("--out", type=click.Path(path_type=Path), help="The report's folder (default: FILE.eval).")
 @click.option(
     "--compare", type=click.Path(path_type=Path), help="An earlier report to hold this one against."
 )
-@click.option(
-    "--cache", type=click.Path(path_type=Path), help="The file that keeps what is computed of texts."
-)
-@click.option("--force", is_flag=True, help="Compute everything again.")
 @settings_options
 @console_options
 def command(console: Console, **options: Any) -> None:
@@ -74,34 +52,30 @@ def command(console: Console, **options: Any) -> None:
     The report goes to FILE.eval beside the predictions, or --out: report.html, report.md, report.json, and
     items.csv with each AD's values. What is computed is kept: a second run computes what has changed.
     """
-    from shotad.evaluation.datasets.findings import NOTE
     from shotad.evaluation.measure.bench import Bench
     from shotad.evaluation.measure.store import Store, kept_file
     from shotad.evaluation.predicting.choosing import Shard
     from shotad.evaluation.report.writing import check_folder, write_report
     from shotad.evaluation.running import WHOLE, measure
 
-    names = [name.strip() for name in options["metrics"].split(",") if name.strip()]
+    names = listed(options["metrics"])
     shard = Shard.parse(options["shard"]) if options["shard"] else WHOLE
-    folder = options["out"] or _beside(options["predictions"][0])
+    folder = options["out"] or beside(options["predictions"][0], "eval")
     check_folder(folder)
-    dataset = dataset_of(options)
-    config = _config(options, dataset)
-    joined = joined_of(dataset, options)
-    earlier = _earlier(options["compare"], joined)
-    told = [finding for finding in dataset.findings if finding.level != NOTE]
-    for finding in (*told, *joined.findings):
-        console.note(f"{finding.where}: {finding.what}")
+    files = given(options)
+    earlier = _earlier(options["compare"], files.joined.corpus)
+    tell_findings(console, files)
     with Store(options["cache"] or kept_file(), forget=options["force"]) as store:
-        bench = Bench(config, store, console)
-        measured = measure(joined.corpus, names, bench, shard=shard, done=lambda r: console.note(_told(r)))
+        bench = Bench(files.config, store, console)
+        corpus = files.joined.corpus
+        measured = measure(corpus, names, bench, shard=shard, done=lambda r: console.note(_told(r)))
     if options["judge"] and not any("@" in name for name in _all_names(measured)):
         console.note("No metric that was asked for needs a judge: --judge was not used.")
-    run = _report_input(dataset, joined, measured, config, options)
+    run = report_input(files, corpus, measured, options)
     _tell(console, run, write_report(folder, run), earlier)
 
 
-def _earlier(path: Path | None, joined: Joined) -> Report | None:
+def _earlier(path: Path | None, corpus: Corpus) -> Report | None:
     """The report to compare with: read before anything is scored, and before it may be written over."""
     from shotad.evaluation.report.comparing import check_same_dataset
     from shotad.evaluation.report.reading import read_report
@@ -109,7 +83,7 @@ def _earlier(path: Path | None, joined: Joined) -> Report | None:
     if path is None:
         return None
     report = read_report(path)
-    check_same_dataset(report, joined.corpus.items, "these predictions")
+    check_same_dataset(report, corpus.items, "these predictions")
     return report
 
 
@@ -140,55 +114,3 @@ def _told(result: Result) -> str:
     value = "not defined" if result.value is None else f"{result.value:.2f}"
     fresh = "" if result.fresh == len(result.rows) else f", {result.fresh} of them computed now"
     return f"{result.title}: {value} ({result.scored} ADs{fresh}; {result.seconds:.1f} s)."
-
-
-def _config(options: dict[str, Any], dataset: Dataset) -> Config:
-    names = [*options["config"], *([dataset.config] if dataset.config else [])]
-    return load_config(
-        names,
-        options["assignments"],
-        measures__missing=options["missing"],
-        measures__judge__engines=options["judge"] or None,
-    )
-
-
-def _report_input(
-    dataset: Dataset, joined: Joined, measured: Measured, config: Config, options: dict[str, Any]
-) -> ReportInput:
-    from shotad.evaluation.report.inputs import Joined as Counts
-    from shotad.evaluation.report.inputs import LeftOut, Predictions, ReportInput
-
-    return ReportInput(
-        corpus=joined.corpus,
-        results=measured.results,
-        config=config,
-        predictions=Predictions.of(*options["predictions"], system=options["system"]),
-        joined=Counts(len(joined.extra), len(joined.doubled)),
-        left_out=tuple(LeftOut(name, reason) for name, reason in measured.left_out),
-        configs=tuple(options["config"]),
-        assignments=tuple(options["assignments"]),
-        title=dataset.title,
-        films=dataset.films,
-        notes=tuple(_notes(dataset, joined, options["descriptions"])),
-    )
-
-
-def _notes(dataset: Dataset, joined: Joined, descriptions: Path | None) -> Iterator[str]:
-    """What else must be known of the files to trust the numbers. What is missing is counted elsewhere."""
-    from shotad.evaluation.datasets.findings import MISSING, NOTE
-    from shotad.evaluation.report.hashes import file_hash
-
-    if descriptions is not None:
-        yield f"Stage I's texts are those of {descriptions.name}, SHA-256 {file_hash(descriptions)}."
-    makers = makers_of_actions(dataset)
-    if makers:
-        yield f"The actions of the human ADs are not the published ones: made by {'; '.join(makers)}."
-    findings = [
-        *(finding for finding in dataset.findings if finding.level != NOTE),
-        *(finding for finding in joined.findings if finding.level != MISSING),
-    ]
-    yield from (f"{finding.where}: {finding.what}" for finding in findings)
-
-
-def _beside(predictions: Path) -> Path:
-    return predictions.with_name(predictions.stem + ".eval")

@@ -314,3 +314,37 @@ def test_every_file_that_a_number_rests_on_is_named_by_its_content(evaluate: Pla
     (first, *_) = (here / "r" / "items.jsonl").read_text(encoding="utf-8").splitlines()
     assert json.loads(first)["actions"] == HUMAN[0][3]
     assert json.loads(first)["description"] == f"Action: {HUMAN[0][2]}"
+
+
+def five(folder: Path) -> None:
+    rows = [
+        {"id": name, "text": text, "candidates": [text, human]}
+        for (name, _, human, _), text in zip(HUMAN, SAID.values(), strict=True)
+        if text
+    ]
+    rows.append({"id": "nobody", "text": "Of no AD.", "candidates": ["Of no AD."]})
+    (folder / "five.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def test_assisted_says_what_its_files_brought_to_light(shotad: Shotad, here: Path) -> None:
+    five(here)
+    said = shotad(
+        "evaluate", "assisted", "human.csv", "--predictions", "five.jsonl", "--metrics", "cider",
+        "--expert", "cider", "--cache", "kept.sqlite",
+    )  # fmt: skip
+    assert said.code == 0
+    made = head("five.assisted")
+    assert any("1 row belong" in note or "nobody" in note for note in made["notes"])
+    assert any("highest mean of CIDEr" in note for note in made["notes"])
+
+
+def test_assisted_knows_where_it_cannot_write_before_it_scores(shotad: Shotad, here: Path) -> None:
+    five(here)
+    (here / "file").write_text("")
+    said = shotad(
+        "evaluate", "assisted", "human.csv", "--predictions", "five.jsonl", "--metrics", "cider",
+        "--expert", "cider", "--cache", "kept.sqlite", "--out", "file/report",
+    )  # fmt: skip
+    assert said.code == 1
+    assert "file" in said.err
+    assert not (here / "kept.sqlite").exists()
