@@ -34,6 +34,8 @@ _ACROSS = 3
 _BARS = 30
 _DISCRETE = 12
 """A metric of at most so many different values has a bar for each."""
+_LABELS = 8
+"""How many numbers fit below a panel."""
 _TAIL = 0.995
 """Part of the values that the axis reaches; the few above are counted in the last bar."""
 _STRIPE = "///"
@@ -101,10 +103,22 @@ def _bars_at(axis: Axes, values: Floats, known: Floats) -> Floats:
     """A bar at each value that occurs; the shares of the ADs."""
     heights = np.array([(values == value).mean() for value in known])
     step = float(np.diff(known).min()) if len(known) > 1 else 1.0
-    axis.bar(known, 100 * heights, width=0.5 * step, **_BAR)
+    width = max(0.5 * step, float(known[-1] - known[0]) / 100)
+    axis.bar(known, 100 * heights, width=width, **_BAR)
     axis.set_xlim(known[0] - step, known[-1] + step)
-    axis.set_xticks(known, [f"{value:.4g}" for value in known], rotation=60 if len(known) > 6 else 0)
+    told = _told_apart(known)
+    axis.set_xticks(told, [f"{value:.4g}" for value in told], rotation=60 if len(told) > 6 else 0)
     return heights
+
+
+def _told_apart(known: Floats) -> list[float]:
+    """Of ascending values those whose words have room beside each other, the first and the last at least."""
+    room = (known[-1] - known[0]) / _LABELS
+    told = [float(known[0])]
+    for value in known[1:-1]:
+        if value - told[-1] >= room and known[-1] - value >= room:
+            told.append(float(value))
+    return [*told, float(known[-1])] if len(known) > 1 else told
 
 
 def _bars_between(axis: Axes, values: Floats) -> tuple[Floats, int]:
