@@ -1,0 +1,45 @@
+"""A report with troubles of all kinds, and the folder it was written into."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from shotad.config import Config
+from shotad.config.measures import MeasureSettings, ReportSettings
+from shotad.evaluation.measure.items import Corpus
+from shotad.evaluation.report.inputs import Joined, LeftOut, ReportInput
+from shotad.evaluation.report.writing import write_report
+from tests.evaluation.report.fakes import made_item, made_result, made_run
+
+
+def with_trouble() -> ReportInput:
+    """Predictions that are missing, failed, odd; a metric that says nothing of some."""
+    odd = {
+        3: {"prediction": None, "failure": "no prediction"},
+        4: {"prediction": None, "failure": "the video is damaged"},
+        5: {"prediction": "=1+1"},
+        6: {"prediction": "<script>alert(1)</script> | *bold*"},
+        7: {"prediction": "東京へ行く\nneu"},
+    }
+    items = tuple(made_item(k, f"tt{k % 3}", **odd.get(k, {})) for k in range(30))
+    corpus = Corpus(items, dataset="cmd-ad")
+    critic = made_result(corpus, "critic", seed=4, title="CRITIC")
+    rows = tuple(
+        replace(row, value=None, sums=(0.0, 0.0)) if row.id in ("1", "2") else row for row in critic.rows
+    )
+    rows = tuple(replace(row, failure="the resolver failed") if row.id == "9" else row for row in rows)
+    told = {"films": {"tt0": "Die Brücke & Co"}, "joined": Joined(2, 1), "title": "CMD-AD"}
+    left = (LeftOut("spice", "Java is missing."),)
+    results = (made_result(corpus, title="CIDEr"), replace(critic, rows=rows))
+    config = Config(measures=MeasureSettings(report=ReportSettings(draws=200, listed=20)))
+    return made_run(corpus, results, config=config, left_out=left, configs=("paper",), **told)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("report")
+    write_report(place, with_trouble(), plots=False)
+    return place
