@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from shotad.cli.console import Console
+from shotad.cli.evaluating import bootstrap_options
 from shotad.cli.options import console_options, settings_options
 
 
@@ -15,8 +16,7 @@ from shotad.cli.options import console_options, settings_options
 @click.option("--scores", type=click.Path(path_type=Path), required=True, help="Human scores: CSV or JSONL.")
 @click.option("--metric", "metrics", multiple=True, metavar="NAME", help="One of the report's; repeatable.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for agreement.json.")
-@click.option("--draws", type=int, metavar="N", help="Draws of the bootstrap; 0: none.")
-@click.option("--unit", type=click.Choice(["ad", "film"]), help="What is drawn: ADs, or whole films.")
+@bootstrap_options
 @settings_options
 @console_options
 def command(

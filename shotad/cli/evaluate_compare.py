@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from shotad.cli.console import Console
+from shotad.cli.evaluating import bootstrap_options
 from shotad.cli.options import console_options, settings_options
 
 
@@ -14,8 +15,7 @@ from shotad.cli.options import console_options, settings_options
 @click.argument("a", type=click.Path(path_type=Path))
 @click.argument("b", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for compare.json, .md and .html.")
-@click.option("--draws", type=int, metavar="N", help="Draws of the bootstrap; 0: none.")
-@click.option("--unit", type=click.Choice(["ad", "film"]), help="What is drawn: ADs, or whole films.")
+@bootstrap_options
 @settings_options
 @console_options
 def command(

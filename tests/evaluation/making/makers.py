@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from typing import ClassVar
 
-from shotad.config import Config
 from shotad.engines.base import Abilities, Identity, Reply, Request
 from shotad.errors import EngineError
+from tests.evaluation.judges.judging import ScriptedEngine
 
 MAKER = "tests.evaluation.making.makers:Rote"
 NAMES = {"Ada": "She", "Bo": "he", "The guard": "He"}
@@ -26,19 +25,12 @@ def is_first(request: Request) -> bool:
     return "text" in request.schema["properties"]
 
 
-class Rote:
+class Rote(ScriptedEngine):
     """Puts pronouns for the names it knows, and splits at "and"."""
 
     asked: ClassVar[list[Request]] = []
     identity = Identity("rote", "r1", "7")
     abilities = Abilities(batch=3)
-
-    def __init__(self, config: Config) -> None:
-        self.config = config
-
-    def generate(self, requests: Sequence[Request]) -> list[Reply]:
-        self.asked.extend(requests)
-        return [self.reply(request) for request in requests]
 
     def reply(self, request: Request) -> Reply:
         text = text_of(request)
