@@ -81,3 +81,11 @@ class CastError(ShotadError):
 
 class EvaluationError(ShotadError):
     """A metric that is unknown or cannot be counted here, or results that do not belong together."""
+
+
+class VoiceError(ShotadError):
+    """A voice that is unknown, not installed, cannot speak a language, or failed to speak."""
+
+
+class SoundError(ShotadError):
+    """Sound, or a film file, that cannot be made as it was asked for."""

@@ -287,3 +287,14 @@ class Description:
     def text(self) -> str:
         """The numbered steps as Stage II reads them."""
         return "\n".join(f"{i}. {head}: {text}" for i, (head, text) in enumerate(self.steps.items(), 1))
+
+
+@dataclass(frozen=True, slots=True)
+class GainPoint:
+    """A bend of the programme's level under AD: from here to the next point it runs evenly in dB.
+
+    Before the first point and after the last the gain is that point's own.
+    """
+
+    seconds: float
+    decibels: float

@@ -39,6 +39,7 @@ FLOORS = {
     "language": 4,
     "describe": 5,
     "training": 5,
+    "sound": 5,
     "cast": 5,
     "evaluation": 6,
     "framing": 6,
@@ -52,6 +53,9 @@ FLOORS = {
     "runsettings": 6,
     "writing": 6,
     "understand": 6,
+    "rendering": 6,
+    "lint": 6,
+    "translating": 6,
     "pipeline": 6,
     "cli": 8,
 }

@@ -23,13 +23,17 @@ _COMMANDS = {
     "export": ("shotad.cli.export", "Write a track in the script formats, or check scripts."),
     "grammar": ("shotad.cli.grammar", "Find which shots share a camera, and how close they are."),
     "import": ("shotad.cli.import_", "Bring an edited script back into the track."),
+    "lint": ("shotad.cli.lint", "Check a track against describers' guidelines."),
     "models": ("shotad.cli.models", "List, fetch and check model weights."),
     "predict": ("shotad.cli.predict", "Describe the videos of a dataset."),
     "redo": ("shotad.cli.redo", "Describe single slots anew, and leave the rest."),
+    "render": ("shotad.cli.render", "Speak a track and write the described film."),
     "sheet": ("shotad.cli.sheet", "Draw a film's shots, threads, scales and lines on one page."),
     "shots": ("shotad.cli.shots", "Find the shots of a film."),
     "slots": ("shotad.cli.slots", "Find speech, and the slots where AD can be spoken."),
     "train": ("shotad.cli.train", "Train the classifier of shot scale."),
+    "translate": ("shotad.cli.translate", "Translate a track, keeping its times."),
+    "voices": ("shotad.cli.voices", "List the voices, and hear them."),
 }
 
 

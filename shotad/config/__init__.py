@@ -31,6 +31,14 @@ from shotad.config.sight import (
     TextSettings,
     ThreadSettings,
 )
+from shotad.config.sound import (
+    ContainerSettings,
+    ExtendedSettings,
+    FitSettings,
+    LintSettings,
+    MixSettings,
+    VoiceSettings,
+)
 from shotad.config.words import (
     EndpointSettings,
     LocalSettings,
@@ -47,13 +55,18 @@ __all__ = [
     "CastSettings",
     "ComputeSettings",
     "Config",
+    "ContainerSettings",
     "ContextSettings",
     "DiscoverSettings",
     "EndpointSettings",
+    "ExtendedSettings",
     "FilmSettings",
+    "FitSettings",
     "FrameSettings",
+    "LintSettings",
     "LocalSettings",
     "MeasureSettings",
+    "MixSettings",
     "NarratorSettings",
     "ObserverSettings",
     "OverlaySettings",
@@ -69,6 +82,7 @@ __all__ = [
     "TextSettings",
     "ThreadSettings",
     "VerifySettings",
+    "VoiceSettings",
     "load_config",
 ]
 
@@ -103,6 +117,12 @@ class Config(Settings):
     observer: ObserverSettings = ObserverSettings()
     narrator: NarratorSettings = NarratorSettings()
     measures: MeasureSettings = MeasureSettings()
+    voice: VoiceSettings = VoiceSettings()
+    fit: FitSettings = FitSettings()
+    mix: MixSettings = MixSettings()
+    container: ContainerSettings = ContainerSettings()
+    extended: ExtendedSettings = ExtendedSettings()
+    lint: LintSettings = LintSettings()
 
 
 def load_config(

@@ -136,6 +136,29 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
+class Voiced:
+    """How a line was last spoken, by which ``voice`` and at which ``speed`` (1: its own pace).
+
+    ``text`` is what was said and ``interval`` when, from the first to the last sound; empty and None where
+    the line found no place. ``steps`` say how it was made to fit. ``pause`` are the seconds for which the
+    film waits for it (extended AD). ``stamp`` is the `line_stamp` of the cue's own times and text: where they
+    have changed since, this is out of date (`Cue.spoken`).
+    """
+
+    voice: str
+    text: str
+    interval: Interval | None
+    stamp: str
+    speed: float = 1.0
+    steps: tuple[str, ...] = ()
+    pause: float = 0.0
+
+    def __post_init__(self) -> None:
+        if bool(self.text) != (self.interval is not None):
+            raise ValueError(f"what is spoken has a text and a time, got {self.text!r} at {self.interval}")
+
+
+@dataclass(frozen=True, slots=True)
 class Cue:
     """A line with all that is known of it.
 
@@ -158,6 +181,7 @@ class Cue:
     spoken_length: float | None = None
     fit_steps: tuple[str, ...] = ()
     provenance: Provenance | None = None
+    voiced: Voiced | None = None
 
     def __post_init__(self) -> None:
         if not _ID.fullmatch(self.id):
@@ -184,6 +208,12 @@ class Cue:
     def heard(self) -> bool:
         """True where the line is spoken."""
         return self.status.heard
+
+    @property
+    def spoken(self) -> Voiced | None:
+        """How it was last spoken, if it is still the line that was spoken then."""
+        made = self.voiced
+        return made if made is not None and made.stamp == line_stamp(self.interval, self.text) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from shotad.script.cue import (
     EditField,
     Maker,
     Provenance,
+    Voiced,
     clean_text,
     hand_id,
     line_stamp,
@@ -37,7 +38,7 @@ EMPTIED = "emptied by a person"
 _MAKER = ("stage", "engine", "model", "revision")
 _KEYS = (
     "id", "start", "end", "text", "kind", "language", "status", "reason", "edited", "slot", "spoken_length",
-    "fit_steps", "chosen", "candidates", "machine", "provenance", "stamp",
+    "fit_steps", "chosen", "candidates", "machine", "provenance", "voiced", "stamp",
 )  # fmt: skip
 
 
@@ -62,6 +63,7 @@ def cue_json(cue: Cue) -> dict[str, Any]:
         "candidates": list(cue.candidates),
         "machine": _derived_json(cue.machine) if cue.machine else None,
         "provenance": _provenance_json(cue.provenance) if cue.provenance else None,
+        **({"voiced": _voiced_json(cue.spoken)} if cue.spoken else {}),
         "stamp": _stamp_json(cue),
     }
 
@@ -99,6 +101,7 @@ def read_cue(fields: Fields, raw: Mapping[str, Any], where: str, language: str, 
             spoken_length=None if spoken is None else fields.number(raw, "spoken_length", where),
             fit_steps=fields.strings(raw, "fit_steps", where),
             provenance=None if made is None else _provenance(fields, made, where),
+            voiced=None if raw.get("voiced") is None else _voiced(fields, raw["voiced"], where),
         ),
         where,
     )
@@ -127,6 +130,38 @@ def _provenance_json(made: Provenance) -> dict[str, Any]:
         "prompt_hash": made.prompt_hash,
         "seed": made.seed,
     }
+
+
+def _voiced_json(voiced: Voiced) -> dict[str, Any]:
+    times = None if voiced.interval is None else [ms / 1000 for ms in _milliseconds(voiced.interval)]
+    return {
+        "voice": voiced.voice,
+        "text": voiced.text,
+        "at": times,
+        "speed": round(voiced.speed, 4),
+        "steps": list(voiced.steps),
+        "pause": round(voiced.pause, 3),
+        "stamp": voiced.stamp,
+    }
+
+
+def _voiced(fields: Fields, raw: Any, where: str) -> Voiced:
+    where = f"{where}, voiced"
+    made = fields.object(raw, where)
+    fields.keys(made, ("voice", "text", "at", "speed", "steps", "pause", "stamp"), where)
+    times = None if made.get("at") is None else fields.list(made, "at", where)
+    return fields.checked(
+        lambda: Voiced(
+            voice=fields.string(made, "voice", where),
+            text=fields.string(made, "text", where),
+            interval=None if times is None else Interval(*map(float, times)),
+            stamp=fields.string(made, "stamp", where),
+            speed=fields.number(made, "speed", where),
+            steps=fields.strings(made, "steps", where),
+            pause=fields.number(made, "pause", where),
+        ),
+        where,
+    )
 
 
 def _milliseconds(interval: Interval) -> tuple[int, int]:

@@ -8,7 +8,7 @@ said in `shotad.script.track`, how a script comes back with them in `shotad.scri
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from shotad.errors import EditConflict
@@ -53,6 +53,7 @@ def derive(
         return Derivation(new)
     if discard_edits:
         previous = without_edits(previous)
+    new = new.with_cues(_as_spoken(new.cues, previous))
     fresh = {cue.id: cue for cue in new.cues}
     kept = {cue.id: _over(cue, fresh.get(cue.id)) for cue in previous.cues if cue.edited is not None}
     elsewhere = [
@@ -75,6 +76,14 @@ def derive(
     lapsed = previous.reviewed_by if track.stamp != previous.stamp else ()
     reviewers = () if lapsed else previous.reviewed_by
     return Derivation(replace(track, reviewed_by=reviewers), tuple(kept), tuple(yielded), lapsed)
+
+
+def _as_spoken(cues: Iterable[Cue], previous: Track) -> Iterator[Cue]:
+    """The lines, with how they were last spoken where ``previous`` has the same ones."""
+    known = {cue.id: cue.voiced for cue in previous.cues}
+    for cue in cues:
+        with_voice = replace(cue, voiced=known.get(cue.id))
+        yield with_voice if with_voice.spoken else cue
 
 
 def redone(track: Track, fresh: Sequence[Cue]) -> Derivation:

@@ -1,0 +1,140 @@
+"""Settings of what the audience hears: the voice, how lines fit, the mix, the files, the checks."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from shotad.settings import Settings
+
+
+class VoiceSettings(Settings):
+    """Who speaks, and at what pace."""
+
+    name: str = "auto"
+    """``auto``: the embedded voice if it speaks the track's language, else a program that is installed; or
+    ``KIND`` or ``KIND:WHICH`` of `shotad voices`, such as ``espeak-ng:de``."""
+    speed: float = Field(1.0, ge=0.5, le=2.0)
+    """Pace at which every line is spoken, 1 being the voice's own."""
+    lexicon: str | None = None
+    """A file of pronunciations, ``word = as it is said`` on each line."""
+    base_url: str | None = None
+    """Address of an OpenAI-compatible speech endpoint, for the kind ``openai``."""
+    model: str = "gpt-4o-mini-tts"
+    """The endpoint's model."""
+    instructions: str = ""
+    """How the endpoint's voice is to speak, for models that take such words."""
+
+
+class FitSettings(Settings):
+    """How far a spoken line may be changed until it fits its gap; the ladder's order is fixed."""
+
+    fastest: float = Field(1.15, ge=1.0, le=1.5)
+    """How many times faster than its own pace a line may be spoken."""
+    longest_word_rate: float = Field(200.0, gt=0)
+    """Words a minute that speeding up must not pass (rule T3)."""
+    clear: float = Field(0.1, ge=0)
+    """Seconds kept free before speech begins, beyond the margin that is in the gaps already."""
+    between: float = Field(0.3, ge=0)
+    """Seconds of breath between two lines."""
+    earlier: float = Field(1.0, ge=0)
+    """Seconds by which a line may begin before its cue, within its gap."""
+    later: float = Field(1.0, ge=0)
+    """Seconds by which it may begin after it."""
+    drop_sentences: bool = True
+    drop_clauses: bool = True
+    ask: bool = False
+    """Whether Stage II may be asked for a shorter line: a model call, so never unless it is wished."""
+
+
+class MixSettings(Settings):
+    """How programme and description are put together."""
+
+    profile: Literal["source", "ebu-r128", "atsc-a85", "netflix", "web"] = "source"
+    """Loudness of the described sound: ``source`` keeps that of the film; the others are delivery targets."""
+    duck: float = Field(9.0, ge=0, le=60)
+    """dB by which the programme is lowered under a line."""
+    fade_out: float = Field(0.3, gt=0)
+    """Seconds in which it is lowered, before the line begins."""
+    fade_in: float = Field(0.4, gt=0)
+    """Seconds in which it comes back, after the line's end."""
+    hold: float = Field(1.5, ge=0)
+    """Seconds: between lines nearer than this it stays low, where nobody speaks in between."""
+    level: float = Field(0.0, ge=-20, le=20)
+    """LU by which a line is louder than the programme as a whole."""
+    over: float = Field(10.0, ge=0)
+    """LU by which a line must stand over the ducked programme around it; where that is loud it is lowered
+    further (10 over music is the proposal for commentary, AES 2019)."""
+    deepest: float = Field(20.0, ge=0, le=60)
+    """dB by which it is lowered at most."""
+    channels: Literal["auto", "centre", "front", "all"] = "auto"
+    """Where the voice is heard in 5.1 and wider: ``auto`` and ``centre``: the centre; ``front``: left, centre
+    and right; ``all``: everywhere but in the bass. Stereo: both sides alike."""
+    true_peak: float | None = Field(None, ge=-20, le=0)
+    """dBTP that the described sound stays under; None is the profile's own."""
+    rate: int = Field(48000, ge=8000, le=192000)
+    """Samples a second of what is written."""
+
+
+class ContainerSettings(Settings):
+    """How the described film is written."""
+
+    title: str = ""
+    """Of the AD track; empty: ``Audio Description`` in the track's language."""
+    default_track: bool = False
+    """Whether players start with the AD track."""
+    sound: Literal["mix", "alone"] = "mix"
+    """``mix``: programme and AD in one track; ``alone``: AD only, for players that mix by themselves."""
+    codec: str = "auto"
+    """Of the AD track: ``auto`` takes what the container's players know, or an ffmpeg name."""
+    bit_rate: int = Field(0, ge=0)
+    """Bits a second of the AD track; 0: by codec and number of channels."""
+
+
+class ExtendedSettings(Settings):
+    """Extended AD: the film pauses for lines that do not fit (off by default)."""
+
+    on: bool = False
+    most: int = Field(20, ge=0)
+    """Pauses in a film at most."""
+    longest: float = Field(10.0, gt=0)
+    """Seconds of a pause at most."""
+    share: float = Field(0.1, ge=0, le=1)
+    """Share of the film's length that all pauses together may have."""
+    crf: int = Field(18, ge=0, le=51)
+    """Quality of the picture, which must be encoded anew: less is better."""
+
+
+class LintSettings(Settings):
+    """Where the checks of ``shotad lint`` draw their lines; 0 turns a limit off."""
+
+    gap_error: float = Field(2.0, ge=0)
+    gap_warning: float = Field(4.0, ge=0)
+    """T2: seconds."""
+    rate_error: float = Field(200.0, ge=0)
+    rate_warning: float = Field(180.0, ge=0)
+    """T3: words a minute."""
+    overlap: float = Field(0.3, ge=0)
+    """T1: seconds of speech that a line may touch (describers' own cues run that far over)."""
+    stretch: float = Field(45.0, ge=0)
+    """T5: seconds."""
+    similar: float = Field(0.8, ge=0, le=1)
+    history: int = Field(5, ge=0)
+    """L9: share of common words, and how many lines are looked back."""
+    dialogue_window: float = Field(25.0, ge=0)
+    """L10: seconds."""
+    antecedent: int = Field(3, ge=0)
+    """L6: lines that are looked back for whom a pronoun means."""
+    titles: bool = False
+    """L13."""
+    levels: dict[str, Literal["error", "warning", "off"]] = Field(default_factory=dict)
+    """Another level for a rule: ``{T2: off, L1: error}``."""
+    words: tuple[str, ...] = ()
+    """Files or folders with more words for the rules on words."""
+    model: str = "en_core_web_sm"
+    """spaCy model that tense, passive and persons are read with."""
+    parse: Literal["auto", "spacy", "words"] = "auto"
+    """``auto``: spaCy where it is installed, else the word lists alone."""
+    over: float = Field(4.0, ge=0)
+    """A3: LU by which a line must stand over the programme at its cue."""

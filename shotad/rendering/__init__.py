@@ -1,0 +1,1 @@
+"""The fourth act: a track becomes sound and a described film."""

@@ -1,0 +1,1 @@
+"""From the script to what is heard: voices, fit, mix, containers."""
