@@ -18,15 +18,13 @@ from shotad.runsettings import SETTINGS, read_settings
 from shotad.script.cue import Cue, Maker
 from shotad.script.edits import Derivation, derive, respeak
 from shotad.script.importing import Import, import_script
-from shotad.script.text import read_script, script_format
+from shotad.script.text import read_script
 from shotad.script.track import FilmId, Track, load_track, to_json
+from shotad.scriptfiles import Brought, bring_back, edited_scripts, write_scripts
 from shotad.types import Interval
 from shotad.workfolder import WorkFolder, write_text
 
 TRACK = "track.json"
-
-BESIDE_TRACK = ("vtt", "srt", "dapt", "csv")
-"""The formats that every run writes; ``track.json`` is the JSON."""
 
 
 def write_track(
@@ -45,7 +43,8 @@ def write_track(
     film = FilmId(prepared.info.name, prepared.info.fingerprint, prepared.end)
     fresh = Track(film, bench.config.language, makers, __version__, ()).with_cues(cues)
     described = Interval(given.start, min(prepared.end, given.end or prepared.end))
-    merged = derive(present_track(folder, film), fresh, covered=described, discard_edits=discard_edits)
+    previous = present_track(folder, film, with_scripts=not discard_edits)
+    merged = derive(previous, fresh, covered=described, discard_edits=discard_edits)
     slots = {slot.id: slot.interval for slot in prepared.slots}
     track = respeak(merged.track, slots, bench.config.slots.seconds_per_word)
     files = save_track(track, folder.path, prepared.info.name)
@@ -65,8 +64,12 @@ def _news(merged: Derivation) -> list[str]:
     return news
 
 
-def present_track(folder: WorkFolder, film: FilmId) -> Track | None:
-    """The track in the folder, edits and all; None where there is none yet."""
+def present_track(folder: WorkFolder, film: FilmId, *, with_scripts: bool = True) -> Track | None:
+    """The track in the folder, edits and all; None where there is none yet.
+
+    ``with_scripts``: also what people changed in the scripts beside it. Raises EditConflict where they and
+    the track hold other words for the same line.
+    """
     path = folder.path / TRACK
     if not path.exists():
         return None
@@ -76,7 +79,16 @@ def present_track(folder: WorkFolder, film: FilmId) -> Track | None:
             f"{path} belongs to another film: {track.film.name}, not {film.name}.",
             "Name that film, or another folder with --out, or move that track away.",
         )
-    return track
+    return with_edited_scripts(track, folder).track if with_scripts else track
+
+
+def with_edited_scripts(track: Track, folder: WorkFolder, but: Path | None = None) -> Brought:
+    """The track with what people changed in the scripts beside it, all ``but`` one."""
+    beside = edited_scripts(folder.path, track.film.name)
+    edited = [(form, path) for form, path in beside if but is None or path.resolve() != but.resolve()]
+    if not edited:
+        return Brought(track, {})
+    return bring_back(track, edited, _slot_times(folder), _pace(folder.path))
 
 
 def import_into(
@@ -84,9 +96,8 @@ def import_into(
 ) -> Import:
     """Bring a script's edits into the track of the work folder ``place`` and write everything anew."""
     with WorkFolder(place) as folder:
-        track = load_track(folder.path / TRACK)
-        planned = folder.read_json("slots.json") or {}
-        slots = {slot.id: slot.interval for slot in slots_of(planned.get("slots", ()))}
+        track = with_edited_scripts(load_track(folder.path / TRACK), folder, but=script).track
+        slots = _slot_times(folder)
         done = import_script(track, read_script(script, form), script.name, slots=slots, overwrite=overwrite)
         spoken = respeak(done.track, slots, _pace(folder.path))
         people = tuple(dict.fromkeys((*done.track.reviewed_by, *reviewers)))
@@ -102,12 +113,12 @@ def _pace(folder: Path) -> float:
     return (read_settings(folder).config if known else Config()).slots.seconds_per_word
 
 
+def _slot_times(folder: WorkFolder) -> dict[str, Interval]:
+    planned = folder.read_json("slots.json") or {}
+    return {slot.id: slot.interval for slot in slots_of(planned.get("slots", ()))}
+
+
 def save_track(track: Track, folder: Path, name: str) -> tuple[Path, ...]:
     """Write the track and its scripts; their paths."""
-    stem = Path(name).stem or name
-    paths = [folder / TRACK]
-    write_text(paths[0], to_json(track))
-    for form in map(script_format, BESIDE_TRACK):
-        paths.append(folder / f"{stem}.{form.ending}")
-        write_text(paths[-1], form.write(track))
-    return tuple(paths)
+    write_text(folder / TRACK, to_json(track))
+    return (folder / TRACK, *write_scripts(track, folder, name))

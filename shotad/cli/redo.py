@@ -47,7 +47,8 @@ def command(
     """
     from shotad.engines.openai.notice import notice
     from shotad.film.reader import open_film
-    from shotad.redo import film_of, redo
+    from shotad.recorded import film_of
+    from shotad.redo import redo
     from shotad.runsettings import changed, read_settings, with_cast
     from shotad.script.track import load_track
     from shotad.tracking import TRACK

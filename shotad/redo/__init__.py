@@ -12,19 +12,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from shotad.config import Config
 from shotad.describe import choice, repair, story, verify
 from shotad.describe.ask import slot_seed
 from shotad.describe.prompts import check_prompts
 from shotad.describe.usage import Used, used
-from shotad.errors import EditConflict, FilmError, UsageError, WorkFolderError
+from shotad.errors import EditConflict, UsageError, WorkFolderError
 from shotad.film.reader import Film
-from shotad.plan.gaps import free_time
 from shotad.prepare import Bench, Prepared
 from shotad.progress import NoProgress, Progress
-from shotad.records import shots_of, slots_of, utterances_of
+from shotad.recorded import recorded
 from shotad.redo.desk import LOG, Ask, Desk, Result, rows_of
 from shotad.runsettings import RunSettings
 from shotad.script.cue import Cue
@@ -37,7 +35,7 @@ from shotad.understand import get_ready, understand
 from shotad.workfolder import WorkFolder
 from shotad.writing import Engines
 
-__all__ = ["Redone", "Result", "film_of", "redo"]
+__all__ = ["Redone", "Result", "redo"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +47,6 @@ class Redone:
     sheet: tuple[Path, ...] = ()
     warnings: tuple[str, ...] = ()
     used: Used | None = None
-
-
-def film_of(folder: Path, run: RunSettings, name: str) -> Path:
-    """The film of a work folder: where the run had it, else one called ``name`` beside the folder."""
-    beside = folder.absolute().parent / name
-    for path in (run.film, beside):
-        if path is not None and path.exists():
-            return path
-    raise FilmError(
-        f"The film of {folder} is neither at {run.film} nor at {beside}.", "Say where it is: --film FILM."
-    )
 
 
 def redo(
@@ -84,10 +71,13 @@ def redo(
     config = noted(config or run.config, note)
     engines = engines or Engines.of(config)
     bench = Bench.of(film, folder, config, replace(run.given, start=0.0, end=None), progress or NoProgress())
-    prepared = recorded(bench)
+    prepared = recorded(folder, film.info, config)
     track = present_track(folder, FilmId(film.info.name, film.info.fingerprint, prepared.end))
     if track is None:
         raise WorkFolderError(f"{folder.path} has no track.", "Run shotad describe first.")
+    if track != load_track(folder.path / TRACK):
+        # Somebody changed a script beside it, which is written anew with the first result.
+        save_track(track, folder.path, film.info.name)
     chosen = _allowed(track, find_lines(track, names), prepared, over_edits=over_edits)
     check_prompts(repair.TEMPLATES, story.TEMPLATES, verify.TEMPLATES, choice.TEMPLATES)
     engines.get_ready(config, bench.progress)
@@ -129,33 +119,6 @@ def noted(config: Config, note: str) -> Config:
     return config.model_copy(
         update={"prompt": prompt.model_copy(update={"note": together, "note_words": words})}
     )
-
-
-def recorded(bench: Bench) -> Prepared:
-    """What the run's first act found, as its records have it; nothing is looked for anew.
-
-    Raises WorkFolderError where a record is missing or damaged.
-    """
-    folder = bench.folder
-    found, spoken, planned = (_record(folder, name) for name in ("shots", "speech", "slots"))
-    try:
-        speech, end = utterances_of(spoken["speech"]), float(found["end"])
-        shots, slots = shots_of(found["shots"]), slots_of(planned["slots"])
-    except (KeyError, TypeError, ValueError) as trouble:
-        what = f"The records of shots, speech or slots in {folder.path} are damaged: {trouble!r}."
-        raise WorkFolderError(what, _AGAIN) from None
-    gaps = free_time(speech, end, bench.config.speech)
-    return Prepared(bench.film.info, end, shots, speech, tuple(gaps), slots)
-
-
-_AGAIN = "Run shotad describe on the film again; what is done is not asked for twice."
-
-
-def _record(folder: WorkFolder, name: str) -> dict[str, Any]:
-    found = folder.read_json(f"{name}.json")
-    if found is None:
-        raise WorkFolderError(f"{folder.path / name}.json is missing or cannot be read.", _AGAIN)
-    return found
 
 
 def _allowed(track: Track, cues: Sequence[Cue], prepared: Prepared, *, over_edits: bool) -> tuple[Cue, ...]:

@@ -1,0 +1,51 @@
+"""What a run has left in its work folder: where its film is, and what its first act found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from shotad.config import Config
+from shotad.errors import FilmError, WorkFolderError
+from shotad.film.info import FilmInfo
+from shotad.plan.gaps import free_time
+from shotad.prepare import Prepared
+from shotad.records import shots_of, slots_of, utterances_of
+from shotad.runsettings import RunSettings
+from shotad.workfolder import WorkFolder
+
+_AGAIN = "Run shotad describe on the film again; what is done is not asked for twice."
+
+
+def film_of(folder: Path, run: RunSettings, name: str) -> Path:
+    """The film of a work folder: where the run had it, else one called ``name`` beside the folder."""
+    beside = folder.absolute().parent / name
+    for path in (run.film, beside):
+        if path is not None and path.exists():
+            return path
+    raise FilmError(
+        f"The film of {folder} is neither at {run.film} nor at {beside}.", "Say where it is: --film FILM."
+    )
+
+
+def recorded(folder: WorkFolder, info: FilmInfo, config: Config) -> Prepared:
+    """What the run's first act found, as its records have it; nothing is looked for anew.
+
+    Raises WorkFolderError where a record is missing or damaged.
+    """
+    found, spoken, planned = (_record(folder, name) for name in ("shots", "speech", "slots"))
+    try:
+        speech, end = utterances_of(spoken["speech"]), float(found["end"])
+        shots, slots = shots_of(found["shots"]), slots_of(planned["slots"])
+    except (KeyError, TypeError, ValueError) as trouble:
+        what = f"The records of shots, speech or slots in {folder.path} are damaged: {trouble!r}."
+        raise WorkFolderError(what, _AGAIN) from None
+    gaps = free_time(speech, end, config.speech)
+    return Prepared(info, end, shots, speech, tuple(gaps), slots)
+
+
+def _record(folder: WorkFolder, name: str) -> dict[str, Any]:
+    found = folder.read_json(f"{name}.json")
+    if found is None:
+        raise WorkFolderError(f"{folder.path / name}.json is missing or cannot be read.", _AGAIN)
+    return found

@@ -1,0 +1,110 @@
+"""The scripts beside a track: written with it, and read back where a person changed one of them.
+
+``scripts.json`` holds the hash of each script as it was written. One that has another is somebody's work:
+it is brought into the track before anything is written over it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from shotad.errors import EditConflict
+from shotad.script.importing import import_script
+from shotad.script.text import Format, read_script, script_format
+from shotad.script.track import Track
+from shotad.types import Interval
+from shotad.workfolder import readable_json, write_text
+
+WRITTEN = "scripts.json"
+
+BESIDE_TRACK = ("vtt", "srt", "dapt", "csv")
+"""The formats that every run writes beside ``track.json``."""
+
+_STAMPED = ("vtt", "dapt", "csv")
+"""Those that say of each line how it was written, so that several edited ones can be told apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """A track with what people changed in the scripts beside it; ``changed`` counts lines by file."""
+
+    track: Track
+    changed: Mapping[str, int]
+
+
+def write_scripts(track: Track, folder: Path, name: str) -> tuple[Path, ...]:
+    """Write the scripts of ``track`` for a film called ``name``; their paths."""
+    paths: list[Path] = []
+    hashes: dict[str, str] = {}
+    for form in map(script_format, BESIDE_TRACK):
+        path = _place(folder, name, form)
+        text = form.write(track)
+        write_text(path, text)
+        hashes[path.name] = _hash(text.encode())
+        paths.append(path)
+    write_text(folder / WRITTEN, readable_json({"scripts": hashes}))
+    return tuple(paths)
+
+
+def edited_scripts(folder: Path, name: str) -> tuple[tuple[Format, Path], ...]:
+    """The scripts beside the track that are not as they were written."""
+    written = _written(folder)
+    places = [(form, _place(folder, name, form)) for form in map(script_format, BESIDE_TRACK)]
+    return tuple(
+        (form, path)
+        for form, path in places
+        if path.name in written and path.is_file() and _hash(path.read_bytes()) != written[path.name]
+    )
+
+
+def bring_back(
+    track: Track,
+    edited: Sequence[tuple[Format, Path]],
+    slots: Mapping[str, Interval],
+    seconds_per_word: float,
+) -> Brought:
+    """The track with the edits of scripts beside it.
+
+    Raises EditConflict where two of them, or one and the track, hold other words for the same line, and where
+    it cannot be told which of two is meant; ScriptError for a script that cannot be read any more.
+    """
+    unsure = [path.name for form, path in edited if form.name not in _STAMPED]
+    if unsure and len(edited) > 1:
+        names = " and ".join(path.name for _, path in edited)
+        raise EditConflict(
+            f"{names} were all changed, and {unsure[0]} does not say which of its lines were.",
+            f"Bring one in with shotad import, and delete or undo the changes of {unsure[0]}.",
+        )
+    counts: dict[str, int] = {}
+    for form, path in edited:
+        done = import_script(
+            track,
+            read_script(path, form.name),
+            path.name,
+            slots=slots,
+            seconds_per_word=seconds_per_word,
+        )
+        counts[path.name] = len(done.changed) + len(done.added) + len(done.removed)
+        track = done.track if counts[path.name] else track
+    return Brought(track, counts)
+
+
+def _written(folder: Path) -> dict[str, str]:
+    """Hashes by file name; none where nothing is known of them."""
+    try:
+        hashes = json.loads((folder / WRITTEN).read_text(encoding="utf-8"))["scripts"]
+        return {str(name): str(value) for name, value in hashes.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def _place(folder: Path, name: str, form: Format) -> Path:
+    return folder / f"{Path(name).stem or name}.{form.ending}"
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

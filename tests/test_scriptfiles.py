@@ -1,0 +1,125 @@
+"""A script beside the track that a person changed is brought in before anything is written over it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from shotad.errors import EditConflict, ScriptError
+from shotad.script.cue import Cue, EditField
+from shotad.script.track import FilmId, Track, load_track
+from shotad.scriptfiles import WRITTEN, edited_scripts
+from shotad.tracking import TRACK, import_into, present_track, save_track, with_edited_scripts
+from shotad.types import Interval
+from shotad.workfolder import WorkFolder
+
+FILM = FilmId("movie.mp4", "f" * 32, 60.0)
+
+
+def made() -> Track:
+    texts = {2: "A cat sleeps.", 10: "She opens the door.", 20: "The lamp goes out."}
+    cues = tuple(Cue(f"s{at:05d}000", None, Interval(at, at + 2), text) for at, text in texts.items())
+    return Track(FILM, "en", (), "0.1.0", cues)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    save_track(made(), tmp_path, FILM.name)
+    return tmp_path
+
+
+def replace_in(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def brought(place: Path) -> dict[str, Cue]:
+    with WorkFolder(place) as folder:
+        track = present_track(folder, FILM)
+    assert track is not None
+    return {cue.id: cue for cue in track.cues}
+
+
+def test_untouched_scripts_change_nothing(place: Path) -> None:
+    assert edited_scripts(place, FILM.name) == ()
+    assert [cue.edited for cue in brought(place).values()] == [None, None, None]
+
+
+@pytest.mark.parametrize("name", ["movie.ad.vtt", "movie.ad.csv", "movie.ad.srt", "movie.ad.dapt.xml"])
+def test_a_changed_script_is_an_edit(place: Path, name: str) -> None:
+    replace_in(place / name, "She opens the door.", "Eileen opens the door.")
+    line = brought(place)["s00010000"]
+    assert line.text == "Eileen opens the door."
+    assert line.edited is not None
+    assert (line.edited.source, EditField.TEXT in line.edited.fields) == (name, True)
+
+
+def test_two_changed_scripts_come_together(place: Path) -> None:
+    replace_in(place / "movie.ad.vtt", "A cat sleeps.", "A grey cat sleeps.")
+    replace_in(place / "movie.ad.csv", "The lamp goes out.", "The lamp dies.")
+    assert [cue.text for cue in brought(place).values()] == [
+        "A grey cat sleeps.",
+        "She opens the door.",
+        "The lamp dies.",
+    ]
+
+
+def test_scripts_that_disagree_are_refused_with_both_texts(place: Path) -> None:
+    replace_in(place / "movie.ad.vtt", "A cat sleeps.", "A grey cat sleeps.")
+    replace_in(place / "movie.ad.csv", "A cat sleeps.", "A dog sleeps.")
+    with pytest.raises(EditConflict, match="A grey cat sleeps.*A dog sleeps"):
+        brought(place)
+
+
+def test_a_script_that_does_not_say_which_lines_changed_must_be_the_only_one(place: Path) -> None:
+    replace_in(place / "movie.ad.srt", "A cat sleeps.", "A grey cat sleeps.")
+    replace_in(place / "movie.ad.vtt", "The lamp goes out.", "The lamp dies.")
+    with pytest.raises(EditConflict, match=r"movie\.ad\.srt does not say"):
+        brought(place)
+
+
+def test_a_broken_script_is_named_and_nothing_is_written(place: Path) -> None:
+    (place / "movie.ad.vtt").write_text("WEBVTT\n\n00:00:99.000 --> x\nhm\n")
+    before = (place / TRACK).read_bytes()
+    with pytest.raises(ScriptError, match=r"movie\.ad\.vtt"):
+        brought(place)
+    assert (place / TRACK).read_bytes() == before
+
+
+def test_what_was_brought_in_is_not_brought_again(place: Path) -> None:
+    replace_in(place / "movie.ad.vtt", "A cat sleeps.", "A grey cat sleeps.")
+    with WorkFolder(place) as folder:
+        done = with_edited_scripts(load_track(place / TRACK), folder)
+        assert done.changed == {"movie.ad.vtt": 1}
+        save_track(done.track, place, FILM.name)
+        assert with_edited_scripts(load_track(place / TRACK), folder).changed == {}
+    assert "A grey cat" in (place / "movie.ad.srt").read_text()
+
+
+def test_importing_another_script_loses_none(place: Path) -> None:
+    replace_in(place / "movie.ad.vtt", "A cat sleeps.", "A grey cat sleeps.")
+    other = place / "from-a-friend.csv"
+    other.write_bytes((place / "movie.ad.csv").read_bytes())
+    replace_in(other, "The lamp goes out.", "The lamp dies.")
+    import_into(place, other, None)
+    assert [cue.text for cue in load_track(place / TRACK).cues] == [
+        "A grey cat sleeps.",
+        "She opens the door.",
+        "The lamp dies.",
+    ]
+
+
+@pytest.mark.parametrize("damage", ["", "[]", '{"scripts": 3}', "{"])
+def test_where_nothing_is_known_of_the_scripts_they_are_left_alone(place: Path, damage: str) -> None:
+    (place / WRITTEN).write_text(damage)
+    replace_in(place / "movie.ad.vtt", "A cat sleeps.", "A grey cat sleeps.")
+    assert edited_scripts(place, FILM.name) == ()
+
+
+def test_a_deleted_script_deletes_no_line(place: Path) -> None:
+    (place / "movie.ad.vtt").unlink()
+    assert len(brought(place)) == 3
+    assert set(json.loads((place / WRITTEN).read_text())["scripts"]) >= {"movie.ad.vtt"}
