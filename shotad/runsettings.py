@@ -19,7 +19,7 @@ from shotad import __version__
 from shotad.config import Config
 from shotad.errors import CastError, ConfigError, WorkFolderError
 from shotad.prepare import Given, GivenCast
-from shotad.settings import assigned, build_settings
+from shotad.settings import assigned, build_settings, load_settings
 from shotad.workfolder import WorkFolder
 
 SETTINGS = "settings.json"
@@ -27,6 +27,9 @@ SCHEMA = 1
 
 PLANNING = ("film", "shots", "speech", "slots")
 """Groups of settings by which slots are planned."""
+
+HEARD = ("voice", "fit", "mix", "container", "extended", "lint", "film", "stage2", "openai", "local")
+"""Groups of settings by which a track is spoken, mixed, written and checked."""
 
 _ENGINE_OF_STAGE = ("engine", "model", "revision", "base_url")
 _CREDENTIALS = re.compile(r"(?<=://)[^/\s?#]*@")
@@ -136,6 +139,21 @@ def changed(config: Config, *, engine: str | None = None, assignments: Iterable[
                 f"The settings of {group} are those of the whole film and cannot be others for single slots.",
                 "Run shotad describe with them.",
             )
+    return found
+
+
+def for_rendering(
+    config: Config, files: Iterable[str] = (), assignments: Iterable[str] = (), **flags: Any
+) -> Config:
+    """The settings of a run with others in their place for what is heard. Raises ConfigError for what cannot
+    be set, and for what has no effect any more once lines are written."""
+    found = load_settings(Config, files, assignments, under=config, **flags)
+    named = {text.partition("=")[0].strip().partition(".")[0] for text in assignments}
+    if wrong := sorted(named - set(HEARD)):
+        raise ConfigError(
+            f"{wrong[0]} says nothing of how a track is spoken and mixed.",
+            f"Groups that do: {', '.join(HEARD)}. For others run shotad describe.",
+        )
     return found
 
 

@@ -36,15 +36,21 @@ _TRUTH = "tag:yaml.org,2002:bool"
 
 
 def load_settings(
-    model: type[Group], files: Iterable[str] = (), assignments: Iterable[str] = (), **flags: Any
+    model: type[Group],
+    files: Iterable[str] = (),
+    assignments: Iterable[str] = (),
+    *,
+    under: Group | None = None,
+    **flags: Any,
 ) -> Group:
     """A checked ``model`` from named or given YAML files, assignments, and flags by dotted key.
 
     A later file wins, but a dataset's wins over all others wherever it is named. Dots of a flag's key are
-    written as two underscores; a flag that is None is left out. Raises ConfigError for unknown names,
+    written as two underscores; a flag that is None is left out. ``under`` are the settings that hold where
+    none of these says otherwise (None: the defaults). Raises ConfigError for unknown names,
     unknown keys and values out of range.
     """
-    tree: dict[str, Any] = {}
+    tree: dict[str, Any] = {} if under is None else under.model_dump(mode="json")
     for source in _stack(files):
         _merge(tree, source.tree)
     tree = assigned(tree, assignments)
