@@ -11,6 +11,7 @@ import click
 from shotad.cli.console import Console, duration
 from shotad.cli.options import DETAIL, console_options, film_options, opened, settings
 from shotad.config import Config
+from shotad.config.languages import language_of
 from shotad.describe import usage
 from shotad.errors import UsageError
 from shotad.outcome import Outcome
@@ -134,8 +135,7 @@ def _opening(config: Config, folder: Path, engines: Engines) -> list[str]:
             lines.append(WITHOUT_NPM)
     if config.prompt.factor == "auto" and config.scale.checkpoint is None and stages.stage1 == "qwen2-vl":
         lines.append(WITHOUT_CLASSIFIER)
-    english = config.language.lower().split("-")[0] == "en"
-    if not english and engines.writes.abilities.converses:
+    if not language_of(config.language).english and engines.writes.abilities.converses:
         lines.append(ONLY_ENGLISH.format(language=config.language))
     limit, words = config.prompt.note_words, len(config.prompt.note.split())
     if words > limit:
@@ -157,8 +157,8 @@ WITHOUT_CLASSIFIER = (
 
 
 ONLY_ENGLISH = (
-    "The prompts and their examples are English and do not ask for language = {language}: lines come in "
-    "English, unless --note asks for another and the model obeys. The rules on words are English too."
+    "Stage I describes in English, Stage II is asked for lines in language = {language}; a line that plainly "
+    "comes in another one fails. The examples and the rules on words are English: the rules are left out."
 )
 
 

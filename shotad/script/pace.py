@@ -1,0 +1,131 @@
+"""How long a line takes to say in different languages, measured in English words.
+
+Budgets are counted in words because English AD is planned so: 16 words fit into 6 seconds. In other languages
+words are longer or shorter, and some are written without blanks. So a line's length is estimated from its
+letters, and told in the unit that budgets have: the English words that take as long.
+
+Rates are those at which people of 17 languages read the same texts aloud: Trauzettel-Klosinski and Dietz,
+Standardized Assessment of Reading Performance: The New International Reading Speed Texts IReST,
+Investigative Ophthalmology & Visual Science 53 (2012). Only their proportion to English counts, for AD is
+spoken slower. Other languages have the rate of a near one, or (Korean, Thai, Vietnamese) are estimated from
+their syllables in a second: Coupé, Oh, Dediu and Pellegrino, Different languages, similar encoding
+efficiency, Science Advances 5 (2019).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from shotad.config.languages import is_english
+from shotad.script.cue import count_words
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Words and letters a minute, read aloud. ``words`` is 0 for a language written without blanks."""
+
+    words: int
+    letters: int
+
+
+ENGLISH = Rate(228, 987)
+
+_MEASURED: Mapping[str, Rate] = {
+    "ar": Rate(138, 612), "de": Rate(179, 920), "es": Rate(218, 1025), "fi": Rate(161, 1078),
+    "fr": Rate(195, 998), "he": Rate(187, 833), "it": Rate(188, 950), "ja": Rate(0, 357),
+    "nl": Rate(202, 978), "pl": Rate(166, 916), "pt": Rate(181, 913), "ru": Rate(184, 986),
+    "sl": Rate(180, 885), "sv": Rate(199, 917), "tr": Rate(166, 1054), "zh": Rate(0, 255),
+}  # fmt: skip
+
+_BY_SYLLABLES: Mapping[str, Rate] = {
+    "ko": Rate(120, 345), "th": Rate(0, 565), "lo": Rate(0, 565), "vi": Rate(263, 870),
+}  # fmt: skip
+
+_LIKE: Mapping[str, str] = {
+    "yue": "zh", "cmn": "zh", "fa": "ar", "ps": "ar", "ur": "ar", "sd": "ar", "ug": "ar", "yi": "he",
+    "da": "sv", "nb": "sv", "nn": "sv", "no": "sv", "is": "sv", "fo": "sv", "af": "nl", "fy": "nl",
+    "nds": "de", "gsw": "de", "lb": "de", "ca": "es", "gl": "es", "ast": "es", "oc": "fr", "ro": "it",
+    "rm": "it", "co": "it", "sc": "it", "hr": "sl", "bs": "sl", "sr": "sl", "mk": "ru", "bg": "ru",
+    "uk": "ru", "be": "ru", "cs": "pl", "sk": "pl", "hsb": "pl", "dsb": "pl", "et": "fi", "hu": "fi",
+    "se": "fi", "az": "tr", "tk": "tr", "uz": "tr", "kk": "tr", "ky": "tr", "tt": "tr",
+}  # fmt: skip
+
+_MARKED = Rate(160, 425)
+"""Scripts whose vowels are marks on the letters, which are no letters themselves: about 370 syllables a
+minute, the mean of the 17 languages."""
+_MARKED_SCRIPTS = frozenset(
+    ("hi", "mr", "ne", "sa", "bn", "as", "pa", "gu", "or", "ta", "te", "kn", "ml", "si", "mai", "bho", "kok")
+)
+_WITHOUT_BLANKS = Rate(0, 425)
+_OF_SUCH_SCRIPTS = frozenset(("km", "my", "bo", "dz"))
+_OTHER = Rate(184, 950)
+"""The means of those languages that are written with blanks and vowels."""
+
+_LETTERS_OF_A_DIGIT = 4
+_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How long a line may be, as a model or a person is told it."""
+
+    number: int
+    unit: Literal["word", "character"]
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.unit}{'' if self.number == 1 else 's'}"
+
+
+def spoken_words(text: str, language: str = "en") -> int:
+    """How many English words take as long to say as this text in ``language`` (a tag). 0: nothing is said.
+
+    Of English itself the words are counted. A long German compound counts as several, and three Chinese
+    characters as three.
+
+    >>> spoken_words("She opens the door."), spoken_words("Sie öffnet die Haustür.", "de")
+    (4, 5)
+    """
+    if is_english(language):
+        return count_words(text)
+    rate = rate_of(language)
+    said = sum(_letters(char, rate) for char in text if char.isalnum())
+    return max(1, int(said * ENGLISH.words / rate.letters + 0.5)) if said else 0
+
+
+def budget_in(language: str, words: int) -> Budget:
+    """What may be said in the time of so many English words, in the unit by which ``language`` is counted.
+
+    >>> str(budget_in("de", 16)), str(budget_in("zh-Hans", 16))
+    ('12 words', '17 characters')
+    """
+    if is_english(language):
+        return Budget(words, "word")
+    rate = rate_of(language)
+    if rate.words:
+        return Budget(max(1, words * rate.words // ENGLISH.words), "word")
+    return Budget(max(1, words * rate.letters // ENGLISH.words), "character")
+
+
+def rate_of(language: str) -> Rate:
+    """The rate of a language by its tag, or of one like it."""
+    code = language.lower().replace("_", "-").split("-")[0]
+    if code == "en":
+        return ENGLISH
+    code = _LIKE.get(code, code)
+    if (found := _MEASURED.get(code) or _BY_SYLLABLES.get(code)) is not None:
+        return found
+    if code in _OF_SUCH_SCRIPTS:
+        return _WITHOUT_BLANKS
+    return _MARKED if code in _MARKED_SCRIPTS else _OTHER
+
+
+def _letters(char: str, rate: Rate) -> float:
+    """What one sign counts: a Latin letter among Chinese characters is no syllable, a digit is a word."""
+    if char.isdigit():
+        return _LETTERS_OF_A_DIGIT if rate.words else 1
+    if not rate.words and _LATIN.match(char):
+        return rate.letters / ENGLISH.letters
+    return 1
