@@ -102,6 +102,9 @@ class ExtendedSettings(Settings):
     """Seconds of a pause at most."""
     share: float = Field(0.1, ge=0, le=1)
     """Share of the film's length that all pauses together may have."""
+    least: float = Field(1.0, ge=0)
+    """Points that a line must have to be waited for: 3 for text read out, 2 for a new name, 1 for each half
+    minute without a line (2 at most), 1 for five cuts, 1 for twenty words."""
     crf: int = Field(18, ge=0, le=51)
     """Quality of the picture, which must be encoded anew: less is better."""
 

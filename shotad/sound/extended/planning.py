@@ -1,0 +1,244 @@
+"""Which lines the film waits for, and where it stands still. Pure but for the voice."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from shotad.config.sound import ExtendedSettings, FitSettings
+from shotad.errors import VoiceError
+from shotad.plan.gaps import subtract
+from shotad.sound.extended.kinds import Extension, Pause
+from shotad.sound.extended.worth import Worth, names_of, worth
+from shotad.sound.kinds import Fitting, Line, Spoken, Studio, Take, Unspoken
+from shotad.types import Interval, Shot
+
+NEAR = 3.0
+"""Seconds from its cue within which a line may be said between two utterances."""
+
+ROOM = 0.01
+"""Seconds. A room that is shorter is none: the line's place lies in speech."""
+
+SHORTEST = 0.5
+"""Seconds. A shorter stop looks like a fault of the player."""
+
+AROUND_CUT = 0.1
+"""Seconds kept from a cut, two to three frames: there the picture may be half of either shot."""
+
+_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"”’»]?\s+")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Wish:
+    """A line that might have a pause: how much it matters, and how it would be said.
+
+    ``squeezed``: its place lies in speech, so it is said between two utterances.
+    """
+
+    line: Line
+    before: Unspoken
+    worth: Worth
+    take: Take
+    steps: tuple[str, ...]
+    squeezed: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Place:
+    """Where a line with a pause stands: its first second, the pause, and when it leaves the film to go on."""
+
+    wish: _Wish
+    start: float
+    pause: Pause
+    end: float
+
+
+def plan_pauses(
+    lines: Sequence[Line],
+    fitting: Fitting,
+    studio: Studio,
+    shots: Sequence[Shot],
+    settings: ExtendedSettings,
+    fit: FitSettings,
+    duration: float,
+    speech: Sequence[Interval] | None = None,
+) -> Extension:
+    """Give pauses to lines for which there was too little time, those first that matter most (`worth`).
+
+    Such a line is said whole again, as the script has it, at the voice's own pace. It begins as early as the
+    free time of its gap allows (at most `FitSettings.earlier` before its cue), and the film stands still at
+    that time's end, before anybody speaks, for as long as the line then lacks. The moment lies in no other
+    line, and not at a cut where that can be helped. `most`, `longest` and `share` limit the pauses; a line
+    that alone passes `longest` loses its last sentences until it does not. Lines of less than `least` points
+    get none. Lines that were dropped for other reasons than time (``missing`` 0) are left alone.
+
+    ``lines`` are all lines of the track, ``duration`` is the film's in seconds. ``speech`` are the seconds in
+    which somebody speaks: a line whose room is no more than a place in a conversation is said between two
+    utterances near it, whole in the pause. Without ``speech`` such lines get none.
+    """
+    if not settings.on or settings.most == 0:
+        return Extension(fitting)
+    planner = _Planner(lines, fitting, shots, settings, fit, duration, speech)
+    refused: list[Unspoken] = []
+    for line, lost, value in planner.candidates():
+        try:
+            reason = planner.admit(line, lost, value, studio)
+        except VoiceError as error:
+            reason = str(error)
+        if reason:
+            refused.append(replace(lost, reason=f"{lost.reason} No pause: {reason}".strip()))
+    return planner.extension(refused)
+
+
+class _Planner:
+    """The pauses accepted so far, and what the next would mean for them."""
+
+    def __init__(
+        self,
+        lines: Sequence[Line],
+        fitting: Fitting,
+        shots: Sequence[Shot],
+        settings: ExtendedSettings,
+        fit: FitSettings,
+        duration: float,
+        speech: Sequence[Interval] | None,
+    ) -> None:
+        self._lines = sorted(lines, key=lambda line: (line.start, line.id))
+        self._fitting, self._shots, self._settings, self._fit = fitting, shots, settings, fit
+        self._duration = duration
+        self._gaps = () if speech is None else subtract(Interval(0.0, duration), speech)
+        self._cuts = [shot.interval.start for shot in shots[1:]]
+        self._spoken = {line.id: line for line in fitting.spoken}
+        self._places: tuple[_Place, ...] = ()
+
+    def candidates(self) -> list[tuple[Line, Unspoken, Worth]]:
+        """Lines for which time was missing, those that matter most first, then in the film's order."""
+        lost = {line.id: line for line in self._fitting.unspoken if line.missing > 0}
+        names = (
+            names_of([line.text for line in self._lines], self._lines[0].language) if lost else frozenset()
+        )
+        found = []
+        last, told = 0.0, list[str]()
+        for line in self._lines:
+            if line.id in lost:
+                value = worth(line.text, line.start, last, names, told, self._shots)
+                found.append((line, lost[line.id], value))
+            elif (spoken := self._spoken.get(line.id)) is not None:
+                last, told = spoken.interval.end, [*told, spoken.text]
+        return sorted(found, key=lambda item: -item[2].points)
+
+    def admit(self, line: Line, lost: Unspoken, value: Worth, studio: Studio) -> str:
+        """Take a line in if the limits allow it; else the reason why not."""
+        most = self._settings.most
+        if value.points < self._settings.least:
+            return f"it matters too little ({value})."
+        if len(self._places) >= most:
+            return f"the film has {most} already, for lines that matter more ({value})."
+        squeezed = line.room.duration < ROOM
+        if squeezed and (line := self._between_utterances(line)).room.duration < ROOM:
+            return "somebody speaks there, and stops nowhere near."
+        for text in _shorter_and_shorter(line.text):
+            steps = ("whole line again",) if text == line.text else ("last sentences dropped for the pause",)
+            wish = _Wish(line, lost, value, studio.say(text), steps, squeezed)
+            places = self._arranged((*(place.wish for place in self._places), wish))
+            if max(place.pause.length for place in places) <= self._settings.longest:
+                break
+        else:
+            longest = self._settings.longest
+            return f"it would be longer than {longest:g} s."
+        total, allowed = sum(p.pause.length for p in places), self._settings.share * self._duration
+        if total > allowed:
+            return (
+                f"all together would be {total:.1f} s, more than the {allowed:.1f} s that the film may wait."
+            )
+        self._places = places
+        return ""
+
+    def _between_utterances(self, line: Line) -> Line:
+        """With the nearest stretch without speech for its room, however short; else as it is."""
+
+        def distance(gap: Interval) -> float:
+            return max(gap.start - line.start, line.start - gap.end, 0.0)
+
+        gap = min(self._gaps, key=lambda gap: (distance(gap), gap.start), default=None)
+        return line if gap is None or distance(gap) > NEAR else replace(line, room=gap)
+
+    def _arranged(self, wishes: Sequence[_Wish]) -> tuple[_Place, ...]:
+        """All wishes in their places, in the order of the script."""
+        by_id = {wish.line.id: wish for wish in wishes}
+        places: list[_Place] = []
+        taken_until = 0.0
+        for number, line in enumerate(self._lines):
+            if (spoken := self._spoken.get(line.id)) is not None:
+                taken_until = max(taken_until, spoken.interval.end)
+            elif (wish := by_id.get(line.id)) is not None:
+                place = self._place(wish, taken_until, self._next_start(number))
+                places.append(place)
+                taken_until = max(taken_until, place.end)
+        return tuple(places)
+
+    def _next_start(self, number: int) -> float:
+        """Where the next line begins that needs no pause."""
+        later = (self._spoken.get(line.id) for line in self._lines[number + 1 :])
+        return next((line.start for line in later if line is not None), math.inf)
+
+    def _place(self, wish: _Wish, taken_until: float, next_start: float) -> _Place:
+        """One line between the last one before it and the next; the film goes on at ``end`` at the latest."""
+        line, fit = wish.line, self._fit
+        end = max(line.room.start, min(line.room.end, next_start - fit.between, self._duration))
+        end = max(end, min(taken_until, line.room.end))
+        # A room has its margins; a mere stop between two utterances has none.
+        breath = fit.between if wish.squeezed else 0.0
+        free = line.room.start + breath
+        if taken_until > 0:
+            free = max(free, taken_until + fit.between)
+        earliest = max(free, min(line.start - fit.earlier, end))
+        missing = max(SHORTEST, _up(earliest + wish.take.seconds + breath - end))
+        at = self._still(max(min(earliest, end), min(taken_until, end)), end)
+        start = max(earliest, end + missing - breath - wish.take.seconds)
+        return _Place(wish, start, Pause(at, missing, line.id), end)
+
+    def _still(self, low: float, high: float) -> float:
+        """The latest moment from ``low`` to ``high`` that is not at a cut; else that furthest from one."""
+        options = {low, high}
+        for cut in self._cuts:
+            options |= {second for second in (cut - AROUND_CUT, cut + AROUND_CUT) if low <= second <= high}
+        rounded = sorted({min(high, max(low, round(option, 3))) for option in options})
+        return max(rounded, key=lambda second: (min(self._from_cut(second), AROUND_CUT), second))
+
+    def _from_cut(self, second: float) -> float:
+        """Seconds to the nearest cut, to the ms."""
+        return round(min((abs(second - cut) for cut in self._cuts), default=math.inf), 3)
+
+    def extension(self, refused: Sequence[Unspoken]) -> Extension:
+        """What was accepted, together with all other lines."""
+        reasons = {line.id: line for line in refused}
+        waited_for = {place.wish.line.id for place in self._places}
+        unspoken = tuple(
+            reasons.get(line.id, line) for line in self._fitting.unspoken if line.id not in waited_for
+        )
+        spoken = [*self._fitting.spoken, *(_spoken(place) for place in self._places)]
+        return Extension(
+            Fitting(tuple(sorted(spoken, key=lambda line: line.start)), unspoken),
+            tuple(place.pause for place in self._places),
+            tuple(line for line in unspoken if line.id in reasons),
+        )
+
+
+def _spoken(place: _Place) -> Spoken:
+    wish, pause = place.wish, place.pause
+    steps = (*wish.before.steps, *wish.steps, f"film paused {pause.length:.2f} s ({wish.worth})")
+    return Spoken(wish.line.id, wish.take.text, place.start, wish.take, steps, pause.length, pause.at)
+
+
+def _shorter_and_shorter(text: str) -> list[str]:
+    """The text, then without its last sentence, and so on: ``A. B. C.``, ``A. B.``, ``A.``."""
+    ends = [match.start() for match in _SENTENCE_END.finditer(text)]
+    return [text, *(text[:end].rstrip() for end in reversed(ends))]
+
+
+def _up(seconds: float) -> float:
+    """To whole ms, which every container can tell; never less."""
+    return math.ceil(seconds * 1000 - 1e-6) / 1000
