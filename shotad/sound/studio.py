@@ -1,0 +1,189 @@
+"""The studio: lines are spoken once and kept in the work folder, and not spoken again."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import cast
+
+from shotad.config.sound import VoiceSettings
+from shotad.errors import VoiceError
+from shotad.progress import NoProgress, Progress, Task, reported
+from shotad.sound.kinds import Take, Voice
+from shotad.sound.saying import NOTHING, Lexicon, parse_lexicon, said
+from shotad.sound.voices.base import Choir, Reading
+from shotad.sound.voices.takefile import read_take, settled, write_take
+from shotad.workfolder import key_of
+
+FORMAT = 1
+"""Raised when takes are made in another way; those kept before are then spoken anew."""
+_ENDING = ".flac"
+
+
+class Keeping:
+    """A `Studio` that keeps its takes as FLAC files in a folder.
+
+    A take is found by all that changes it: the voice's identity, the text as it is sent to the voice, the
+    speed. Holds no take in memory. May be used by several threads.
+    """
+
+    def __init__(
+        self,
+        voice: Voice,
+        folder: Path,
+        settings: VoiceSettings,
+        language: str,
+        lexicon: Lexicon = NOTHING,
+        *,
+        force: bool = False,
+    ) -> None:
+        """``folder`` is that of the takes, and is made with the first. ``lexicon`` is the cast's; that of the
+        settings goes before it. ``force`` speaks again whatever is asked for, once.
+
+        Raises VoiceError for a lexicon that cannot be read.
+        """
+        self._voice, self._folder, self._settings, self._language = voice, folder, settings, language
+        self._lexicon = lexicon.joined(read_lexicon(settings.lexicon))
+        self._reads: frozenset[Reading] = getattr(voice, "reads", frozenset())
+        self._force = force
+        self._spoken: set[str] = set()
+        self._used: set[str] = set()
+        self._lock = threading.Lock()
+
+    @property
+    def voice(self) -> str:
+        """Name of the voice."""
+        return self._voice.name
+
+    @property
+    def spoken(self) -> int:
+        """How many takes the voice has spoken here."""
+        return len(self._spoken)
+
+    @property
+    def taken(self) -> int:
+        """How many different takes were asked for and were there already."""
+        return len(self._used - self._spoken)
+
+    @property
+    def used(self) -> frozenset[str]:
+        """The files of all takes that were asked for, by name; for `keep`."""
+        return frozenset(self._used)
+
+    def sent(self, text: str) -> str:
+        """What is sent to the voice for a line."""
+        return said(text, self._language, self._lexicon, self._reads)
+
+    def say(self, text: str, speed: float = 1.0) -> Take:
+        """The take of a line at ``speed`` times the pace of the settings. Raises VoiceError.
+
+        The take's own ``speed`` is that which was reached, 1 being the voice's own pace: a voice that cannot
+        go as fast says so there.
+        """
+        sent, pace, path = self._asked(text, speed)
+        kept = self._kept(path, text)
+        return kept if kept is not None else self._keep(path, self._voice.speak(sent, pace), text)
+
+    def say_all(self, texts: Iterable[str], speed: float = 1.0, progress: Progress | None = None) -> None:
+        """Speak all lines that are not kept yet, several at once where the voice can; `say` then finds them.
+
+        Raises VoiceError for the first that cannot be spoken; what is spoken by then is kept.
+        """
+        missing: dict[Path, str] = {}
+        for text in texts:
+            path = self._asked(text, speed)[2]
+            if path not in missing and self._kept(path, text) is None:
+                missing[path] = text
+        lines = list(missing.values())
+        with reported(progress or NoProgress(), "Speaking", len(lines), "lines") as task:
+            jobs = self._jobs(lines, speed, task)
+            if len(jobs) <= 1 or self._at_once <= 1:
+                for job in jobs:
+                    job()
+            else:
+                _in_parallel(jobs, self._at_once)
+
+    def name_of(self, text: str, speed: float = 1.0) -> str:
+        """The file of a line's take, there or not."""
+        return self._asked(text, speed)[2].name
+
+    def keep(self, names: Iterable[str]) -> int:
+        """Remove all takes but those named; how many went."""
+        kept = frozenset(names)
+        stale = [path for path in self._folder.glob(f"*{_ENDING}") if path.name not in kept]
+        for path in (*stale, *self._folder.glob(".tmp-*")):
+            path.unlink(missing_ok=True)
+        return len(stale)
+
+    @property
+    def _at_once(self) -> int:
+        return int(getattr(self._voice, "at_once", 1))
+
+    def _asked(self, text: str, speed: float) -> tuple[str, float, Path]:
+        sent, pace = self.sent(text), round(speed * self._settings.speed, 4)
+        name = key_of(FORMAT, self._voice.identity, sent, pace) + _ENDING
+        return sent, pace, self._folder / name
+
+    def _kept(self, path: Path, text: str) -> Take | None:
+        if self._force and path.name not in self._spoken:
+            return None
+        found = read_take(path, self._voice.name, text)
+        if found is not None:
+            with self._lock:
+                self._used.add(path.name)
+        return found
+
+    def _keep(self, path: Path, take: Take, text: str) -> Take:
+        made = replace(settled(take), text=text)
+        write_take(path, made)
+        with self._lock:
+            self._used.add(path.name)
+            self._spoken.add(path.name)
+        return made
+
+    def _jobs(self, lines: Sequence[str], speed: float, task: Task) -> list[Callable[[], None]]:
+        size = int(getattr(self._voice, "together", 1))
+        size = min(size, -(-len(lines) // self._at_once)) if lines else 1
+        groups = [lines[at : at + size] for at in range(0, len(lines), max(size, 1))]
+        return [partial(self._speak, group, speed, task) for group in groups]
+
+    def _speak(self, lines: Sequence[str], speed: float, task: Task) -> None:
+        asked = [self._asked(text, speed) for text in lines]
+        if len(lines) == 1:
+            takes = [self._voice.speak(asked[0][0], asked[0][1])]
+        else:
+            takes = cast(Choir, self._voice).speak_all([sent for sent, _, _ in asked], asked[0][1])
+        for text, (_, _, path), take in zip(lines, asked, takes, strict=True):
+            self._keep(path, take, text)
+            with self._lock:
+                task.advance()
+
+
+def read_lexicon(file: str | None) -> Lexicon:
+    """The lexicon in a file; none for None. Raises VoiceError."""
+    if file is None:
+        return NOTHING
+    try:
+        text = Path(file).expanduser().read_text(encoding="utf-8")
+    except OSError as error:
+        what = f"The lexicon {file} cannot be read: {error.strerror}."
+        raise VoiceError(what, "Name a text file: voice.lexicon.") from None
+    except UnicodeDecodeError:
+        raise VoiceError(f"The lexicon {file} is no text in UTF-8.", "Save it as UTF-8.") from None
+    return parse_lexicon(text, file)
+
+
+def _in_parallel(jobs: Sequence[Callable[[], None]], threads: int) -> None:
+    """All jobs, several at once; the first error ends what has not begun."""
+    with ThreadPoolExecutor(threads) as pool:
+        under_way = [pool.submit(job) for job in jobs]
+        try:
+            for done in as_completed(under_way):
+                done.result()
+        finally:
+            for waiting in under_way:
+                waiting.cancel()
