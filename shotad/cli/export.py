@@ -14,7 +14,12 @@ from shotad.errors import ScriptError, UsageError
 @click.command(name="export")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
-    "--format", "formats", multiple=True, metavar="NAME", help="vtt, srt, dapt, csv, json; repeatable."
+    "--format",
+    "formats",
+    multiple=True,
+    metavar="NAME",
+    help="vtt, srt, dapt, csv, json; frazier (or frazier@24: frames a second), reaper, docx, xlsx; hls, "
+    "dash. Repeatable.",
 )
 @click.option("--out", "target", type=click.Path(path_type=Path), help="Folder, or file for one format.")
 @click.option("--check", is_flag=True, help="Check script files instead of writing any.")
@@ -24,8 +29,10 @@ def command(
 ) -> None:
     """Write the track of a film (or work folder) in script formats, or check scripts.
 
-    Without --format all formats are written, beside the track unless --out says where. With --check
-    PATHS are script files of any make; exit code 1 if one of them breaks the rules of its format.
+    Without --format the first five formats are written, beside the track unless --out says where; docx
+    and xlsx need the extra shotad[documents]. hls and dash are lines for a playlist or manifest by which
+    players find the description. With --check PATHS are files of any make; exit code 1 if one of them
+    breaks the rules of its format.
     """
     if check:
         _check(console, paths)
@@ -41,7 +48,7 @@ def _write(console: Console, path: Path, formats: tuple[str, ...], target: Path 
     from shotad.script.text import FORMATS, script_format
     from shotad.script.track import load_track
     from shotad.tracking import TRACK
-    from shotad.workfolder import write_text
+    from shotad.workfolder import write_bytes
 
     folder = track_folder(path)
     track = load_track(folder / TRACK)
@@ -51,7 +58,7 @@ def _write(console: Console, path: Path, formats: tuple[str, ...], target: Path 
     written = []
     for form in chosen:
         place = target if to_file and target else (target or folder) / f"{stem}.{form.ending}"
-        write_text(place, form.write(track))
+        write_bytes(place, [form.encode(track)])
         written.append(str(place))
     console.result("\n".join(written), {"files": written})
 

@@ -14,7 +14,11 @@ from shotad.cli.options import console_options, track_folder
 @click.argument("path", metavar="FILM|WORKFOLDER", type=click.Path(path_type=Path))
 @click.argument("script", type=click.Path(path_type=Path))
 @click.option(
-    "--format", "form", metavar="NAME", help="vtt, srt, dapt, csv or json, where it cannot be told."
+    "--format",
+    "form",
+    metavar="NAME",
+    help="vtt, srt, dapt, csv, json, frazier (or frazier@24: frames a second), reaper, docx or xlsx, where "
+    "it cannot be told.",
 )
 @click.option(
     "--reviewer", "reviewers", multiple=True, metavar="NAME", help="Who has reviewed the script; repeatable."
@@ -24,8 +28,9 @@ from shotad.cli.options import console_options, track_folder
 def command(
     console: Console, path: Path, script: Path, form: str | None, reviewers: tuple[str, ...], overwrite: bool
 ) -> None:
-    """Bring an edited SCRIPT (VTT, SRT, DAPT, CSV, JSON) back into the track of a film.
+    """Bring an edited SCRIPT (VTT, SRT, DAPT, CSV, JSON, Frazier, Reaper, DOCX, XLSX) back into the track.
 
+    Lines are known by their ids; in a script of another program, by their times or texts.
     What differs becomes an edit, which every later run keeps. Where script and track were both
     edited, nothing is written and both texts are shown.
     """

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from shotad.errors import EditConflict, ScriptError
 from shotad.script.cue import (
@@ -25,6 +26,7 @@ from shotad.script.cue import (
     milliseconds,
 )
 from shotad.script.edits import respoken
+from shotad.script.frazier import FramedScript, on_frames
 from shotad.script.track import Track, hand_id
 from shotad.types import Interval
 
@@ -65,6 +67,9 @@ def import_script(
     """
     _check(track, script, source)
     pairs = _match(track, script)
+    matched = {id(line) for line in pairs.values()}
+    if isinstance(script, FramedScript):
+        pairs = _off_frames(track, pairs, script.frame_rate)
     pace = _Pace(slots or {}, seconds_per_word)
     merge = _Merge(track, script, source, pace=pace, overwrite=overwrite)
     cues = [merge.line(cue, pairs.get(cue.id)) for cue in track.cues]
@@ -73,7 +78,6 @@ def import_script(
             f"{source} and the track have both changed the same lines: {'; '.join(merge.conflicts)}.",
             "Make them equal in either file, or import again and let the script win.",
         )
-    matched = {id(line) for line in pairs.values()}
     added: list[Cue] = []
     for line in script.cues:
         if id(line) not in matched and line.text:
@@ -226,14 +230,17 @@ def _check(track: Track, script: Script, source: str) -> None:
 
 
 def _match(track: Track, script: Script) -> dict[str, ScriptCue]:
-    """Which script line belongs to which cue: by id, else by start to 1 ms, else by text, where unique."""
+    """Which script line belongs to which cue: by id, else by start to 1 ms, else by text, where unique.
+
+    Starts are compared as the script shows them, to a frame where it counts in frames.
+    """
     ids = {cue.id for cue in track.cues}
     pairs = {line.id: line for line in script.cues if line.id is not None and line.id in ids}
     rest = [line for line in script.cues if line.id not in ids]
     for by_text in (False, True):
         free = [cue for cue in track.cues if cue.id not in pairs and cue.heard]
         for line in list(rest):
-            fits = [cue for cue in free if _fits(cue, line, by_text=by_text)]
+            fits = [cue for cue in free if _fits(cue, line, script, by_text=by_text)]
             if len(fits) == 1:
                 pairs[fits[0].id] = line
                 free.remove(fits[0])
@@ -241,10 +248,27 @@ def _match(track: Track, script: Script) -> dict[str, ScriptCue]:
     return pairs
 
 
-def _fits(cue: Cue, line: ScriptCue, *, by_text: bool) -> bool:
+def _fits(cue: Cue, line: ScriptCue, script: Script, *, by_text: bool) -> bool:
     if by_text:
         return cue.text == line.text
-    return abs(milliseconds(cue.interval.start) - milliseconds(line.interval.start)) <= 1
+    shown = on_frames(cue.interval, script.frame_rate) if isinstance(script, FramedScript) else cue.interval
+    return abs(milliseconds(shown.start) - milliseconds(line.interval.start)) <= 1
+
+
+def _off_frames(track: Track, pairs: Mapping[str, ScriptCue], frame_rate: Fraction) -> dict[str, ScriptCue]:
+    """The lines with the cues' own times wherever a file in frames shows these, which then are not moved."""
+    times = {cue.id: cue.interval for cue in track.cues}
+    return {
+        key: replace(line, interval=_exact(line.interval, times[key], frame_rate))
+        for key, line in pairs.items()
+    }
+
+
+def _exact(found: Interval, own: Interval, frame_rate: Fraction) -> Interval:
+    shown = on_frames(own, frame_rate)
+    start = own.start if milliseconds(found.start) == milliseconds(shown.start) else found.start
+    end = own.end if milliseconds(found.end) == milliseconds(shown.end) else found.end
+    return Interval(start, end) if start < end else found
 
 
 def _near(one: Interval, other: Interval) -> bool:

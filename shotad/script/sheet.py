@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from shotad.errors import ScriptError
-from shotad.script.cue import CueStatus, Script, ScriptCue, clean_text, line_stamp
+from shotad.script.cue import Cue, CueStatus, Script, ScriptCue, clean_text, line_stamp
 from shotad.script.timecode import parse_time, timecode
 from shotad.script.track import Track, from_json, to_json
 from shotad.types import Interval
 
 COLUMNS = ("id", "start", "end", "text", "kind", "status", "note", "timecode", "made_by", "stamp", "track")
-_FORMULA = re.compile(r"'*[=+\-@]")
+_FORMULA = re.compile(r"'*[=+\-@＝＋－＠]")
+"""What a spreadsheet may take for a formula; some take the wide signs, too (OWASP, CSV injection)."""
 _STAMP = re.compile(r"[0-9a-f]{8}-[0-9a-f]{8}")
 _UNHEARD = tuple(status.value for status in CueStatus if not status.heard)
 _LISTS = ("cues", "slots", "lines", "shots")
@@ -37,10 +38,10 @@ def write_csv(track: Track) -> str:
                 cue.id,
                 f"{cue.interval.start:.3f}",
                 f"{cue.interval.end:.3f}",
-                f"'{cue.text}" if _FORMULA.match(cue.text) else cue.text,
+                guarded(cue.text),
                 cue.kind,
                 cue.status,
-                "; ".join(part for part in (cue.reason, "edited by a person" if cue.edited else "") if part),
+                guarded(note(cue)),
                 timecode(cue.interval.start),
                 statement,
                 line_stamp(cue.interval, cue.text),
@@ -84,6 +85,21 @@ def read_csv(text: str, name: str) -> Script:
     return Script(tuple(cues), stamp, line_stamps)
 
 
+def guarded(text: str) -> str:
+    """The text as a cell that no spreadsheet takes for a formula: after an apostrophe where it must."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def unguarded(cell: str) -> str:
+    """The text in a cell, without the apostrophe of `guarded`."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def note(cue: Cue) -> str:
+    """What a person should know of a line: why it is as it is, and whether somebody changed it."""
+    return clean_text("; ".join(p for p in (cue.reason, "edited by a person" if cue.edited else "") if p))
+
+
 def write_json(track: Track) -> str:
     """The track file itself, which carries everything."""
     return to_json(track)
@@ -123,9 +139,7 @@ def _heads(row: Sequence[str], where: str) -> list[str]:
 
 
 def _row(cells: dict[str, str], where: str) -> ScriptCue:
-    text = cells.get("text", "")
-    if text.startswith("'") and _FORMULA.match(text):
-        text = text[1:]
+    text = unguarded(cells.get("text", ""))
     try:
         interval = Interval(parse_time(cells.get("start", "")), parse_time(cells.get("end", "")))
     except ValueError as error:

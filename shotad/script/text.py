@@ -5,27 +5,46 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 from shotad.errors import ScriptError
 from shotad.script.cue import Script, ScriptCue
 from shotad.script.dapt import read_dapt, write_dapt
 from shotad.script.dapt_check import Violation, check_dapt
+from shotad.script.dapt_terms import TT
+from shotad.script.document import write_docx
+from shotad.script.document_package import kind_of
+from shotad.script.document_reader import read_docx
+from shotad.script.frazier import is_frazier, read_frazier, write_frazier
+from shotad.script.reaper import is_reaper, read_reaper, write_reaper
 from shotad.script.rules import check_times
 from shotad.script.sheet import read_csv, read_json, write_csv, write_json
+from shotad.script.signalling import check_dash, check_hls, write_dash, write_hls
 from shotad.script.srt import read_srt, write_srt
 from shotad.script.track import Track
 from shotad.script.webvtt import read_vtt, write_vtt
+from shotad.script.workbook import read_xlsx, write_xlsx
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A script format: its name, the ending of our files (``film.ad.vtt``), a writer and a reader."""
+    """A script format: its name, the ending of our files (``film.ad.vtt``), a writer and a reader.
+
+    ``is_text`` is False where a file is no UTF-8 text (DOCX, XLSX).
+    """
 
     name: str
     ending: str
-    write: Callable[[Track], str]
+    encode: Callable[[Track], bytes]
     read: Callable[[bytes, str], Script]
+    is_text: bool = True
+
+    def write(self, track: Track) -> str:
+        """The script as text. Raises ScriptError for a format that is none, see `encode`."""
+        if not self.is_text:
+            raise ScriptError(f"A script in {self.name} is no text.", "Write its bytes to a file.")
+        return self.encode(track).decode("utf-8")
 
 
 def write_script(track: Track, name: str) -> str:
@@ -34,10 +53,14 @@ def write_script(track: Track, name: str) -> str:
 
 
 def script_format(name: str) -> Format:
-    """The format of that name: vtt, srt, dapt, csv or json."""
-    if name not in FORMATS:
-        raise ScriptError(f"There is no script format {name!r}.", f"Choose one of {', '.join(FORMATS)}.")
-    return FORMATS[name]
+    """The format of that name, out of `ALL_FORMATS`.
+
+    ``frazier`` may name its frames a second: ``frazier@24``, ``frazier@30000/1001``.
+    """
+    plain, at, rate = name.partition("@")
+    if plain not in ALL_FORMATS or (at and plain != "frazier"):
+        raise ScriptError(f"There is no script format {name!r}.", f"Choose one of {', '.join(ALL_FORMATS)}.")
+    return _frazier_at(name, rate) if at else ALL_FORMATS[plain]
 
 
 def read_cues(path: Path, name: str | None = None) -> tuple[ScriptCue, ...]:
@@ -59,20 +82,23 @@ def read_script(path: Path, name: str | None = None) -> Script:
 
 def detect_format(file_name: str, data: bytes) -> str:
     """The format's name: by the content where it is plain, else by the ending."""
+    if (package := kind_of(data)) is not None:
+        return package
     head = data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
-    marks = ((b"WEBVTT", "vtt"), (b"<", "dapt"), (b"{", "json"), (b"[", "json"))
-    found = next((name for mark, name in marks if head.startswith(mark)), None)
-    if found is not None:
-        return found
-    ending = file_name.lower().rpartition(".")[2]
-    by_ending = {
-        **{fmt.ending.rpartition(".")[2]: fmt.name for fmt in FORMATS.values()},
-        "ttml": "dapt",
-        "tsv": "csv",
+    first = head.decode("utf-8", "replace").partition("\n")[0].strip()
+    signs = {
+        "dash": b"AdaptationSet" in head and TT.encode() not in head,
+        "vtt": head.startswith(b"WEBVTT"),
+        "dapt": head.startswith(b"<"),
+        "json": head.startswith((b"{", b"[")),
+        "hls": head.startswith(b"#EXTM3U") or b"\n#EXT-X-MEDIA:" in head,
+        "reaper": is_reaper(first),
+        "frazier": is_frazier(first),
     }
-    if ending in by_ending:
-        return by_ending[ending]
-    return "srt" if b"-->" in head else "csv"
+    found = next((name for name, is_so in signs.items() if is_so), None)
+    return (
+        found or _BY_ENDING.get(file_name.lower().rpartition(".")[2]) or ("srt" if b"-->" in head else "csv")
+    )
 
 
 def check_script(path: Path) -> tuple[Violation, ...]:
@@ -82,10 +108,12 @@ def check_script(path: Path) -> tuple[Violation, ...]:
     except OSError as error:
         raise ScriptError(f"The script {path} cannot be read: {error}.") from None
     name = detect_format(path.name, data)
+    if name in SIGNALS:
+        return check_dash(data) if name == "dash" else check_hls(data.decode("utf-8-sig", "replace"))
     if name == "dapt" and (violations := check_dapt(data)):
         return violations
     try:
-        cues = FORMATS[name].read(data, path.name).cues
+        cues = ALL_FORMATS[name].read(data, path.name).cues
     except ScriptError as error:
         return (Violation(error.clause or f"{name} syntax", error.what),)
     times = (Violation(found.rule, f"{found.cue_id}: {found.message}") for found in check_times(cues))
@@ -109,13 +137,76 @@ def _as_text(read: Callable[[str, str], Script]) -> Callable[[bytes, str], Scrip
     return reader
 
 
+def _as_bytes(write: Callable[[Track], str]) -> Callable[[Track], bytes]:
+    return lambda track: write(track).encode("utf-8")
+
+
+def _text_format(
+    name: str, ending: str, write: Callable[[Track], str], read: Callable[[str, str], Script]
+) -> Format:
+    return Format(name, ending, _as_bytes(write), _as_text(read))
+
+
+def _signal(name: str, ending: str, write: Callable[[Track], str]) -> Format:
+    def read(data: bytes, file_name: str) -> Script:
+        raise ScriptError(
+            f"{file_name} tells players of audio description, but holds none.", "Give the script itself."
+        )
+
+    return Format(name, ending, _as_bytes(write), read)
+
+
+def _frazier_at(name: str, rate: str) -> Format:
+    try:
+        frames = Fraction(rate)
+        if not 1 <= frames <= 100:
+            raise ValueError(rate)
+    except (ValueError, ZeroDivisionError):
+        raise ScriptError(
+            f"{name!r} names no frames a second from 1 to 100.", "Write frazier@24 or frazier@30000/1001."
+        ) from None
+    return _text_format(
+        "frazier",
+        FRAZIER_ENDING,
+        lambda track: write_frazier(track, frames),
+        lambda text, file_name: read_frazier(text, file_name, frames),
+    )
+
+
+FRAZIER_ENDING = "ad.frazier.csv"
+
 FORMATS = {
     fmt.name: fmt
     for fmt in (
-        Format("vtt", "ad.vtt", write_vtt, _as_text(read_vtt)),
-        Format("srt", "ad.srt", write_srt, _as_text(read_srt)),
-        Format("dapt", "ad.dapt.xml", write_dapt, read_dapt),
-        Format("csv", "ad.csv", write_csv, _as_text(read_csv)),
-        Format("json", "ad.json", write_json, _as_text(read_json)),
+        _text_format("vtt", "ad.vtt", write_vtt, read_vtt),
+        _text_format("srt", "ad.srt", write_srt, read_srt),
+        Format("dapt", "ad.dapt.xml", _as_bytes(write_dapt), read_dapt),
+        _text_format("csv", "ad.csv", write_csv, read_csv),
+        _text_format("json", "ad.json", write_json, read_json),
     )
 }
+"""What a track is written in unless other formats are named: they lose nothing that is heard."""
+
+EXCHANGE = {
+    fmt.name: fmt
+    for fmt in (
+        _text_format("frazier", FRAZIER_ENDING, write_frazier, read_frazier),
+        _text_format("reaper", "ad.reaper.csv", write_reaper, read_reaper),
+        Format("docx", "ad.docx", write_docx, read_docx, is_text=False),
+        Format("xlsx", "ad.xlsx", write_xlsx, read_xlsx, is_text=False),
+    )
+}
+"""What describers send each other; each says in its module what it loses."""
+
+SIGNALS = {
+    fmt.name: fmt
+    for fmt in (_signal("hls", "ad.hls.m3u8", write_hls), _signal("dash", "ad.dash.xml", write_dash))
+}
+"""What tells players of description; written only."""
+
+ALL_FORMATS = {**FORMATS, **EXCHANGE, **SIGNALS}
+
+_BY_ENDING = {
+    **{fmt.ending.rpartition(".")[2]: fmt.name for fmt in reversed(ALL_FORMATS.values())},
+    "ttml": "dapt", "tsv": "csv", "mpd": "dash", "m3u8": "hls",
+}  # fmt: skip

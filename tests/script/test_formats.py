@@ -279,8 +279,8 @@ def test_text_that_is_not_utf8_is_refused_with_its_line() -> None:
 
 
 def test_an_unknown_format_and_a_missing_file_are_named(tmp_path: Path) -> None:
-    with pytest.raises(ScriptError, match="'docx'.*vtt, srt, dapt, csv, json"):
-        write_script(make_track(), "docx")
+    with pytest.raises(ScriptError, match="'doc'.*vtt, srt, dapt, csv, json, frazier.*dash"):
+        write_script(make_track(), "doc")
     with pytest.raises(ScriptError, match="none.vtt cannot be read"):
         read_script(tmp_path / "none.vtt")
 

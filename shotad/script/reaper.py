@@ -1,0 +1,145 @@
+"""Regions and markers for Reaper: the CSV of its Region/Marker Manager.
+
+Heads ``#,Name,Start,End,Length``; a region is ``R1`` with start, end and length, a marker ``M1`` with a
+start; UTF-8 without a byte order mark. Times are those of Reaper's ruler: we write minutes and seconds
+(``1:02.500``, ``1:00:02.500``), which it reads whatever the ruler shows. Sources: Reaper's user guide; the
+files of este.audio, Ultraschall, and utaupy (``reaper.py``), which say the same.
+
+Each line is a region with the text as its name and the id in brackets behind it, since numbers are given
+anew in Reaper at will. A marker at the very start says that the script is made by machine.
+Lost: kind, status and notes; and how each line was written, so that import cannot tell a change here from a
+later one in the track as well as from WebVTT or DAPT.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+
+from shotad.errors import ScriptError
+from shotad.script.cue import Script, ScriptCue, clean_text, count_words, milliseconds
+from shotad.script.sheet import guarded, unguarded
+from shotad.script.timecode import parse_time
+from shotad.script.track import Track
+from shotad.types import Interval
+
+HEADS = ("#", "Name", "Start", "End", "Length")
+SECONDS_PER_WORD = 0.375
+"""How long a marker's line is taken to be, which has no end: 160 words a minute."""
+
+_ID = re.compile(r"\s*\[(?P<id>[sh]\d{8,})\]\s*$")
+_STATEMENT = re.compile(r"\s*\[track (?P<stamp>[0-9a-f]{8})\]\s*$")
+_MEASURES = re.compile(r"\d+\.\d+\.\d+")
+
+
+def write_reaper(track: Track) -> str:
+    """The heard lines as regions. Lines of a text are joined by U+2028, at which the reader parts them."""
+    out = io.StringIO()
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(HEADS)
+    rows.writerow(["M1", f"{track.statement} [track {track.stamp}]", _clock(0), "", ""])
+    for number, cue in enumerate(track.heard, 1):
+        start, end = milliseconds(cue.interval.start) / 1000, milliseconds(cue.interval.end) / 1000
+        times = (start, end, end - start)
+        name = f"{cue.text} [{cue.id}]".replace("\n", " \u2028")
+        rows.writerow([f"R{number}", guarded(name), *map(_clock, times)])
+    return out.getvalue()
+
+
+def read_reaper(text: str, name: str) -> Script:
+    """The regions of a file from Reaper; where it has none, its markers.
+
+    A marker's line ends where its words would at a calm pace, or at the next marker. Names in brackets at the
+    end are ids. Raises ScriptError with file and line, and for times in measures and beats.
+    """
+    text = text.removeprefix("\ufeff")
+    first = text.partition("\n")[0]
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count), strict=True)
+    heads: list[str] = []
+    entries: list[_Entry] = []
+    try:
+        for row in rows:
+            where = f"{name}, line {rows.line_num}"
+            if not heads:
+                heads = _heads(row, where)
+            elif any(cell.strip() for cell in row):
+                entries.append(_entry(dict(zip(heads, row, strict=False)), where))
+    except csv.Error as error:
+        raise ScriptError(f"{name}, line {rows.line_num}: {error}.", "Correct the quotes.") from None
+    stamps = [found["stamp"] for entry in entries if (found := _STATEMENT.search(entry.name))]
+    lines = [entry for entry in entries if not _STATEMENT.search(entry.name)]
+    regions = [entry for entry in lines if entry.end is not None]
+    cues = [_cue(entry) for entry in regions] if regions else _marked(lines)
+    return Script(tuple(cues), stamps[0] if stamps else None)
+
+
+def is_reaper(first_line: str) -> bool:
+    """Whether these are the heads of a file from the Region/Marker Manager."""
+    return re.match(r'"?#"?[,;\t]"?Name"?[,;\t]"?Start"?', first_line.strip(), re.IGNORECASE) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A row: ``end`` is None for a marker."""
+
+    name: str
+    start: float
+    end: float | None
+    where: str
+
+
+def _heads(row: list[str], where: str) -> list[str]:
+    names = [cell.strip().lower() for cell in row]
+    if "name" not in names or "start" not in names:
+        raise ScriptError(f"{where}: columns are {', '.join(row)}; Name and Start are missing.")
+    return names
+
+
+def _entry(cells: dict[str, str], where: str) -> _Entry:
+    start, end = cells.get("start", "").strip(), cells.get("end", "").strip()
+    for time in (start, end):
+        if _MEASURES.fullmatch(time):
+            raise ScriptError(
+                f"{where}: {time!r} is in measures and beats.",
+                "Set Reaper's ruler to minutes and seconds, and export again.",
+            )
+    try:
+        found = _Entry(cells.get("name", ""), parse_time(start), parse_time(end) if end else None, where)
+        if found.end is not None:
+            Interval(found.start, found.end)
+    except ValueError as error:
+        raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
+    return found
+
+
+def _cue(entry: _Entry, end: float | None = None) -> ScriptCue:
+    text = unguarded(entry.name)
+    found = _ID.search(text)
+    stop = entry.end if entry.end is not None else end
+    assert stop is not None
+    return ScriptCue(
+        found["id"] if found else None, Interval(entry.start, stop), clean_text(_ID.sub("", text, count=1))
+    )
+
+
+def _marked(markers: list[_Entry]) -> list[ScriptCue]:
+    markers = sorted(markers, key=lambda marker: marker.start)
+    cues: list[ScriptCue] = []
+    for marker, after in pairwise([*markers, None]):
+        assert marker is not None
+        end = marker.start + SECONDS_PER_WORD * max(1, count_words(marker.name))
+        if after is not None and after.start > marker.start:
+            end = min(end, after.start)
+        cues.append(_cue(marker, end))
+    return cues
+
+
+def _clock(seconds: float) -> str:
+    """``62.5 → 1:02.500``, ``3602.5 → 1:00:02.500``."""
+    whole, milli = divmod(milliseconds(seconds), 1000)
+    hours, rest = divmod(whole, 3600)
+    minutes = f"{hours}:{rest // 60:02d}" if hours else f"{rest // 60}"
+    return f"{minutes}:{rest % 60:02d}.{milli:03d}"

@@ -1,0 +1,213 @@
+"""The script as a workbook (XLSX, ECMA-376) for Excel, LibreOffice Calc and the like.
+
+One sheet with one table: heads in a frozen first row that is repeated on paper, every column named, texts
+wrapped, a list to choose the status from; a second sheet says what the file is and by whom. Times and texts
+are text cells, so that no program reads a formula, a date or a number into them.
+
+Lost: kind, candidates, provenance. Import reads the first sheet whose heads name a start, an end and a text,
+of any make.
+"""
+
+from __future__ import annotations
+
+import datetime
+import io
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from shotad.errors import ScriptError
+from shotad.script.cue import CueStatus, Script, ScriptCue, line_stamp
+from shotad.script.document import HEADS, about, cells_of, missing_extra
+from shotad.script.document_package import open_package, read_part, sealed
+from shotad.script.document_reader import column_names, line_of
+from shotad.script.timecode import timecode
+from shotad.script.track import Track
+
+if TYPE_CHECKING:
+    from openpyxl.cell.cell import Cell
+    from openpyxl.workbook.workbook import Workbook
+    from openpyxl.worksheet.worksheet import Worksheet
+
+SCRIPT, ABOUT = "Script", "About"
+COLUMNS = (*HEADS, "Stamp")
+MOST_ROWS = 50_000
+LONGEST = 32_767
+"""Characters that a cell can hold; openpyxl would cut what is longer without a word."""
+
+_WIDTHS = (14, 14, 70, 8, 9, 12, 26, 13, 20)
+_STATUSES = (CueStatus.PLACED, CueStatus.SHORTENED, CueStatus.DROPPED)
+_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_WIDEST = 64
+"""Columns that are read; a cell far to the right would make every row as wide."""
+
+
+def write_xlsx(track: Track) -> bytes:
+    """The heard lines as a workbook.
+
+    Raises ScriptError where the extra ``documents`` is not installed, or a text is longer than a cell can be.
+    """
+    try:
+        from openpyxl import Workbook
+    except ModuleNotFoundError:
+        raise missing_extra("XLSX", "openpyxl") from None
+    book = Workbook()
+    script = book.worksheets[0]
+    script.title = SCRIPT
+    for at, head in enumerate(COLUMNS, 1):
+        _put(script, 1, at, head)
+    for row, cue in enumerate(track.heard, 2):
+        for at, value in enumerate(cells_of(cue), 1):
+            _put(script, row, at, value)
+        _put(script, row, len(COLUMNS), line_stamp(cue.interval, cue.text))
+    _lay_out(script, len(track.heard))
+    _tell(book.create_sheet(ABOUT), track)
+    out = io.BytesIO()
+    book.save(out)
+    return sealed(out.getvalue(), track)
+
+
+def read_xlsx(data: bytes, name: str) -> Script:
+    """The lines of a workbook.
+
+    Raises ScriptError with file, sheet and row; where the extra ``documents`` is not installed; and for a
+    file that is not safe to read (`open_package`).
+    """
+    try:
+        from openpyxl import load_workbook
+    except ModuleNotFoundError:
+        raise missing_extra("XLSX", "openpyxl") from None
+    with open_package(data, name) as package:
+        for part in package.namelist():
+            read_part(package, part, name)
+    try:
+        book = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+    except Exception as error:  # noqa: BLE001  openpyxl lets through whatever its parts meet
+        raise ScriptError(f"{name} cannot be read as a workbook: {error}.", "Save it as XLSX.") from None
+    try:
+        return _script(book, name)
+    finally:
+        book.close()
+
+
+def _script(book: Workbook, name: str) -> Script:
+    stamp: str | None = None
+    found: tuple[tuple[ScriptCue, ...], Mapping[str, str]] | None = None
+    for title in book.sheetnames:
+        rows = _rows(book, title, name)
+        heads = column_names(next(rows, []))
+        if found is None and {"start", "end", "text"} <= set(heads):
+            found = _lines(rows, heads, f"{name}, sheet {title}")
+        elif title == ABOUT:
+            stamp = next((row[1] for row in rows if len(row) > 1 and row[0] == "Track"), None)
+    if found is None:
+        raise ScriptError(f"{name} has no sheet with the heads In, Out and Line.", "Name the columns.")
+    return Script(found[0], stamp, found[1])
+
+
+def _lines(
+    rows: Iterator[list[str]], heads: list[str], where: str
+) -> tuple[tuple[ScriptCue, ...], Mapping[str, str]]:
+    cues: list[ScriptCue] = []
+    stamps: dict[str, str] = {}
+    for number, row in enumerate(rows, 2):
+        cells = dict(zip(heads, row, strict=False))
+        cue = line_of(cells, f"{where}, row {number}")
+        if cue is not None:
+            cues.append(cue)
+        if cells.get("id") and cells.get("stamp"):
+            stamps[cells["id"].strip()] = cells["stamp"]
+    return tuple(cues), stamps
+
+
+def _rows(book: Workbook, title: str, name: str) -> Iterator[list[str]]:
+    """The cells of a sheet as texts, row by row; what a file says of its own size is not believed."""
+    sheet = book[title]
+    if not hasattr(sheet, "reset_dimensions"):
+        return
+    sheet.reset_dimensions()
+    try:
+        for number, row in enumerate(sheet.iter_rows(max_col=_WIDEST, values_only=True), 1):
+            if number > MOST_ROWS:
+                raise ScriptError(f"{name}, sheet {title}, has over {MOST_ROWS} rows.", "Is it a script?")
+            yield [_text(value) for value in row]
+    except ScriptError:
+        raise
+    except Exception as error:  # noqa: BLE001  openpyxl lets through whatever its parts meet
+        raise ScriptError(f"{name}, sheet {title}, cannot be read: {error}.", "Save it as XLSX.") from None
+
+
+def _text(value: object) -> str:
+    """A cell as text. What Excel makes of a typed 00:01:23, a time of day or a length, is a clock time."""
+    if value is None:
+        return ""
+    if isinstance(value, datetime.datetime):
+        value = value.time()
+    if isinstance(value, datetime.time):
+        value = datetime.timedelta(
+            hours=value.hour, minutes=value.minute, seconds=value.second, microseconds=value.microsecond
+        )
+    if isinstance(value, datetime.timedelta):
+        return timecode(value.total_seconds())
+    if isinstance(value, float):
+        return f"{value:.6f}".rstrip("0").rstrip(".")
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), str(value))
+
+
+def _put(sheet: Worksheet, row: int, column: int, value: str | int | float) -> None:
+    from openpyxl.styles import Alignment
+
+    cell: Cell = sheet.cell(row, column)  # type: ignore[assignment]  # no cell here is merged
+    cell.alignment = Alignment(wrap_text=True, vertical="top")
+    if not isinstance(value, str):
+        cell.value = value
+        return
+    if len(value) > LONGEST:
+        raise ScriptError(
+            f"A text of {len(value)} characters does not fit into a cell of a workbook.",
+            f"Shorten it to {LONGEST} characters.",
+        )
+    cell.value = _ESCAPED.sub(r"_x005F_x\1_", value)
+    cell.data_type = "s"
+    cell.number_format = "@"
+    cell.quotePrefix = True  # it stays a text when somebody edits it
+
+
+def _lay_out(sheet: Worksheet, lines: int) -> None:
+    from openpyxl.styles import Font
+    from openpyxl.utils import get_column_letter
+    from openpyxl.worksheet.datavalidation import DataValidation
+    from openpyxl.worksheet.properties import PageSetupProperties
+    from openpyxl.worksheet.table import Table, TableStyleInfo
+
+    last = get_column_letter(len(COLUMNS))
+    for at, width in enumerate(_WIDTHS, 1):
+        sheet.column_dimensions[get_column_letter(at)].width = width
+        sheet.cell(1, at).font = Font(bold=True)
+    sheet.column_dimensions[last].hidden = True
+    sheet.freeze_panes = "A2"
+    sheet.print_title_rows = "1:1"
+    sheet.page_setup.orientation = "landscape"
+    sheet.page_setup.fitToHeight = 0
+    sheet.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
+    table = Table(displayName="AudioDescription", ref=f"A1:{last}{max(2, lines + 1)}")
+    table.tableStyleInfo = TableStyleInfo(name="TableStyleLight1", showRowStripes=True)
+    sheet.add_table(table)
+    choice = DataValidation("list", formula1=f'"{",".join(_STATUSES)}"', allow_blank=True)
+    choice.promptTitle, choice.prompt = "Status", "A line that is dropped is left out."
+    choice.errorTitle, choice.error = "Status", f"Choose one of {', '.join(_STATUSES)}."
+    choice.add(f"F2:F{max(2, lines + 1)}")
+    sheet.add_data_validation(choice)
+
+
+def _tell(sheet: Worksheet, track: Track) -> None:
+    """The second sheet: what the file is. Its first column names what the second says."""
+    statement, film, use = about(track)
+    entries = (
+        ("Audio description", statement), ("Film", film), ("Use", use),
+        ("Reviewed by", ", ".join(track.reviewed_by) or "nobody yet"), ("Track", track.stamp),
+    )  # fmt: skip
+    for row, (head, text) in enumerate(entries, 1):
+        _put(sheet, row, 1, head)
+        _put(sheet, row, 2, text)
+    sheet.column_dimensions["A"].width, sheet.column_dimensions["B"].width = 20, 100
