@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from shotad.config.languages import is_english, language_of
+from shotad.describe.tongue import other_language
 from shotad.errors import RefusalError, ScriptError
 from shotad.script import words
 from shotad.script.cue import count_words
+from shotad.script.pace import budget_in, spoken_words
 from shotad.script.rules import Finding, Limits, check_line, quotations, similarity
 
 
@@ -16,7 +19,7 @@ class Complaint:
     """What was wrong, for a record (``rule``) and for a model (``text``, a sentence or two).
 
     ``rule`` is that of `shotad.script.rules` (``L3``), or ``budget``, ``pronoun``, ``talk``,
-    ``example``, ``refused``, ``cut off``, ``unreadable``, ``leak``, ``name``, ``missing``.
+    ``example``, ``language``, ``refused``, ``cut off``, ``unreadable``, ``leak``, ``name``, ``missing``.
     """
 
     rule: str
@@ -28,7 +31,8 @@ def complaints_about(
 ) -> tuple[Complaint, ...]:
     """What to ask a model to do better in one line; ``previous`` are the lines before it, oldest first.
 
-    One complaint for each rule. The rules on words are English, as in `check_line`.
+    One complaint for each rule. ``budget`` is in English words. The rules on words are English, as in
+    `check_line`; of other languages it is only told whether a line is in them at all.
     """
     if budget < 1:
         raise ValueError(f"a line must be allowed at least one word, got budget = {budget}")
@@ -36,8 +40,8 @@ def complaints_about(
     for finding in check_line(line, previous=previous, language=language, limits=_ASKED):
         found.setdefault(finding.rule, []).append(finding)
     about_rules = [Complaint(rule, _ADVICE.get(rule, _plainly)(line, those)) for rule, those in found.items()]
-    about_task = _of_the_task(line) if language.lower().split("-")[0] == "en" else ()
-    return (*_over_budget(line, budget), *about_rules, *about_task)
+    about_task = _of_the_task(line) if is_english(language) else _of_the_language(line, language)
+    return (*_over_budget(line, budget, language), *about_rules, *about_task)
 
 
 def repeats_example(line: str, examples: Sequence[str]) -> bool:
@@ -99,11 +103,19 @@ def missing(steps: Sequence[str], wanted: Sequence[str]) -> tuple[Complaint, ...
     return (Complaint("missing", f"Nothing stands under {_listed(absent)}."),) if absent else ()
 
 
-def _over_budget(line: str, budget: int) -> Iterator[Complaint]:
-    number = count_words(line)
+def _over_budget(line: str, budget: int, language: str) -> Iterator[Complaint]:
+    number = spoken_words(line, language)
     if number > budget:
         has = f"It has {number} words; at most {budget} may be used."
+        if not is_english(language):
+            has = f"It takes too long to say. At most {budget_in(language, budget)} may be used, short ones."
         yield Complaint("budget", f"{has} Keep who does what, and leave out the rest.")
+
+
+def _of_the_language(line: str, language: str) -> Iterator[Complaint]:
+    if (found := other_language(line, language)) is not None:
+        wanted = language_of(language).name
+        yield Complaint("language", f"It is in {found}. Write it in {wanted}.")
 
 
 def _of_the_task(line: str) -> Iterator[Complaint]:

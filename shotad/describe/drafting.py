@@ -17,7 +17,7 @@ from shotad.describe.parsing import parse_stage2
 from shotad.describe.prompts import Stage2Prompt, answer_schema
 from shotad.describe.repair import stage2_again, stage2_more, without
 from shotad.describe.slotplan import SlotPlan
-from shotad.describe.verify import parse_verdicts, statements_of, verify_messages
+from shotad.describe.verify import parse_verdicts, statements_in, verify_messages
 from shotad.engines.base import Identity, Reply, Request
 from shotad.errors import ScriptError
 from shotad.types import Message
@@ -209,7 +209,7 @@ class Draft:
 
     def _look(self, lines: Sequence[str]) -> Asking:
         """Keeps in ``unseen`` what of these lines is not to be seen."""
-        claims = [(line, claim) for line in lines for claim in statements_of(line)]
+        claims = [(line, claim) for line in lines for claim in statements_in(line, self.config.language)]
         if not claims:
             return
         messages, schema = verify_messages(

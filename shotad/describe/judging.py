@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from shotad.config import Config
 from shotad.describe.castlist import as_spoken, without_untold
 from shotad.describe.checks import Complaint, complaints_about
+from shotad.describe.inlanguage import own_signs
 from shotad.describe.naming import name_complaints
 from shotad.describe.slotplan import SlotPlan
 from shotad.presence import Presence
@@ -30,7 +31,8 @@ class Judge:
 
     def as_spoken(self, line: str) -> str:
         """The line with the names that may be said as they are to be spoken; no model is asked for that."""
-        return as_spoken(line, self.plan.presence, self.config.prompt)
+        named = as_spoken(line, self.plan.presence, self.config.prompt)
+        return own_signs(named, self.config.language)
 
     def without_untold(self, line: str) -> str:
         """The line without names that the film has not told yet, where asking again has not helped."""

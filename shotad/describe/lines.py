@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shotad.config import Config
+from shotad.config.languages import is_english, language_of
 from shotad.describe.choice import Around, ByRules, Chooser, Line, Situation
-from shotad.describe.fit import Fitted, fit_words
+from shotad.describe.fit import Fitted
+from shotad.describe.inlanguage import fit_spoken
+from shotad.describe.tongue import other_language
 from shotad.facts import Facts
 from shotad.records import description_of
 from shotad.script.cue import (
@@ -21,6 +24,7 @@ from shotad.script.cue import (
     spoken_interval,
 )
 from shotad.script.nameruns import keys_of
+from shotad.script.pace import budget_in, spoken_words
 from shotad.script.rules import check_line
 from shotad.types import Slot
 from shotad.workfolder import key_of
@@ -57,9 +61,13 @@ def cue_of(
     candidates, unseen = _candidates(stage2)
     if not candidates:
         return _lineless(slot, answers, config)
+    if (strange := _in_another_language(candidates, config)) is not None:
+        return _without_line(slot, answers, config, CueStatus.FAILED, strange)
     lines = _fitting(candidates, unseen, slot, config, around)
     if not lines:
-        reason = _too_long(min(candidates, key=count_words), slot)
+        reason = _too_long(
+            min(candidates, key=lambda text: spoken_words(text, config.language)), slot, config.language
+        )
         return _without_line(slot, answers, config, CueStatus.DROPPED, reason)
     description = description_of(slot.id, stage1).text
     situation = Situation(slot, tuple(said or around.before), description, around)
@@ -109,11 +117,12 @@ def _fitting(
         fitted = (
             Fitted(text)
             if config.stage2.fit == "none"
-            else fit_words(text, slot.max_words, language=config.language)
+            else fit_spoken(text, slot.max_words, language=config.language)
         )
-        if fitted is not None:
+        foreign = not is_english(config.language) and other_language(text, config.language)
+        if fitted is not None and not foreign:
             pace = config.slots.seconds_per_word
-            interval = spoken_interval(slot.interval, count_words(fitted.text), pace)
+            interval = spoken_interval(slot.interval, spoken_words(fitted.text, config.language), pace)
             findings = check_line(
                 fitted.text,
                 interval=interval,
@@ -124,6 +133,17 @@ def _fitting(
             )
             lines.append(Line(number, fitted, interval, findings, statements))
     return lines
+
+
+def _in_another_language(candidates: Sequence[str], config: Config) -> str | None:
+    """Why no line can be spoken, where all are plainly in another language than the one wanted."""
+    if is_english(config.language):
+        return None
+    found = [other_language(text, config.language) for text in candidates]
+    if not all(found):
+        return None
+    wanted = language_of(config.language).name
+    return f"Stage II failed: the line is in {found[0]}, not in {wanted}: {candidates[0]}"
 
 
 def _not_seen(line: Line) -> tuple[str, ...]:
@@ -173,7 +193,10 @@ def one_line(text: str) -> str:
     return clean_text(text).replace("\n", " ")
 
 
-def _too_long(text: str, slot: Slot) -> str:
+def _too_long(text: str, slot: Slot, language: str) -> str:
+    if not is_english(language):
+        room = budget_in(language, slot.max_words)
+        return f"longer than the {room} that fit, and no whole phrase is short enough: {text}"
     return (
         f"{count_words(text)} words where {slot.max_words} fit, and no whole phrase is short enough: {text}"
     )

@@ -60,6 +60,7 @@ def question(
         expected_words=_expected_words(plan, config),
         story=story,
         presence=plan.presence,
+        language=config.language,
     )
     request = Request(
         slot_id=plan.slot.id,

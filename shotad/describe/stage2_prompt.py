@@ -13,11 +13,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from shotad.config import PromptSettings
+from shotad.config.languages import is_english, language_of
 from shotad.describe.blocks import COUNTS, block, note_block
 from shotad.describe.castlist import STAGE2_TEMPLATES, called_block, without_untold
 from shotad.describe.examples import draw, load_examples
 from shotad.describe.templates import render
+from shotad.describe.tongue import looks_english
 from shotad.presence import NOBODY, Presence
+from shotad.script.pace import budget_in
 from shotad.types import Description, Message
 
 Form = Literal["single", "several"]
@@ -27,7 +30,7 @@ VARIABLES: Mapping[str, tuple[str, ...]] = {
     "stage2/system-several": ("medium",),
     "stage2/user": (
         "medium", "goal", "stress", "note", "story", "people", "description", "verbs", "view", "budget",
-        "each", "template", "examples",
+        "each", "language", "template", "examples",
     ),
     "stage2/note": ("medium", "note"),
     **STAGE2_TEMPLATES,
@@ -39,6 +42,9 @@ VARIABLES: Mapping[str, tuple[str, ...]] = {
     "stage2/each": (),
     "stage2/examples-single": ("examples",),
     "stage2/examples-several": ("examples",),
+    "stage2/language": ("language",),
+    "stage2/examples-single-language": ("examples", "language"),
+    "stage2/examples-several-language": ("examples", "language"),
 }  # fmt: skip
 """The templates of Stage II and the variables that each has."""
 
@@ -63,16 +69,19 @@ def stage2_messages(
     expected_words: int | None = None,
     story: str = "",
     presence: Presence = NOBODY,
+    language: str = "en",
 ) -> Stage2Prompt:
     """What Stage II is asked: one line of at most ``budget`` words, or up to ten alternatives.
 
     The example lines are drawn by (seed, slot id) from ``examples``, else from those that the settings
     name. ``expected_words`` is the length that they have where they are chosen by length; one less than the
     budget if None. ``story`` is what is known of the film besides the clip (`shotad.describe.story`),
-    ``presence`` who of the cast is on the clip's frames.
+    ``presence`` who of the cast is on the clip's frames. ``language`` is the tag of that in which lines are
+    wanted; the prompt is English, and the budget, in English words, is told in what takes as long to say.
 
     Raises PromptError for a template that cannot be filled in, ConfigError for an example file that cannot
-    be read, ValueError for a budget below 1 or a number of candidates that is not 1 to 10.
+    be read, UsageError for a tag that is none, ValueError for a budget below 1 or a number of candidates that
+    is not 1 to 10.
     """
     if budget < 1:
         raise ValueError(f"slot {description.slot_id} must allow at least one word, got budget = {budget}")
@@ -93,10 +102,11 @@ def stage2_messages(
         description=description.text,
         verbs=", ".join(settings.verbs),
         view=_in_number("stage2/view", candidates),
-        budget=f"{budget} {'word' if budget == 1 else 'words'}",
+        budget=str(budget_in(language, budget)),
         each=render("stage2/each") if candidates > 1 else "",
+        language="" if is_english(language) else f"\n{render('stage2/language', language=_named(language))}",
         template=json.dumps(dict.fromkeys(answer_keys(candidates), "..."), ensure_ascii=False),
-        examples=_show_examples(drawn, form),
+        examples=_show_examples(drawn, form, language),
     )
     system = render("stage2/system" if candidates == 1 else "stage2/system-several", medium=settings.medium)
     messages = (Message("system", system), Message("user", user))
@@ -128,11 +138,18 @@ def _in_number(name: str, candidates: int) -> str:
     return render(f"{name}-several", count=COUNTS[candidates])
 
 
-def _show_examples(examples: Sequence[str], form: Form) -> str:
+def _named(language: str) -> str:
+    return language_of(language).name
+
+
+def _show_examples(examples: Sequence[str], form: Form, language: str) -> str:
     """One to a line, as the answer that is asked for where that holds a single line."""
     if not examples:
         return ""
     shown = [
         json.dumps({"summarized_AD": e}, ensure_ascii=False) if form == "single" else e for e in examples
     ]
+    if not is_english(language) and looks_english(examples):
+        name = f"stage2/examples-{form}-language"
+        return render(name, examples="\n".join(shown), language=_named(language))
     return render(f"stage2/examples-{form}", examples="\n".join(shown))

@@ -8,6 +8,7 @@ from typing import Any
 from shotad.config import Config, SamplingSettings
 from shotad.describe.ask import identity_record, prompt_record, slot_seed, try_record
 from shotad.describe.castlist import told_only, without_untold
+from shotad.describe.inlanguage import capitals_are_names
 from shotad.describe.story import due, names_in_use, parse_renewal, renewal_messages, story_text
 from shotad.engines.base import Identity, Reply, Request
 from shotad.presence import NOBODY, Presence
@@ -27,7 +28,8 @@ def story_of(
     config: Config,
 ) -> str:
     """What is told of the film for one slot, see `story_text`, but no name that the film has not told."""
-    names = names_in_use(lines, config.prompt.note, presence)
+    capitals = capitals_are_names(config.language)
+    names = names_in_use(lines if capitals else (), config.prompt.note, presence)
     reach = config.story.dialogue_reach
     start, end = slot.interval.start - reach, slot.interval.end + reach
     near = [said for said in speech if said.interval.end >= start and said.interval.start <= end]

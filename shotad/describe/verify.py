@@ -12,14 +12,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from shotad.config import OverlaySettings, PromptSettings
+from shotad.config.languages import is_english
 from shotad.describe.answers import plain_quotes
 from shotad.describe.castlist import MARKS, SHAPES, Marks, enumerated, name_with_mark, told_of
+from shotad.describe.fit import split_sentences
 from shotad.describe.statements import statements_of
 from shotad.describe.templates import render
 from shotad.presence import NOBODY, Presence
 from shotad.types import Message
 
-__all__ = ["TEMPLATES", "parse_verdicts", "statements_of", "verify_messages"]
+__all__ = ["TEMPLATES", "parse_verdicts", "statements_in", "statements_of", "verify_messages"]
 
 TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "verify/system": (),
@@ -30,6 +32,11 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
 """The templates of this module and the variables that each has."""
 
 VERDICTS = ("yes", "no", "cannot tell")
+
+
+def statements_in(line: str, language: str = "en") -> tuple[str, ...]:
+    """What a line states, each to be judged alone: by the rules of English, else sentence by sentence."""
+    return statements_of(line) if is_english(language) else tuple(split_sentences(line))
 
 
 def verify_messages(

@@ -106,7 +106,8 @@ def test_one_complaint_for_each_rule() -> None:
 
 
 def test_english_rules_are_no_rules_for_other_languages() -> None:
-    assert complaints_about("A man was seen.", 9, language="de") == ()
+    assert [c.rule for c in complaints_about("A man was seen.", 9, language="de")] == ["language"]
+    assert complaints_about("Man sieht den Mann.", 9, language="de") == ()
     assert [c.rule for c in complaints_about("Ein Mann geht.", 2, language="de")] == ["budget"]
 
 
