@@ -164,7 +164,7 @@ def _describe(source: InputContainer, out: OutputContainer, times: TimeMap, star
     for chapter in source.chapters():
         base = chapter["time_base"] or Fraction(1, 1000)
         begin = times.late(max(0.0, float(chapter["start"] * base - start)))
-        end = times.early(max(0.0, float(chapter["end"] * base - start)))
+        end = times.late(max(0.0, float(chapter["end"] * base - start)))
         moved = {**chapter, "time_base": Fraction(1, 1000), "start": round(begin * 1000)}
         chapters.append({**moved, "end": max(round(begin * 1000), round(end * 1000))})
     if chapters:
@@ -183,7 +183,8 @@ def _others(
     """Subtitles and covers; what has to stay behind is named."""
     found = []
     for stream in source.streams:
-        codec = stream.codec_context.name if getattr(stream, "codec_context", None) else stream.type
+        context = getattr(stream, "codec_context", None)
+        codec = context.codec.canonical_name if context else "of a kind that is not known"
         cover = stream.type == "video" and is_cover(stream) and container in ("mp4", "mov")
         if cover or (stream.type == "subtitle" and codec in _SUBTITLES[container]):
             copy = out.add_stream_from_template(stream)

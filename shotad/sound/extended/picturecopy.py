@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from av.video.reformatter import VideoReformatter
 
 _FINEST = 1_000_000
+
+_AT_ONCE = 0.1
+"""Seconds. A first frame that comes no later is shown from second 0, so that the copy's time zero is the
+film's even where its sound has to begin a little late (`SoundCopy.packets`)."""
+
 _BT709 = 1
 
 
@@ -56,8 +61,10 @@ class PictureCopy:
 
     def _timed(self) -> Iterator[tuple[float, float, VideoFrame, bool]]:
         """Second of the copy, length, frame, and whether it is the first one after a pause."""
-        fresh = False
-        for second, until, frame in _with_ends(iter(self._frames), self._reel):
+        fresh, first = False, True
+        for shown, until, frame in _with_ends(iter(self._frames), self._reel):
+            second = 0.0 if first and shown < _AT_ONCE else shown
+            first = False
             begin, end = self._late(second), self._late(until)
             waits = end - begin - (until - second) > TOLERANCE
             steps = max(1, round((end - begin) * float(self._rate))) if waits else 1

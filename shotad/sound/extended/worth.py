@@ -26,7 +26,7 @@ WORDS, MANY_WORDS = 20.0, 1.0
 """Words that are worth one point, and the most points for them."""
 
 _READS_OUT = re.compile(
-    r"[\"“”„«»「『]\s*\w|(?<!\w)['‘‚]\w[^'’]*['’](?!\w)|\breads?\b|\btitles?\b|\b[A-Z]{2,}(?:\s+[A-Z]{2,})+\b"
+    r"[\"“”„«»「『]\s*\w|(?<!\w)['‘‚]\w[^'’]*['’](?!\w)|\b[Rr]eads?\b|\b[Tt]itles?\b|\b[A-Z]{2,}(?:\s+[A-Z]{2,})+\b"
 )
 """What tells a line that reads out text: something quoted (AD quotes no speech), a word for it, capitals."""
 

@@ -1,0 +1,312 @@
+"""The copy of the film that pauses: every picture and every sample where the time map says."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from shotad.config.sound import ExtendedSettings
+from shotad.errors import SoundError
+from shotad.film.audio import sound_blocks
+from shotad.film.reader import Film, open_film
+from shotad.sound.extended.copying import write_copy
+from shotad.sound.extended.kinds import Pause
+from shotad.sound.extended.soundcopy import FADE, coding_of, sound_with_pauses
+from shotad.sound.extended.timemap import TimeMap
+from tests.media import FilmSpec, SoundSpec, make_film, read_number, read_patches
+
+RATE = 48000
+ON = ExtendedSettings(on=True)
+TIMES = TimeMap((Pause(0.8, 0.7, "a"), Pause(1.2, 1.234, "b"), Pause(2.01, 0.5, "c")))
+BEEPS = (0.5, 1.0, 1.5, 2.5)
+BAND = FilmSpec(frames=75)
+
+
+def band(codec: str = "aac", layout: str = "stereo", rate: int = 48000) -> SoundSpec:
+    return SoundSpec(duration=3.0, beeps=BEEPS, codec=codec, layout=layout, rate=rate)
+
+
+def sound(film: Film, track: int = 0) -> npt.NDArray[np.float32]:
+    return np.concatenate([block.samples for block in sound_blocks(film, track, RATE, "native")]).mean(1)
+
+
+def late_by(film: Film, copy: Film, times: TimeMap, track: int = 0) -> float:
+    """The greatest shift of a beep from its place in the copy, in ms, by cross-correlation."""
+    before, after = sound(film, track), sound(copy, track)
+    shifts = []
+    for beep in BEEPS:
+        here, there = round(beep * RATE), round(times.late(beep) * RATE)
+        tone = before[here - 960 : here + 6720]
+        assert np.abs(tone).max() > 0.05
+        found = np.correlate(after[there - 3360 : there + 9120], tone, "valid").argmax()
+        shifts.append(abs(int(found) - 2400) / RATE * 1000)
+    return max(shifts)
+
+
+def wrong_pictures(film: Film, copy: Film, times: TimeMap, seconds: npt.NDArray[np.float64]) -> list[float]:
+    """Moments at which the copy shows another frame, in the film's seconds; pauses are looked into too."""
+    before = [read_number(picture.image) for picture in film.pictures(list(seconds))]
+    after = [
+        read_number(picture.image) for picture in copy.pictures([times.late(second) for second in seconds])
+    ]
+    wrong = [second for second, one, other in zip(seconds, before, after, strict=True) if one != other]
+    for number, pause in enumerate(times.pauses):
+        waits = times.pause(number)
+        stands = next(iter(film.pictures([pause.at - 0.001])))
+        inside = copy.pictures([waits.start + 0.001, waits.middle, waits.end - 0.03])
+        wrong += [pause.at for picture in inside if read_number(picture.image) != read_number(stands.image)]
+    return wrong
+
+
+@pytest.mark.parametrize(
+    ("suffix", "spec", "target"),
+    [
+        (".mp4", band(), ".mp4"),
+        (".mp4", band(rate=44100), ".mov"),
+        (".mp4", band(), ".mkv"),
+        (".mp4", band(), ".ts"),
+        (".mp4", band(), ".webm"),
+        (".mkv", band("ac3", "5.1"), ".ts"),
+        (".mkv", band("flac", "7.1"), ".mkv"),
+        (".ts", band("mp2"), ".ts"),
+        (".ts", band(), ".mp4"),
+    ],
+)
+def test_pictures_and_sound_stand_where_the_map_says(
+    tmp_path: Path, suffix: str, spec: SoundSpec, target: str
+) -> None:
+    shift = 3.0 if suffix == ".ts" else 0.0
+    made = make_film(FilmSpec(suffix=suffix, frames=75, sounds=(spec,), shift=shift, b_frames=2))
+    with open_film(made.path) as film:
+        path = write_copy(film, TIMES.pauses, tmp_path / f"copy{target}", ON)
+        with open_film(path) as copy:
+            assert late_by(film, copy, TIMES) < 1.0
+            assert wrong_pictures(film, copy, TIMES, np.arange(0.01, 2.9, 0.031)) == []
+            assert copy.info.audio[0].channels == film.info.audio[0].channels
+            assert copy.info.duration == pytest.approx(film.info.duration + TIMES.total, abs=0.05)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_variable_frame_rates_are_kept_and_the_frame_comes_again_only_in_the_pause(tmp_path: Path) -> None:
+    times = tuple(np.cumsum([0.0, *([0.02, 0.05, 0.11] * 12)]).round(3).tolist())
+    made = make_film(FilmSpec(times=times, time_base=Fraction(1, 1000), suffix=".mkv"))
+    pauses = TimeMap((Pause(1.0, 2.0, "a"),))
+    with (
+        open_film(made.path) as film,
+        open_film(write_copy(film, pauses.pauses, tmp_path / "copy.mkv", ON)) as copy,
+    ):
+        shown = [(frame.seconds, read_number(frame.rgb())) for frame in copy.frames()]
+    once = dict.fromkeys(number for _, number in shown)
+    first = {number: next(second for second, other in shown if other == number) for number in once}
+    assert list(once) == list(range(len(times)))
+    for number, second in enumerate(made.seconds):
+        assert first[number] == pytest.approx(pauses.late(second), abs=0.0011)
+    assert 2.0 * 15 < sum(1.0 < second < 3.0 for second, _ in shown) < 2.0 * 60
+
+
+def test_silence_comes_and_goes_without_a_click_and_all_else_is_untouched(tmp_path: Path) -> None:
+    made = make_film(FilmSpec(suffix=".mkv", frames=75, sounds=(hum := band("flac"),)))
+    assert hum.duration == 3.0
+    pauses = TimeMap((Pause(0.55, 0.3, "a"),))
+    with open_film(made.path) as film:
+        before = np.concatenate([b.samples for b in sound_blocks(film, 0, RATE, "native")])
+        blocks = list(sound_with_pauses(film, pauses.pauses, 0, RATE))
+    after = np.concatenate([block.samples for block in blocks])
+    at, width = round(0.55 * RATE), round(FADE * RATE)
+    assert np.abs(before[at - 100 : at + 100]).max() > 0.05
+    np.testing.assert_array_equal(after[: at - width], before[: at - width])
+    np.testing.assert_array_equal(after[at + round(0.3 * RATE) + width :], before[at + width :])
+    assert np.abs(after[at : at + round(0.3 * RATE)]).max() == 0
+    assert np.abs(after[at - 20 : at]).max() < 0.02
+    assert len(after) == len(before) + round(0.3 * RATE)
+    begins = np.cumsum([0, *(len(block.samples) for block in blocks)])[:-1]
+    assert [round(block.seconds * RATE) for block in blocks] == begins.tolist()
+
+
+def test_roundings_of_many_pauses_do_not_add_up() -> None:
+    made = make_film(FilmSpec(suffix=".mkv", frames=75, sounds=(band("flac"),)))
+    pauses = tuple(Pause(0.1 + i * 0.013, 0.0333333, f"p{i}") for i in range(100))
+    with open_film(made.path) as film:
+        before = sum(len(block.samples) for block in sound_blocks(film, 0, 44100, "native"))
+        after = sum(len(block.samples) for block in sound_with_pauses(film, pauses, 0, 44100))
+    assert abs(after - before - 44100 * 100 * 0.0333333) <= 1
+
+
+def test_turned_pictures_come_upright_with_their_shape_and_colours(tmp_path: Path) -> None:
+    spec = FilmSpec(
+        frames=30, turn=90, matrix=1, transfer=1, primaries=1, pixel_aspect=Fraction(4, 3), size=(192, 108)
+    )
+    times = TimeMap((Pause(0.5, 0.5, "a"),))
+    with (
+        open_film(make_film(spec).path) as film,
+        open_film(write_copy(film, times.pauses, tmp_path / "c.mp4", ON)) as copy,
+    ):
+        assert copy.info.rotation == 0
+        shape, there = film.info.width / film.info.height, copy.info.width / copy.info.height
+        assert there == pytest.approx(shape, rel=0.01)
+        one, other = next(film.pictures([0.7])), next(copy.pictures([1.2]))
+        assert read_number(one.image) == read_number(other.image)
+        np.testing.assert_allclose(read_patches(one.image), read_patches(other.image), atol=6)
+    with av.open(str(tmp_path / "c.mp4")) as container:
+        context: Any = container.streams.video[0].codec_context
+        assert (context.colorspace, context.color_trc, context.color_primaries) == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        FilmSpec(frames=20, full_range=True, matrix=1),
+        FilmSpec(frames=20, pixels="yuv420p10le", matrix=1, codec="libx264"),
+        FilmSpec(frames=20, matrix=None),
+    ],
+)
+def test_colours_stay_as_they_are(tmp_path: Path, spec: FilmSpec) -> None:
+    with (
+        open_film(make_film(spec).path) as film,
+        open_film(write_copy(film, [Pause(0.2, 0.5, "a")], tmp_path / "c.mp4", ON)) as copy,
+    ):
+        one, other = next(film.pictures([0.5])), next(copy.pictures([1.0]))
+        np.testing.assert_allclose(read_patches(one.image), read_patches(other.image), atol=6)
+
+
+def test_fields_become_whole_frames(tmp_path: Path) -> None:
+    made = make_film(FilmSpec(frames=40, interlaced=True))
+    times = TimeMap((Pause(0.7, 0.5, "a"),))
+    with (
+        open_film(made.path) as film,
+        open_film(write_copy(film, times.pauses, tmp_path / "c.mp4", ON)) as copy,
+    ):
+        assert film.info.interlaced
+        assert not copy.info.interlaced
+        assert wrong_pictures(film, copy, times, np.arange(0.02, 1.5, 0.04)) == []
+
+
+CUES = ((0.3, 0.7, "before"), (1.0, 1.5, "over"), (1.6, 2.0, "after"))
+CHAPTERS = ((0, 1200), (1200, 3000))
+
+
+def with_extras(path: Path) -> Path:
+    """A film with subtitles over the pause, chapters, a language and a title."""
+    made = make_film(FilmSpec(frames=75, suffix=".mkv", sounds=(band("flac"),)))
+    cues = [f"{i}\n00:00:0{a:.3f} --> 00:00:0{b:.3f}\n{words}\n" for i, (a, b, words) in enumerate(CUES, 1)]
+    srt = path.with_suffix(".srt")
+    srt.write_text("\n".join(cues).replace(".", ","))
+    with av.open(str(made.path)) as film, av.open(str(srt)) as text, av.open(str(path), "w") as out:
+        packets = []
+        for source, stream in [*((film, stream) for stream in film.streams), (text, text.streams[0])]:
+            copy: Any = out.add_stream_from_template(stream)
+            copy.metadata.update(language="fra", title=f"The {stream.type}")
+            with av.open(source.name) as again:
+                for packet in again.demux(again.streams[stream.index]):
+                    if packet.size:
+                        packet.stream = copy
+                        packets.append(packet)
+        out.metadata["title"] = "A film"
+        out.set_chapters(
+            [
+                {
+                    "id": i,
+                    "start": a,
+                    "end": b,
+                    "time_base": Fraction(1, 1000),
+                    "metadata": {"title": f"Part {i}"},
+                }
+                for i, (a, b) in enumerate(CHAPTERS)
+            ]
+        )
+        for packet in sorted(packets, key=lambda p: float(p.dts * p.time_base)):
+            out.mux(packet)
+    srt.unlink()
+    return path
+
+
+def test_subtitles_chapters_and_names_come_along(tmp_path: Path) -> None:
+    times = TimeMap((Pause(1.2, 2.0, "a"),))
+    with open_film(with_extras(tmp_path / "film.mkv")) as film:
+        write_copy(film, times.pauses, tmp_path / "copy.mkv", ON)
+    with av.open(str(tmp_path / "copy.mkv")) as copy:
+        cues = [
+            (round(float(p.pts * p.time_base), 2), round(float(p.duration * p.time_base), 2), bytes(p))
+            for p in copy.demux(copy.streams.subtitles[0])
+            if p.size
+        ]
+        assert cues == [(0.3, 0.4, b"before"), (1.0, 2.5, b"over"), (3.6, 0.4, b"after")]
+        assert copy.streams.subtitles[0].metadata["language"] == "fra"
+        assert copy.streams.audio[0].metadata["title"] == "The audio"
+        assert copy.metadata["title"] == "A film"
+        chapters = [
+            (float(c["start"] * c["time_base"]), float(c["end"] * c["time_base"])) for c in copy.chapters()
+        ]
+    assert chapters == [(0.0, 3.2), (3.2, 5.0)]
+
+
+class Notes:
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def task(self, name: str, total: float | None, unit: str) -> Any:
+        assert total == pytest.approx(5.0, abs=0.1)
+        return self
+
+    def advance(self, amount: float = 1) -> None: ...
+
+    def done(self) -> None: ...
+
+    def note(self, text: str) -> None:
+        self.said.append(text)
+
+
+def test_what_the_container_does_not_take_is_named(tmp_path: Path) -> None:
+    notes = Notes()
+    with open_film(with_extras(tmp_path / "film.mkv")) as film:
+        write_copy(film, [Pause(1.2, 2.0, "a")], tmp_path / "copy.mp4", ON, notes)
+    assert notes.said == ["The film with pauses goes without the subtitle track subrip."]
+
+
+def test_a_film_without_sound_pauses_too(tmp_path: Path) -> None:
+    times = TimeMap((Pause(0.5, 1.0, "a"),))
+    with (
+        open_film(make_film(BAND).path) as film,
+        open_film(write_copy(film, times.pauses, tmp_path / "c.mp4", ON)) as copy,
+    ):
+        assert copy.info.audio == ()
+        assert wrong_pictures(film, copy, times, np.arange(0.02, 2.9, 0.04)) == []
+
+
+def test_what_cannot_pause_is_refused_and_leaves_no_file(tmp_path: Path) -> None:
+    with open_film(make_film(BAND).path) as film, pytest.raises(SoundError, match=r"\.avi"):
+        write_copy(film, [], tmp_path / "c.avi", ON)
+    bright = FilmSpec(frames=5, pixels="yuv420p10le", transfer=16, primaries=9, matrix=9)
+    with open_film(make_film(bright).path) as film, pytest.raises(SoundError, match="HDR"):
+        write_copy(film, [], tmp_path / "c.mp4", ON)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("codec", "layout", "container", "encoder", "kept"),
+    [
+        ("aac", "5.1(side)", "mp4", "aac", "5.1"),
+        ("dts", "5.1(side)", "mp4", "aac", "5.1"),
+        ("dts", "5.1(side)", "matroska", "eac3", "5.1"),
+        ("pcm_s24le", "stereo", "matroska", "flac", "stereo"),
+        ("truehd", "7.1", "matroska", "flac", "7.1"),
+        ("eac3", "7.1", "mp4", "eac3", "stereo"),
+        ("aac", "stereo", "webm", "libopus", "stereo"),
+        ("mp2", "stereo", "mpegts", "mp2", "stereo"),
+        ("aac", "22.2", "mp4", "aac", "stereo"),
+    ],
+)
+def test_each_track_gets_a_codec_that_its_container_has(
+    codec: str, layout: str, container: str, encoder: str, kept: str
+) -> None:
+    from shotad.film.info import AudioTrack
+
+    channels = av.AudioLayout(layout).nb_channels
+    coding = coding_of(AudioTrack(0, None, None, codec, channels, layout, 48000, True), container)
+    assert (coding.encoder, coding.layout) == (encoder, kept)
