@@ -1,0 +1,253 @@
+"""Putting a described film together: its tracks, the AD's, and their packets in the order of time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from shotad.config.languages import language_of
+from shotad.config.sound import ContainerSettings
+from shotad.errors import UsageError
+from shotad.film.container import is_cover
+from shotad.film.info import FilmInfo
+from shotad.progress import Progress, reported
+from shotad.sound.mux.containers import Container
+from shotad.sound.mux.kinds import AdSound, AdText, Copied
+from shotad.sound.mux.payload import Payload
+from shotad.sound.mux.text_track import Converter, add_text, text_packets
+from shotad.sound.mux.timing import Clock
+from shotad.sound.mux.tracks import How, Kept, Plan, add_track, default_tracks, film_tags, track_tags
+from shotad.sound.mux.voice_track import Coding, VoiceTrack, add_voice
+
+if TYPE_CHECKING:
+    from av import Packet
+
+MICROSECOND = Fraction(1, 1_000_000)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recipe:
+    """All that goes into a described film. ``coding`` is there where ``sound`` is."""
+
+    info: FilmInfo
+    container: Container
+    plan: Plan
+    sound: AdSound | None
+    coding: Coding | None
+    text: AdText | None
+    settings: ContainerSettings
+    metadata: Mapping[str, str]
+
+
+@dataclass(slots=True, eq=False)
+class _Way:
+    """The way of one of the film's tracks into the described film."""
+
+    stream: Any
+    clock: Clock
+    payload: Payload
+    converter: Converter | None
+    source: int
+    kind: str
+
+    def send(self, packet: Packet[Any]) -> Iterator[Packet[Any]]:
+        """What goes into the new track for a packet of the old one."""
+        if self.converter is not None:
+            yield from self.converter.convert(packet)
+            return
+        self.payload.add(memoryview(packet))
+        packet.stream = self.stream
+        yield packet
+
+    def copied(self) -> Copied:
+        """What was copied so far."""
+        return Copied(
+            self.source,
+            self.stream.index,
+            self.kind,
+            self.payload.codec,
+            self.payload.packets,
+            self.payload.digest,
+        )
+
+
+class Assembly:
+    """A described film in the making. ``source`` is the film, open; ``output`` the new one, open for writing.
+
+    ``warnings`` are sentences for the user; ``sound`` and ``text`` the numbers of the AD's own tracks.
+    """
+
+    def __init__(self, source: Any, output: Any, recipe: Recipe) -> None:
+        self._source, self._output, self._recipe = source, output, recipe
+        self.warnings: list[str] = []
+        self.sound: int | None = None
+        self.text: int | None = None
+        self._ways: dict[int, _Way] = {}
+        self._own: list[Iterator[Packet[Any]]] = []
+
+    def copied(self) -> tuple[Copied, ...]:
+        """The film's tracks that were copied, with what was counted on the way."""
+        return tuple(way.copied() for way in self._ways.values() if way.converter is None)
+
+    def add_tracks(self) -> None:
+        """Everything that stands before the first packet: tracks, metadata, chapters."""
+        recipe = self._recipe
+        described = recipe.sound is not None and (recipe.settings.default_track or not recipe.info.audio)
+        defaults = default_tracks(self._source, recipe.info, described)
+        for kept in recipe.plan.kept:
+            self._add_copied(kept, defaults)
+        if recipe.sound is not None and recipe.coding is not None:
+            self._add_sound(recipe.sound, recipe.coding, described)
+        if recipe.text is not None:
+            self._add_text(recipe.text)
+        self._output.metadata.update(film_tags(self._source.metadata, recipe.metadata, recipe.container))
+        if recipe.container.chapters:
+            self._output.set_chapters(shifted_chapters(self._source.chapters(), recipe.info.start))
+
+    def run(self, progress: Progress) -> None:
+        """Copy all packets, with the AD's own between them where their time comes."""
+        self._output.start_encoding()
+        own = _Woven(self._own)
+        info = self._recipe.info
+        with reported(progress, f"Writing {self._recipe.container.name}", info.duration, "s") as task:
+            done = 0.0
+            for packet in self._film_packets():
+                moment = _seconds(packet)
+                for made in own.until(moment):
+                    self._output.mux(made)
+                self._output.mux(packet)
+                if done < moment <= info.duration:
+                    task.advance(moment - done)
+                    done = moment
+            for made in own.until(float("inf")):
+                self._output.mux(made)
+
+    def _film_packets(self) -> Iterator[Packet[Any]]:
+        """The film's packets as they are written: on film time, belonging to their new tracks."""
+        for packet in self._read():
+            way = self._ways[packet.stream.index]
+            for ready in way.clock.take(packet):
+                yield from way.send(ready)
+        for way in self._ways.values():
+            for ready in way.clock.rest():
+                yield from way.send(ready)
+
+    def _read(self) -> Iterator[Packet[Any]]:
+        from av.error import FFmpegError
+        from av.stream import Discard
+
+        for stream in self._source.streams:
+            if stream.index not in self._ways:
+                stream.discard = Discard.all
+        packets = self._source.demux(*[self._source.streams[index] for index in self._ways])
+        while True:
+            try:
+                packet = next(packets, None)
+            except (FFmpegError, OSError) as error:
+                self.warnings.append(f"The film cannot be read to its end: {error.strerror or error}.")
+                return
+            if packet is None:
+                return
+            if packet.pts is not None or packet.dts is not None or packet.size:
+                yield packet
+
+    def _add_copied(self, kept: Kept, defaults: Mapping[int, bool]) -> None:
+        source, recipe = kept.stream, self._recipe
+        converter = Converter(source, kept.codec) if kept.how is How.CONVERTED else None
+        if converter is None:
+            stream = add_track(self._output, kept, recipe.container, defaults.get(source.index))
+        else:
+            stream = converter.add(self._output)
+            stream.disposition = source.disposition
+            stream.metadata.update(track_tags(source, recipe.container))
+        if source.type == "attachment":
+            return
+        start = Fraction(0) if source.type == "video" and is_cover(source) else recipe.info.start
+        clock = Clock(start, source.time_base or MICROSECOND, getattr(source, "average_rate", None))
+        extra = source.codec_context.extradata if source.codec_context is not None else None
+        self._ways[source.index] = _Way(
+            stream, clock, Payload(kept.codec, extra), converter, source.index, source.type
+        )
+
+    def _add_sound(self, sound: AdSound, coding: Coding, described: bool) -> None:
+        from av.stream import Disposition
+
+        container = self._recipe.container
+        stream = add_voice(self._output, sound, coding)
+        stream.disposition = Disposition.visual_impaired | Disposition.descriptions
+        if described:
+            stream.disposition = stream.disposition | Disposition.default
+        stream.metadata.update(_own_tags(sound.language, sound.title))
+        voice = VoiceTrack(stream, sound, coding, self._recipe.info.duration, container.hides)
+        self._own.append(voice.packets())
+        self.sound = stream.index
+        if not container.flagged:
+            self.warnings.append(
+                f"{container.name} has no mark for audio description: players find the track by its title."
+            )
+
+    def _add_text(self, text: AdText) -> None:
+        from av.stream import Disposition
+
+        container = self._recipe.container
+        if container.text is None:
+            self.warnings.append(f"{container.name} holds no text track of descriptions: it is left out.")
+            return
+        stream = add_text(self._output, container.text)
+        stream.disposition = Disposition.descriptions
+        stream.metadata.update(_own_tags(text.language, text.title))
+        self._own.append(text_packets(stream, text, container.text))
+        self.text = stream.index
+        if not container.flagged_text:
+            self.warnings.append(f"{container.name} has no mark for text that describes: the title tells it.")
+
+
+class _Woven:
+    """Packets of several tracks in the order of their time, each taken when it is wanted."""
+
+    def __init__(self, tracks: Iterable[Iterator[Packet[Any]]]) -> None:
+        self._next = [(iterator, next(iterator, None)) for iterator in tracks]
+
+    def until(self, moment: float) -> Iterator[Packet[Any]]:
+        """All packets that are decoded before film second ``moment``."""
+        while waiting := [
+            (_seconds(packet), place)
+            for place, (_, packet) in enumerate(self._next)
+            if packet is not None and _seconds(packet) < moment
+        ]:
+            place = min(waiting)[1]
+            iterator, packet = self._next[place]
+            assert packet is not None
+            yield packet
+            self._next[place] = (iterator, next(iterator, None))
+
+
+def _seconds(packet: Packet[Any]) -> float:
+    """When a packet is decoded."""
+    moment = packet.dts if packet.dts is not None else packet.pts
+    return float((moment or 0) * (packet.time_base or MICROSECOND))
+
+
+def _own_tags(language: str, title: str) -> dict[str, str]:
+    return {"language": alpha3(language), "title": title, "handler_name": title}
+
+
+def alpha3(language: str) -> str:
+    """ISO 639-2's code of a BCP 47 tag: ``de-CH → deu``; a tag that is not known gives ``und``."""
+    try:
+        return language_of(language).alpha3
+    except UsageError:
+        return "und"
+
+
+def shifted_chapters(chapters: Iterable[Any], start: Fraction) -> list[Any]:
+    """Chapters on film time; what lies before the film's start is left out or begins with it."""
+    moved = []
+    for chapter in chapters:
+        shift = round(start / chapter["time_base"])
+        begin, end = max(0, chapter["start"] - shift), chapter["end"] - shift
+        if end > begin:
+            moved.append({**chapter, "start": begin, "end": end})
+    return moved

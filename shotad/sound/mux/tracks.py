@@ -1,0 +1,210 @@
+"""Which of a film's tracks go into the described film, and how they are added there with what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from shotad.errors import SoundError
+from shotad.film.container import is_cover
+from shotad.film.info import FilmInfo
+from shotad.sound.mux.containers import TEXT, Container, holders
+
+_GENERIC = ("handler_name", "vendor_id")
+"""What MP4 and MOV say of each track, and what means nothing elsewhere."""
+
+_TECHNICAL = frozenset({"major_brand", "minor_version", "compatible_brands", "encoder", "duration"})
+"""Metadata that describes the file it stands in, not the film."""
+
+_REMADE = frozenset({"bin_data", "tmcd", "epg"})
+"""Data that is no track of its own: chapters and time codes in MP4, written anew; programme guides."""
+
+
+class How(StrEnum):
+    """What becomes of a track."""
+
+    COPIED = "copied"
+    CONVERTED = "converted"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kept:
+    """A track that goes along. ``stream`` is the film's, ``codec`` what it is in the described film."""
+
+    stream: Any
+    how: How
+    codec: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All tracks that go along, in the film's order, and sentences on what does not."""
+
+    kept: tuple[Kept, ...]
+    warnings: tuple[str, ...]
+
+
+def plan_tracks(source: Any, info: FilmInfo, container: Container) -> Plan:
+    """What is to be done with each track of an open film.
+
+    Picture and sound are copied or the film is refused (SoundError, with the track and the containers that
+    hold it); subtitles in text are converted; other tracks that do not fit are left out with a warning.
+    """
+    kept, warnings = [], []
+    for stream in source.streams:
+        track = _planned(stream, container)
+        if isinstance(track, Kept):
+            kept.append(track)
+            warnings += _styles_lost(track)
+        elif track:
+            warnings.append(track)
+    if not container.chapters and source.chapters():
+        warnings.append(
+            f"{container.name} holds no chapters: the film's {len(source.chapters())} are left out."
+        )
+    return Plan(tuple(kept), tuple(warnings))
+
+
+def _planned(stream: Any, container: Container) -> Kept | str:
+    """The track as it goes along, or why it does not (empty: nothing that anybody misses)."""
+    codec = codec_of(stream)
+    if _fits(stream, codec, container):
+        return Kept(stream, How.COPIED, codec)
+    if stream.type == "subtitle":
+        return _subtitles(stream, codec, container)
+    if stream.type in ("video", "audio") and not is_cover(stream):
+        raise _refusal(stream, codec, container)
+    return "" if codec in _REMADE else f"{track_name(stream)} is left out: {container.name} cannot hold it."
+
+
+def _fits(stream: Any, codec: str, container: Container) -> bool:
+    if stream.type == "attachment":
+        return container.attachments
+    if stream.type == "video" and is_cover(stream):
+        return container.covers and container.holds("video", codec)
+    return codec in container.data if stream.type == "data" else container.holds(stream.type, codec)
+
+
+def _subtitles(stream: Any, codec: str, container: Container) -> Kept | str:
+    if codec in TEXT and container.text is not None:
+        return Kept(stream, How.CONVERTED, container.text)
+    return (
+        f"{track_name(stream)} is left out: {container.name} cannot hold it{_elsewhere('subtitle', codec)}."
+    )
+
+
+def _styles_lost(track: Kept) -> list[str]:
+    if track.how is How.CONVERTED and codec_of(track.stream) in ("ass", "ssa"):
+        return [
+            f"{track_name(track.stream)} becomes {track.codec}: its words stay, most of its looks do not."
+        ]
+    return []
+
+
+def _refusal(stream: Any, codec: str, container: Container) -> SoundError:
+    where = holders(stream.type, codec)
+    return SoundError(
+        f"{container.name} cannot hold {track_name(stream)} of the film.",
+        f"Write {where} instead." if where else "Convert the film first: no container here holds it.",
+    )
+
+
+def _elsewhere(kind: str, codec: str) -> str:
+    where = holders(kind, codec)
+    return f" ({where} can)" if where else ""
+
+
+def codec_of(stream: Any) -> str:
+    """ffmpeg's name of a track's codec."""
+    context = stream.codec_context
+    name = context.codec.canonical_name if context is not None else getattr(stream, "name", None)
+    return str(name or "unknown")
+
+
+def track_name(stream: Any) -> str:
+    """A track for people: ``subtitle track 4 (eng, 'Signs', ass)``."""
+    words = [stream.metadata.get("language"), stream.metadata.get("title"), codec_of(stream)]
+    if stream.type == "video" and is_cover(stream):
+        return f"cover picture {stream.index} ({codec_of(stream)})"
+    return f"{stream.type} track {stream.index} ({', '.join(str(word) for word in words if word)})"
+
+
+def default_tracks(source: Any, info: FilmInfo, described: bool) -> Mapping[int, bool]:
+    """Which of the film's sounds is the one that players start with, by track number: one at most.
+
+    ``described``: it is the AD, so none of the film's own.
+    """
+    listened = info.default_audio
+    chosen = None if described or listened is None else source.streams.audio[listened.number].index
+    return {stream.index: stream.index == chosen for stream in source.streams.audio}
+
+
+def add_track(output: Any, kept: Kept, container: Container, default: bool | None) -> Any:
+    """The track in the film that is written. ``default`` None: as it is in the film."""
+    from av.stream import Disposition
+
+    source = kept.stream
+    stream = output.add_stream_from_template(source, opaque=True)
+    if source.time_base:
+        stream.time_base = source.time_base
+    if source.type == "video" and source.codec_context is not None:
+        _picture(stream, source, kept.codec, container)
+    flags = Disposition(source.disposition)
+    if default is not None:
+        flags = flags | Disposition.default if default else flags & ~Disposition.default
+    stream.disposition = flags
+    stream.metadata.update(track_tags(source, container))
+    if container.muxer == "mpegts" and source.container.format.name == "mpegts":
+        stream.id = source.id
+    return stream
+
+
+def _picture(stream: Any, source: Any, codec: str, container: Container) -> None:
+    context, origin = stream.codec_context, source.codec_context
+    if source.sample_aspect_ratio:
+        context.sample_aspect_ratio = source.sample_aspect_ratio
+    if source.average_rate:
+        context.framerate = source.average_rate
+    if container.muxer not in ("mp4", "mov"):
+        return
+    # Apple's players take HEVC under this name alone; the others take both.
+    if codec == "hevc" and origin.codec_tag not in ("hev1", "dvhe"):
+        context.codec_tag = "hvc1"
+    elif codec in ("prores", "dnxhd") and origin.codec_tag.isalnum():
+        context.codec_tag = origin.codec_tag
+
+
+def track_tags(source: Any, container: Container) -> dict[str, str]:
+    """A track's metadata, less what belongs to the file it was in."""
+    tags = {key: value for key, value in source.metadata.items() if key.lower() not in _TECHNICAL}
+    if container.muxer in ("mp4", "mov"):
+        # Many players show this name in place of the title.
+        if tags.get("title") and not tags.get("handler_name"):
+            tags["handler_name"] = tags["title"]
+        return tags
+    return {key: value for key, value in tags.items() if key.lower() not in _GENERIC}
+
+
+def film_tags(source: Mapping[str, str], given: Mapping[str, str], container: Container) -> dict[str, str]:
+    """The file's metadata: the film's own and over it ``given``, by the keys that the container keeps.
+
+    What is given under other keys goes into the comment as ``key: value``, so that it is not lost.
+    """
+    tags = {key: value for key, value in source.items() if key.lower() not in _TECHNICAL}
+    by_lower = {key.lower(): key for key in tags}
+    for key, value in given.items():
+        tags.pop(by_lower.get(key.lower(), ""), None)
+        tags[key] = value
+    if container.tags is None:
+        return tags
+    kept = {key: value for key, value in tags.items() if key.lower() in (*container.tags, "creation_time")}
+    homeless = [
+        f"{key.replace('_', ' ')}: {value}"
+        for key, value in given.items()
+        if key.lower() not in container.tags and key.lower() != "encoder"
+    ]
+    if "comment" in container.tags and homeless:
+        kept["comment"] = "; ".join([*([kept["comment"]] if kept.get("comment") else []), *homeless])
+    return kept

@@ -1,0 +1,140 @@
+"""Writing a described film: everything of the film copied, the AD coded and woven in on the way."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from shotad.config.sound import ContainerSettings
+from shotad.errors import SoundError
+from shotad.film.container import Media
+from shotad.film.reader import Film
+from shotad.progress import NoProgress, Progress
+from shotad.sound.mux.assembly import Assembly, Recipe
+from shotad.sound.mux.containers import Container, container_for
+from shotad.sound.mux.kinds import AdSound, AdText, Written
+from shotad.sound.mux.tracks import plan_tracks
+from shotad.sound.mux.voice_track import choose_coding
+
+
+def write_film(
+    film: Film,
+    target: Path,
+    *,
+    sound: AdSound | None,
+    text: AdText | None,
+    settings: ContainerSettings,
+    metadata: Mapping[str, str],
+    progress: Progress | None = None,
+) -> Written:
+    """Write ``film`` to ``target`` with the AD as a track of sound, of text, or both.
+
+    The container is that of the target's ending. The film's tracks are copied, never coded anew; times count
+    from its start, so a film whose own clock starts late starts at zero. ``metadata`` is the file's own, over
+    what the film has. The target appears when it is whole; one that is there already is replaced then.
+
+    Raises SoundError for what the container cannot hold (before anything is written), for a target that is
+    the film itself or cannot be written, and for a full disk; FilmError for a film that cannot be read.
+    """
+    container = container_for(target)
+    media = _media(film, target)
+    source = media.open()
+    try:
+        plan = plan_tracks(source, film.info, container)
+        coding = None
+        if sound is not None:
+            coding = choose_coding(sound, container, film.info, settings.codec, settings.bit_rate)
+        recipe = Recipe(film.info, container, plan, sound, coding, text, settings, metadata)
+        _check_room(target, media, recipe)
+        with _draft(target) as draft:
+            assembly = _assemble(source, draft, target, recipe, progress or NoProgress())
+    finally:
+        source.close()
+    warnings = (*plan.warnings, *assembly.warnings)
+    codec = coding.codec if coding is not None else ""
+    return Written(target, container.name, warnings, assembly.copied(), assembly.sound, assembly.text, codec)
+
+
+def _assemble(source: Any, draft: Path, target: Path, recipe: Recipe, progress: Progress) -> Assembly:
+    """Write everything to ``draft`` and put it in the place of ``target``."""
+    import av
+
+    container = recipe.container
+    options = {**dict(container.options), "fflags": "+bitexact"}
+    if target.suffix.lower() in (".m2ts", ".mts"):
+        options["mpegts_m2ts_mode"] = "1"
+    try:
+        output = av.open(f"file:{draft.absolute()}", "w", format=container.muxer, container_options=options)
+        assembly = Assembly(source, output, recipe)
+        try:
+            assembly.add_tracks()
+            assembly.run(progress)
+        except BaseException:
+            # What is written so far is thrown away; that its end cannot be written either is no news.
+            with suppress(av.error.FFmpegError, OSError):
+                output.close()
+            raise
+        output.close()
+        os.replace(draft, target)
+    except (av.error.FFmpegError, OSError) as error:
+        raise _failure(target, container, error) from error
+    return assembly
+
+
+def _media(film: Film, target: Path) -> Media:
+    """The film's file, which must not be the target."""
+    if film.media is None:
+        raise SoundError(
+            f"{film.info.name} is a series of pictures, not a file with tracks that can be copied.",
+            "Write the described sound alone, or make a film of the pictures first.",
+        )
+    path = film.media.path
+    if path is not None and target.exists() and os.path.samefile(path, target):
+        raise SoundError(f"{target} is the film itself.", "Give the described film another name.")
+    if not target.absolute().parent.is_dir():
+        raise SoundError(f"There is no folder {target.absolute().parent}.", "Make it first.")
+    if target.is_dir():
+        raise SoundError(f"{target} is a folder.", "Give the name of a file.")
+    return film.media
+
+
+def _check_room(target: Path, media: Media, recipe: Recipe) -> None:
+    """Raise SoundError where the disk has surely not enough room."""
+    coding, sound = recipe.coding, recipe.sound
+    bits = 0.0
+    if coding is not None and sound is not None:
+        # Coders without a bit rate are lossless: about half of 16 bit samples.
+        bits = coding.bit_rate or sound.rate * 16
+    needed = media.size + round(bits / 8 * recipe.info.duration)
+    free = shutil.disk_usage(target.absolute().parent).free
+    if free < needed:
+        raise SoundError(
+            f"{target} needs about {needed >> 20} MiB, and the disk has {free >> 20} MiB free.",
+            "Make room, or write it elsewhere.",
+        )
+
+
+@contextmanager
+def _draft(target: Path) -> Iterator[Path]:
+    """A name beside the target for the time of writing; nothing is left under it."""
+    draft = target.with_name(f".{target.stem}.{os.getpid()}.part{target.suffix}")
+    try:
+        yield draft
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def _failure(target: Path, container: Container, error: Exception) -> SoundError:
+    number = getattr(error, "errno", None)
+    if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return SoundError(f"{target} could not be written: the disk is full.", "Make room, and try again.")
+    if number in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return SoundError(f"{target} may not be written: no permission.", "Write it elsewhere.")
+    reason = getattr(error, "strerror", None) or error
+    return SoundError(f"{target} could not be written as {container.name}: {reason}.", "Try .mkv instead.")
