@@ -61,6 +61,37 @@ def fit_words(text: str, budget: int, *, language: str = "en") -> Fitted | None:
     return Fitted(line, tuple(steps))
 
 
+def variants(
+    text: str, *, language: str = "en", sentences: bool = True, clauses: bool = True
+) -> Iterator[Fitted]:
+    """The line as it is, then ever shorter whole forms of it, each with fewer words than the one before.
+
+    They are what `fit_words` gives for falling budgets. Without ``sentences`` all sentences stay, and phrases
+    are dropped from the last one first; without ``clauses`` each sentence stays whole.
+    """
+    yield Fitted(text)
+    last = count_words(text)
+    for fitted in _falling(text, language, sentences, clauses):
+        if count_words(fitted.text) < last:
+            yield fitted
+            last = count_words(fitted.text)
+
+
+def _falling(text: str, language: str, sentences: bool, clauses: bool) -> Iterator[Fitted]:
+    parts = split_sentences(text)
+    if sentences and clauses:
+        budgets = range(count_words(text) - 1, 0, -1)
+        yield from filter(None, (fit_words(text, budget, language=language) for budget in budgets))
+    elif sentences:
+        kept = (" ".join(parts[:number]) for number in range(len(parts) - 1, 0, -1))
+        yield from (Fitted(head, ("dropped sentences",)) for head in kept)
+    elif clauses:
+        for at in reversed(range(len(parts))):
+            for shorter in _falling(parts[at], language, True, True):
+                parts[at] = shorter.text
+                yield Fitted(" ".join(parts), ("dropped clauses",))
+
+
 def split_sentences(text: str) -> list[str]:
     """The sentences of a line; a full stop after a title such as "Mr." ends none."""
     parts: list[str] = []
