@@ -65,7 +65,6 @@ class _Way:
         """What was copied so far."""
         return Copied(
             self.source,
-            self.stream.index,
             self.kind,
             self.payload.codec,
             self.payload.packets,
@@ -76,14 +75,13 @@ class _Way:
 class Assembly:
     """A described film in the making. ``source`` is the film, open; ``output`` the new one, open for writing.
 
-    ``warnings`` are sentences for the user; ``sound`` and ``text`` the numbers of the AD's own tracks.
+    ``warnings`` are sentences for the user; ``has_text``: there is a text track.
     """
 
     def __init__(self, source: Any, output: Any, recipe: Recipe) -> None:
         self._source, self._output, self._recipe = source, output, recipe
         self.warnings: list[str] = []
-        self.sound: int | None = None
-        self.text: int | None = None
+        self.has_text = False
         self._ways: dict[int, _Way] = {}
         self._own: list[Iterator[Packet[Any]]] = []
 
@@ -179,10 +177,9 @@ class Assembly:
         stream.disposition = Disposition.visual_impaired | Disposition.descriptions
         if described:
             stream.disposition = stream.disposition | Disposition.default
-        stream.metadata.update(_own_tags(sound.language, sound.title))
+        stream.metadata.update(_own_tags(sound.language, sound.title, container))
         voice = VoiceTrack(stream, sound, coding, self._recipe.info.duration, container.hides)
         self._own.append(voice.packets())
-        self.sound = stream.index
         if not container.flagged:
             self.warnings.append(
                 f"{container.name} has no mark for audio description: players find the track by its title."
@@ -197,9 +194,9 @@ class Assembly:
             return
         stream = add_text(self._output, container.text)
         stream.disposition = Disposition.descriptions
-        stream.metadata.update(_own_tags(text.language, text.title))
+        stream.metadata.update(_own_tags(text.language, text.title, container))
         self._own.append(text_packets(stream, text, container.text))
-        self.text = stream.index
+        self.has_text = True
         if not container.flagged_text:
             self.warnings.append(f"{container.name} has no mark for text that describes: the title tells it.")
 
@@ -230,8 +227,9 @@ def _seconds(packet: Packet[Any]) -> float:
     return float((moment or 0) * (packet.time_base or MICROSECOND))
 
 
-def _own_tags(language: str, title: str) -> dict[str, str]:
-    return {"language": alpha3(language), "title": title, "handler_name": title}
+def _own_tags(language: str, title: str, container: Container) -> dict[str, str]:
+    tags = {"language": alpha3(language), "title": title}
+    return {**tags, "handler_name": title} if container.muxer in ("mp4", "mov") else tags
 
 
 def alpha3(language: str) -> str:
@@ -240,6 +238,15 @@ def alpha3(language: str) -> str:
         return language_of(language).alpha3
     except UsageError:
         return "und"
+
+
+def same_language(one: str, other: str) -> bool:
+    """Whether two codes or tags mean one language: ``ger`` (Matroska's) and ``de-CH`` do."""
+    try:
+        known = language_of(other)
+    except UsageError:
+        return one.lower() in (other.lower(), "", "und")
+    return one.lower().split("-")[0] in (known.code, known.alpha3, known.bibliographic)
 
 
 def shifted_chapters(chapters: Iterable[Any], start: Fraction) -> list[Any]:

@@ -36,13 +36,12 @@ class AdText:
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """A track of the film that was copied: its number there and here (counted over all tracks from 0).
+    """A track of the film that was copied: ``source`` is its number there, over all tracks from 0.
 
     ``packets`` and ``digest`` are those of its payload, see `shotad.sound.mux.payload`.
     """
 
     source: int
-    target: int
     kind: str
     codec: str
     packets: int
@@ -54,13 +53,12 @@ class Written:
     """A described film that was written whole.
 
     ``warnings`` are sentences for the user: what the container cannot hold. ``copied`` are the film's
-    tracks, ``sound`` and ``text`` the numbers of the AD's own (None: there is none).
+    tracks, ``codec`` that of the AD's sound (empty: there is none), ``text`` whether there is a text track.
     """
 
     path: Path
     container: str
     warnings: tuple[str, ...] = ()
     copied: tuple[Copied, ...] = ()
-    sound: int | None = None
-    text: int | None = None
     codec: str = ""
+    text: bool = False

@@ -57,7 +57,7 @@ def write_film(
         source.close()
     warnings = (*plan.warnings, *assembly.warnings)
     codec = coding.codec if coding is not None else ""
-    return Written(target, container.name, warnings, assembly.copied(), assembly.sound, assembly.text, codec)
+    return Written(target, container.name, warnings, assembly.copied(), codec, assembly.has_text)
 
 
 def _assemble(source: Any, draft: Path, target: Path, recipe: Recipe, progress: Progress) -> Assembly:

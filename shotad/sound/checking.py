@@ -1,0 +1,341 @@
+"""Reading a described film back: rule A2, that everything is there, marked as it should be, and in time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from shotad.errors import FilmError
+from shotad.film.container import exact_start, find_media, is_cover
+from shotad.film.reader import Film
+from shotad.script.rules import Finding, Level
+from shotad.sound.mux.assembly import alpha3, same_language
+from shotad.sound.mux.containers import Container, container_for
+from shotad.sound.mux.kinds import Copied, Written
+from shotad.sound.mux.payload import Payload
+from shotad.sound.mux.text_track import coded_text, decoded_text
+from shotad.sound.mux.tracks import How, Kept, Plan, codec_of, plan_tracks, track_name
+from shotad.types import Interval
+
+RULE = "A2"
+
+TOLERANCE = 0.002
+"""Seconds by which times may differ: Matroska's millisecond, twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a described film was to have. ``sound``: whether a track of AD.
+
+    ``cues`` are the text track's. ``written`` is what `write_film` gave back: with it the film itself need
+    not be read again for the comparison.
+    """
+
+    language: str
+    title: str
+    default: bool = False
+    sound: bool = True
+    cues: Sequence[tuple[Interval, str]] | None = None
+    text_title: str = ""
+    written: Written | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """A track as a file shows it. ``marks`` are ffmpeg's names of its dispositions."""
+
+    number: int
+    kind: str
+    codec: str
+    language: str
+    title: str
+    handler: str
+    marks: tuple[str, ...]
+
+    def __str__(self) -> str:
+        words = [self.kind, self.codec, self.language, self.title and repr(self.title), *self.marks]
+        return f"{self.number}: {' '.join(word for word in words if word)}"
+
+
+@dataclass(slots=True, eq=False)
+class _Read:
+    """What one pass over a track found; seconds are on the file's own film time."""
+
+    payload: Payload
+    first: float | None = None
+    end: float = 0.0
+    longest: float = 0.0
+    texts: list[tuple[float, float, bytes]] = field(default_factory=list)
+
+
+def describe_tracks(path: Path) -> list[Track]:
+    """All tracks of a film file, in order. Raises FilmError for what is none."""
+    container = find_media(path).open()
+    try:
+        return [_track(stream) for stream in container.streams]
+    finally:
+        container.close()
+
+
+def check_film(target: Path, film: Film, expected: Expected) -> tuple[Finding, ...]:
+    """What is wrong with a described film, by rule A2; nothing where it is as it should be.
+
+    The film's own tracks must be there with the same codec, packets and payload, as far from each other in
+    time as they were; the AD's with language, title, marks and words; the whole as long as the film, within
+    one frame of sound. What a container cannot hold is no finding (`write_film` has warned of it).
+    """
+    try:
+        return tuple(_Check(target, film, expected).findings())
+    except FilmError as error:
+        return (_error(f"{target.name} cannot be read back: {error.what}"),)
+
+
+class _Check:
+    def __init__(self, target: Path, film: Film, expected: Expected) -> None:
+        self._target, self._film, self._expected = target, film, expected
+        self._container: Container = container_for(target)
+
+    def findings(self) -> Iterator[Finding]:
+        media = self._film.media
+        if media is None:
+            return
+        source = media.open()
+        target = find_media(self._target).open()
+        try:
+            plan = plan_tracks(source, self._film.info, self._container)
+            copies, own, missing = _paired(plan, list(target.streams))
+            if missing:
+                yield _error(f"{missing} of the film's tracks are missing.")
+                return
+            voice = next((s for s in own if s.type == "audio"), None)
+            text = next((s for s in own if s.type == "subtitle"), None)
+            yield from self._marks(voice, text, target)
+            read = _pass(target, exact_start(target))
+            yield from self._copies(source, copies, read)
+            yield from self._length(read, target, voice)
+            if text is not None and self._expected.cues is not None:
+                yield from self._words(read[text.index].texts, codec_of(text), self._expected.cues)
+        finally:
+            target.close()
+            source.close()
+
+    def _marks(self, voice: Any, text: Any, target: Any) -> Iterator[Finding]:
+        expected, container = self._expected, self._container
+        if expected.sound:
+            if voice is None:
+                yield _error("the track of audio description is missing.")
+            else:
+                yield from self._sound_marks(_track(voice))
+        if expected.cues is not None and container.text is not None:
+            if text is None:
+                yield _error("the text track of descriptions is missing.")
+            else:
+                yield from self._told(_track(text), expected.text_title, "the text track")
+                if container.flagged_text and "descriptions" not in _track(text).marks:
+                    yield _error("the text track is not marked as descriptions.")
+        if container.muxer != "mpegts":
+            started = [s for s in target.streams.audio if "default" in _track(s).marks]
+            if target.streams.audio and len(started) != 1:
+                yield _error(f"players start with one sound, and {len(started)} are marked for it.")
+
+    def _sound_marks(self, track: Track) -> Iterator[Finding]:
+        container, expected = self._container, self._expected
+        yield from self._told(track, expected.title, "the AD track")
+        if container.flagged and "visual_impaired" not in track.marks:
+            yield _error("the AD track is not marked for people who do not see.")
+        starts = expected.default or not self._film.info.audio
+        if container.muxer != "mpegts" and ("default" in track.marks) != starts:
+            wrong = "does not start by itself" if starts else "starts by itself, and should not"
+            yield _error(f"the AD track {wrong}.")
+
+    def _told(self, track: Track, title: str, what: str) -> Iterator[Finding]:
+        if not same_language(track.language, self._expected.language):
+            yield _error(
+                f"{what} is in {track.language or 'no language'}, not {alpha3(self._expected.language)}."
+            )
+        if self._container.titled and title and track.title != title:
+            yield _error(f"{what} is called {track.title!r}, not {title!r}.")
+
+    def _copies(self, source: Any, copies: Sequence[_Pair], read: dict[int, _Read]) -> Iterator[Finding]:
+        origin = self._origin(source, copies)
+        for kept, copy in copies:
+            name = track_name(kept.stream)
+            if codec_of(copy) not in (kept.codec, _ALSO.get(kept.codec)):
+                yield _error(f"{name} of the film has become {codec_of(copy)}.")
+            elif kept.stream.index in origin:
+                was, now = origin[kept.stream.index], read[copy.index].payload
+                if was.packets != now.packets:
+                    yield _error(f"{name} has {now.packets} packets, in the film {was.packets}.")
+                elif was.digest != now.digest:
+                    yield _error(f"{name} is not what it is in the film: its packets differ.")
+        yield from self._moved(copies, read)
+
+    def _origin(self, source: Any, copies: Sequence[_Pair]) -> dict[int, Copied]:
+        """The film's copied tracks as they are in the film, by number."""
+        if self._expected.written is not None:
+            return {track.source: track for track in self._expected.written.copied}
+        found = _pass(source, self._film.info.start)
+        return {
+            number: Copied(
+                number,
+                kept.stream.type,
+                kept.codec,
+                found[number].payload.packets,
+                found[number].payload.digest,
+            )
+            for number, kept in ((kept.stream.index, kept) for kept, _ in copies)
+            if kept.stream.type != "attachment" and kept.how is How.COPIED
+        }
+
+    def _moved(self, copies: Sequence[_Pair], read: dict[int, _Read]) -> Iterator[Finding]:
+        """Pictures and sounds must begin as far from each other as in the film."""
+        media = self._film.media
+        assert media is not None
+        begins = first_seconds(media.open(), self._film.info.start)
+        moves = []
+        for kept, copy in copies:
+            begin, was = read[copy.index].first, begins.get(kept.stream.index)
+            if begin is not None and was is not None and not is_cover(kept.stream):
+                moves.append(begin - was)
+        if not moves:
+            return
+        if max(moves) - min(moves) > TOLERANCE:
+            apart = 1000 * (max(moves) - min(moves))
+            yield _error(f"the film's tracks have moved against each other by {apart:.0f} ms.")
+        if max(moves) > LATE:
+            yield Finding(
+                RULE, Level.WARNING, f"the film begins {max(moves):.3f} s later than in its own file."
+            )
+
+    def _length(self, read: dict[int, _Read], target: Any, voice: Any) -> Iterator[Finding]:
+        ends = [read[s.index].end for s in target.streams if s.type in ("video", "audio") and not is_cover(s)]
+        frame = max((read[s.index].longest for s in target.streams.audio), default=0.0) or 0.025
+        want, have = self._film.info.duration, max(ends, default=0.0)
+        if abs(want - have) > frame + TOLERANCE:
+            yield _error(f"it lasts {have:.3f} s, the film {want:.3f} s.")
+        if voice is not None and abs(read[voice.index].end - want) > frame + TOLERANCE:
+            yield _error(f"the AD track ends at {read[voice.index].end:.3f} s, the film at {want:.3f} s.")
+
+    def _words(
+        self, texts: Sequence[tuple[float, float, bytes]], codec: str, cues: Sequence[tuple[Interval, str]]
+    ) -> Iterator[Finding]:
+        if len(texts) != len(cues):
+            yield _error(f"the text track has {len(texts)} cues, the script {len(cues)}.")
+            return
+        for (start, end, data), (interval, words) in zip(texts, cues, strict=True):
+            said, wanted = decoded_text(data, codec), decoded_text(coded_text(words, codec), codec)
+            if said != wanted:
+                yield _error(f"the text at {interval} reads {said!r}, in the script {wanted!r}.")
+            if max(abs(start - interval.start), abs(end - interval.end)) > TOLERANCE:
+                yield _error(f"the text at {interval} stands from {start:.3f} to {end:.3f} s.")
+
+
+_Pair = tuple[Kept, Any]
+
+
+def _paired(plan: Plan, streams: Sequence[Any]) -> tuple[list[_Pair], list[Any], int]:
+    """Tracks of the film with their copies, the tracks besides, and how many copies are missing.
+
+    Tracks stand in the order in which they were written; covers and attachments come after all others.
+    """
+    pairs: list[_Pair] = []
+    rest: list[Any] = []
+    missing = 0
+    for aside in (False, True):
+        wanted = [kept for kept in plan.kept if _aside(kept.stream) == aside]
+        there = [stream for stream in streams if _aside(stream) == aside]
+        pairs += zip(wanted, there, strict=False)
+        rest += there[len(wanted) :]
+        missing += max(0, len(wanted) - len(there))
+    return pairs, rest, missing
+
+
+def _aside(stream: Any) -> bool:
+    return stream.type == "attachment" or is_cover(stream)
+
+
+LATE = 0.1
+"""Seconds of head start that are worth a word: a film that was cut without coding it anew shows in MKV what
+its edit list hides in MP4."""
+
+_ALSO = {"subrip": "srt", "ssa": "ass"}
+"""Other names of codecs that a file gives back."""
+
+
+def first_seconds(container: Any, start: Fraction) -> dict[int, float]:
+    """Film second at which each picture and sound begins, by track number; closes the container."""
+    wanted = {s.index for s in container.streams if s.type in ("video", "audio")}
+    found: dict[int, float] = {}
+    try:
+        for count, packet in enumerate(container.demux()):
+            if packet.pts is not None and packet.stream.index in wanted:
+                found.setdefault(packet.stream.index, _second(packet, packet.pts, start))
+            if wanted <= found.keys() or count > 20_000:
+                break
+    finally:
+        container.close()
+    return found
+
+
+def _pass(container: Any, start: Fraction) -> dict[int, _Read]:
+    """Every packet of an open file once; seconds count from ``start`` of its clock."""
+    from av.error import FFmpegError
+
+    read = {
+        s.index: _Read(Payload(codec_of(s), s.codec_context.extradata if s.codec_context else None))
+        for s in container.streams
+    }
+    texts = {s.index for s in container.streams if s.type == "subtitle"}
+    packets = container.demux()
+    while True:
+        try:
+            packet = next(packets, None)
+        except (FFmpegError, OSError):
+            break
+        if packet is None:
+            break
+        if packet.size:
+            _note(read[packet.stream.index], packet, start, packet.stream.index in texts)
+    return read
+
+
+def _note(read: _Read, packet: Any, start: Fraction, is_text: bool) -> None:
+    read.payload.add(memoryview(packet))
+    if packet.pts is None:
+        return
+    begin = _second(packet, packet.pts, start)
+    end = _second(packet, packet.pts + (packet.duration or 0), start)
+    read.first = begin if read.first is None else min(read.first, begin)
+    read.end = max(read.end, end)
+    read.longest = max(read.longest, end - begin)
+    if is_text and len(bytes(packet).strip(b"\0")):
+        read.texts.append((begin, end, bytes(packet)))
+
+
+def _second(packet: Any, pts: int, start: Fraction) -> float:
+    return float(pts * packet.time_base - start)
+
+
+def _track(stream: Any) -> Track:
+    from av.stream import Disposition
+
+    tags = {key.lower(): value for key, value in stream.metadata.items()}
+    marks = tuple(flag.name for flag in Disposition if stream.disposition & flag and flag.name)
+    language = tags.get("language", "")
+    return Track(
+        number=stream.index,
+        kind=stream.type,
+        codec=codec_of(stream),
+        language="" if language == "und" else language,
+        # In MP4 and MOV the title is the track's name.
+        title=tags.get("title") or tags.get("name") or "",
+        handler=tags.get("handler_name", ""),
+        marks=marks,
+    )
+
+
+def _error(message: str) -> Finding:
+    return Finding(RULE, Level.ERROR, message)
