@@ -18,7 +18,8 @@ class Answer:
 class Wish:
     """A line that is to be said in at most ``words`` words.
 
-    ``before`` is the last answer, if it was no use.
+    Words are English ones, or as many as take as long in ``language`` (`shotad.script.pace`). ``before`` is
+    the last answer, if it was no use.
     """
 
     id: str

@@ -10,7 +10,8 @@ from difflib import SequenceMatcher
 
 from shotad.config import FitSettings
 from shotad.describe.fit import split_sentences, variants
-from shotad.script.cue import count_words
+from shotad.describe.inlanguage import fit_spoken
+from shotad.script.pace import rate_of, spoken_words
 from shotad.sound.kinds import Line, Take
 
 HOPE = 0.95
@@ -20,13 +21,15 @@ costs a call of the voice, one that is not tried costs the listener words."""
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """Words in which a line may be said. ``steps`` say what became of the rest, ``lost`` is how many words.
+    """Words in which a line may be said. ``steps`` say what became of the rest.
 
+    ``words`` is how many English words it counts for, ``lost`` how many it has fewer than the line. Its
     ``length`` is at the voice's own pace: measured where there is a ``take``, else estimated. ``factor`` is
     how many times faster it may be spoken.
     """
 
     text: str
+    words: int
     lost: int
     steps: tuple[str, ...]
     length: int
@@ -50,42 +53,20 @@ def milliseconds_of(take: Take) -> int:
 
 def forms_of(line: Line, take: Take, settings: FitSettings) -> tuple[Form, ...]:
     """The line as it is, spoken, then its ever shorter forms, with lengths by its own pace."""
-    whole = spoken(_form(line.text, 0, (), 1, settings), take, settings)
-    pace = whole.length / weight(line.text)
-    words = count_words(line.text)
-    shorter = variants(
-        line.text,
-        language=line.language,
-        sentences=settings.drop_sentences,
-        clauses=settings.drop_clauses,
-    )
-    return (
-        whole,
-        *(
-            _form(
-                text.text,
-                words - count_words(text.text),
-                tuple(_left_out(line.text, text.text)),
-                max(1, round(HOPE * pace * weight(text.text))),
-                settings,
-            )
-            for text in shorter
-            if text.text != line.text and (settings.drop_sentences or settings.drop_clauses)
-        ),
-    )
+    words = spoken_words(line.text, line.language)
+    whole = spoken(Form(line.text, words, 0, (), 1, 1.0), take, settings)
+    return (whole, *(_cut(line, text, whole, settings) for text in _shorter(line, settings)))
 
 
 def written(line: Line, text: str, whole: Form, settings: FitSettings) -> Form:
     """A form that somebody wrote anew."""
-    length = max(1, round(HOPE * whole.length / weight(line.text) * weight(text)))
-    step = f"written anew, shorter: {line.text}"
-    return _form(text, max(0, count_words(line.text) - count_words(text)), (step,), length, settings)
+    return _form(line, text, (f"written anew, shorter: {line.text}",), whole, settings)
 
 
 def spoken(form: Form, take: Take, settings: FitSettings) -> Form:
     """The form with its measured length."""
     length = milliseconds_of(take)
-    return replace(form, take=take, length=length, factor=_factor(form.text, length, settings))
+    return replace(form, take=take, length=length, factor=_factor(form.words, length, settings))
 
 
 def weight(text: str) -> int:
@@ -100,13 +81,36 @@ _FIGURE, _PAUSE = 5, 4
 """Letters that take as long to say as a figure (four to five in English), and as a pause between phrases."""
 
 
-def _form(text: str, lost: int, steps: tuple[str, ...], length: int, settings: FitSettings) -> Form:
-    return Form(text, lost, steps, length, _factor(text, length, settings))
+def _shorter(line: Line, settings: FitSettings) -> Iterator[str]:
+    """Ever shorter texts of a line that are whole."""
+    sentences, clauses = settings.drop_sentences, settings.drop_clauses
+    if rate_of(line.language).words:
+        forms = variants(line.text, language=line.language, sentences=sentences, clauses=clauses)
+        yield from (form.text for form in forms if form.text != line.text)
+    elif sentences and clauses:
+        budget = spoken_words(line.text, line.language) - 1
+        while budget > 0 and (form := fit_spoken(line.text, budget, language=line.language)) is not None:
+            yield form.text
+            budget = spoken_words(form.text, line.language) - 1
 
 
-def _factor(text: str, length: int, settings: FitSettings) -> float:
+def _cut(line: Line, text: str, whole: Form, settings: FitSettings) -> Form:
+    blanks = rate_of(line.language).words > 0
+    steps = tuple(_left_out(line.text, text)) if blanks else (f"dropped sentences or clauses: {line.text}",)
+    return _form(line, text, steps, whole, settings)
+
+
+def _form(line: Line, text: str, steps: tuple[str, ...], whole: Form, settings: FitSettings) -> Form:
+    """A form that has not been spoken, its length after the pace of the whole line."""
+    length = max(1, round(HOPE * whole.length / weight(line.text) * weight(text)))
+    words = spoken_words(text, line.language)
+    lost = max(0, whole.words - words)
+    return Form(text, words, lost, steps, length, _factor(words, length, settings))
+
+
+def _factor(words: int, length: int, settings: FitSettings) -> float:
     """How many times faster it may be: the setting, and never over the longest word rate."""
-    own = 60_000 * max(1, count_words(text)) / length
+    own = 60_000 * max(1, words) / length
     return max(1.0, min(settings.fastest, settings.longest_word_rate / own))
 
 

@@ -16,12 +16,13 @@ counts for two of the machine's. A line left out leaves its time to its neighbou
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
 
 from shotad.config import FitSettings
 from shotad.progress import NoProgress, Progress, reported
-from shotad.script.cue import count_words
+from shotad.script.pace import spoken_words
 from shotad.sound.fitting.asking import Answer, Shorten, Wish
 from shotad.sound.fitting.forms import Form, forms_of, spoken, written
 from shotad.sound.fitting.lines import NO_ROOM
@@ -59,11 +60,8 @@ def fit(
     ``settings.ask`` is set. Raises VoiceError.
     """
     ordered = sorted(lines, key=lambda line: (line.start, line.id))
-    with reported(progress or NoProgress(), "Speaking lines", len(ordered), "lines") as task:
-        desk = _Desk(studio, settings)
-        for line in ordered:
-            desk.add(line)
-            task.advance()
+    desk = _Desk(studio, settings)
+    desk.add(ordered, progress or NoProgress())
     desk.settle()
     if settings.ask and shorten is not None:
         for _ in range(ASKED):
@@ -73,15 +71,29 @@ def fit(
     return desk.fitting()
 
 
-@dataclass(slots=True)
+@runtime_checkable
+class SpeaksMany(Protocol):
+    """What a studio may offer besides: to speak several lines at once, which `Studio.say` then has."""
+
+    def say_all(self, texts: Iterable[str], speed: float = 1.0, progress: Progress | None = None) -> None:
+        """Speaks those that it does not have yet. Raises VoiceError."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
 class _Case:
-    """A line while it is being fitted. ``chosen`` is the number of its form, None while it has no place."""
+    """A line while it is being fitted. ``chosen`` is the number of its form, None while it has no place.
+
+    ``wishes`` is what a writer was asked for, ``answer`` the last thing that came of it, ``anew`` the number
+    of the form that was made of that.
+    """
 
     line: Line
     window: Window
     forms: list[Form]
     chosen: int | None = None
     answer: Answer | None = None
+    anew: int | None = None
     wishes: list[Wish] = field(default_factory=list)
 
     @property
@@ -89,14 +101,24 @@ class _Case:
         return self.forms[0]
 
     @property
+    def texts(self) -> set[str]:
+        return {form.text for form in self.forms}
+
+    @property
     def least(self) -> int:
         """Number of the form that can be said in the shortest time."""
         return min(range(len(self.forms)), key=lambda at: (self.forms[at].shortest, at))
 
     @property
+    def unspoken(self) -> int | None:
+        """Number of the form that was chosen, or else the shortest, if nobody has spoken it yet."""
+        number = self.least if self.chosen is None else self.chosen
+        return number if self.forms[number].take is None else None
+
+    @property
     def dropping(self) -> Cost:
         by_hand = self.line.id.startswith("h")
-        return (2 if by_hand else 1, count_words(self.line.text))
+        return (2 if by_hand else 1, self.whole.words)
 
     @property
     def options(self) -> list[Option]:
@@ -116,10 +138,16 @@ class _Desk:
         self._cases: list[_Case] = []
         self._between = math.ceil(settings.between * 1000 - 1e-6)
 
-    def add(self, line: Line) -> None:
-        """The next line, spoken as it is."""
-        forms = forms_of(line, self._studio.say(line.text), self._settings)
-        self._cases.append(_Case(line, _window(line, self._settings), list(forms)))
+    def add(self, lines: Sequence[Line], progress: Progress) -> None:
+        """The lines, in order, each spoken as it is."""
+        many = isinstance(self._studio, SpeaksMany)
+        if isinstance(self._studio, SpeaksMany):
+            self._studio.say_all([line.text for line in lines], progress=progress)
+        with reported(progress, "Speaking lines", 0 if many else len(lines), "lines") as task:
+            for line in lines:
+                forms = forms_of(line, self._studio.say(line.text), self._settings)
+                self._cases.append(_Case(line, _window(line, self._settings), list(forms)))
+                task.advance()
 
     def settle(self) -> None:
         """Chooses until all that was chosen has been spoken and still has its place.
@@ -133,8 +161,10 @@ class _Desk:
             chosen = cheapest(windows, options, dropping, self._between)
             for case, number in zip(self._cases, chosen, strict=True):
                 case.chosen = number
-            if not sum(self._say(case) for case in self._cases):
+            new = [(case, number) for case in self._cases if (number := case.unspoken) is not None]
+            if not new:
                 return
+            self._say(new)
 
     def ask(self, shorten: Shorten) -> bool:
         """Asks for shorter forms of lines that have no place; whether anything new came of it."""
@@ -142,9 +172,9 @@ class _Desk:
         answers = shorten([wish for _, wish in open_]) if open_ else ()
         for (case, wish), answer in zip(open_, answers, strict=True):
             case.wishes.append(wish)
-            case.answer = answer
-            usable = answer is not None and not answer.complaints and count_words(answer.text) <= wish.words
-            if usable and answer is not None and answer.text not in {form.text for form in case.forms}:
+            case.answer, case.anew = answer, None
+            if answer is not None and _is_usable(answer, wish) and answer.text not in case.texts:
+                case.anew = len(case.forms)
                 case.forms.append(written(case.line, answer.text, case.whole, self._settings))
         return bool(open_)
 
@@ -162,34 +192,28 @@ class _Desk:
         left = [self._unspoken(case) for case in self._cases if case.chosen is None]
         return Fitting(tuple(said), tuple(left))
 
-    def _say(self, case: _Case) -> bool:
-        """Speaks the form that was chosen, or the shortest; whether that was new."""
-        number = case.least if case.chosen is None else case.chosen
-        form = case.forms[number]
-        if form.take is not None:
-            return False
-        case.forms[number] = spoken(form, self._studio.say(form.text), self._settings)
-        return True
+    def _say(self, new: Sequence[tuple[_Case, int]]) -> None:
+        if isinstance(self._studio, SpeaksMany):
+            self._studio.say_all([case.forms[number].text for case, number in new])
+        for case, number in new:
+            form = case.forms[number]
+            case.forms[number] = spoken(form, self._studio.say(form.text), self._settings)
 
     def _wish(self, case: _Case) -> Wish | None:
         """What to ask for: as many words as this voice can say of this line in the time there is."""
-        given_up = bool(case.wishes) and case.answer is None
-        if case.chosen is not None or given_up or len(case.wishes) >= ASKED:
+        in_vain = bool(case.wishes) and case.answer is None
+        if case.chosen is not None or in_vain or len(case.wishes) >= ASKED:
             return None
-        answered = case.forms[-1] if case.wishes and case.forms[-1].text == self._last(case) else case.whole
-        pace = count_words(answered.text) / answered.length
-        free = self._free(case)
-        words = int(free * pace * self._settings.fastest + 1e-9)
-        words = min(words, int(free * self._settings.longest_word_rate / 60_000 + 1e-9))
-        words = min(words, count_words(case.line.text) - 1)
-        if case.answer is not None and not case.answer.complaints:
-            words = min(words, count_words(case.answer.text) - 1)
-        if words < FEWEST:
-            return None
-        return Wish(case.line.id, case.line.text, words, case.line.language, case.answer)
-
-    def _last(self, case: _Case) -> str:
-        return case.answer.text if case.answer is not None else ""
+        form = case.whole if case.anew is None else case.forms[case.anew]
+        free, settings = self._free(case), self._settings
+        by_pace = free * form.words / form.length * settings.fastest
+        words = int(min(by_pace, free * settings.longest_word_rate / 60_000) + 1e-9)
+        words = min(words, form.words - 1)
+        return (
+            Wish(case.line.id, case.line.text, words, case.line.language, case.answer)
+            if words >= FEWEST
+            else None
+        )
 
     def _free(self, case: _Case) -> int:
         """Milliseconds that a line without a place could have, its neighbours being as they are."""
@@ -221,6 +245,10 @@ class _Desk:
             reason = "people speak at its time, and no free time is in reach"
         missing = (least.shortest - free) / 1000
         return Unspoken(case.line.id, case.line.text, reason, tuple(steps), missing)
+
+
+def _is_usable(answer: Answer, wish: Wish) -> bool:
+    return not answer.complaints and 0 < spoken_words(answer.text, wish.language) <= wish.words
 
 
 def _window(line: Line, settings: FitSettings) -> Window:
