@@ -17,8 +17,11 @@ _PACKAGE = Path(__file__).resolve().parent
 def data_root() -> Path:
     """The folder that holds ``prompts/``, ``configs/`` and ``models/``."""
     override = os.environ.get("SHOTAD_DATA")
-    if override:
-        return Path(override)
+    return Path(override) if override else _own_root()
+
+
+def _own_root() -> Path:
+    """The folder of the program itself."""
     checkout = _PACKAGE.parent
     if (checkout / "pyproject.toml").is_file() and (checkout / "prompts").is_dir():
         return checkout
@@ -63,6 +66,31 @@ def prompt_text(name: str) -> str:
         return path.read_text(encoding="utf-8")
     except OSError as error:
         raise PromptError(f"The prompt {name} cannot be read: {error}.") from None
+
+
+def word_files(language: str) -> list[Path]:
+    """The word files of the lint rules for a language (``en``), in order of the alphabet; none for most.
+
+    A folder named by ``SHOTAD_DATA`` that has no words leaves those of the program in force.
+    """
+    folders = [data_root() / "configs" / "words", _own_root() / "configs" / "words"]
+    folder = next((folder for folder in folders if folder.is_dir()), folders[-1])
+    return sorted((folder / language).glob("*.txt"))
+
+
+def saying_text(language: str) -> str | None:
+    """What a language says for signs and abbreviations, ``configs/saying/LANGUAGE.yaml``; None without one.
+
+    A folder named by ``SHOTAD_DATA`` that has none leaves those of the program in force.
+    """
+    folders = [data_root() / "configs" / "saying", _own_root() / "configs" / "saying"]
+    path = next((folder for folder in folders if folder.is_dir()), folders[-1]) / f"{language}.yaml"
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}.") from None
 
 
 def manifest_path() -> Path:

@@ -128,11 +128,17 @@ class LintSettings(Settings):
     dialogue_window: float = Field(25.0, ge=0)
     """L10: seconds."""
     antecedent: int = Field(3, ge=0)
-    """L6: lines that are looked back for whom a pronoun means."""
+    """L6: lines that are looked back for whom a pronoun means; 0: only in its own."""
+    antecedent_seconds: float = Field(60.0, ge=0)
+    """L6: how long ago that may have been."""
+    text_window: float = Field(20.0, ge=0)
+    """L11: seconds before and after a text is shown within which it is read out."""
     titles: bool = False
     """L13."""
     levels: dict[str, Literal["error", "warning", "off"]] = Field(default_factory=dict)
     """Another level for a rule: ``{T2: off, L1: error}``."""
+    ignore: tuple[str, ...] = ()
+    """Findings that are not told: a rule (``L4``) or a rule in one line (``L4:s00083120``)."""
     words: tuple[str, ...] = ()
     """Files or folders with more words for the rules on words."""
     model: str = "en_core_web_sm"

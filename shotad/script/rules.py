@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from shotad.script import words
 from shotad.script.cue import Cue, ScriptCue, count_words, milliseconds
 from shotad.script.track import Track
+from shotad.script.words import ARTICLES, MARKUP, WordList, packaged
 from shotad.types import Interval
 
 
@@ -29,13 +29,15 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A broken rule. ``span`` are the characters of the text that break it, half-open."""
+    """A broken rule. ``span`` are the characters of the text that break it, half-open; ``when`` says of which
+    time it is where no line is at fault."""
 
     rule: str
     level: Level
     message: str
     cue_id: str | None = None
     span: tuple[int, int] | None = None
+    when: Interval | None = None
 
     def __str__(self) -> str:
         where = f"{self.cue_id}: " if self.cue_id else ""
@@ -56,6 +58,8 @@ class Limits:
     stretch: float = 45.0
     similar: float = 0.8
     history: int = 5
+    overlap: float = 0.0
+    """T1: seconds for which a line may touch one stretch of speech."""
     titles: bool = False
     """L13: a title before a name is a warning. Off: human AD has them, often as the only name there is."""
 
@@ -75,22 +79,28 @@ def check_line(
     measured: float | None = None,
     language: str = "en",
     limits: Limits = Limits(),
+    lists: Sequence[WordList] | None = None,
 ) -> tuple[Finding, ...]:
     """What is wrong with one line.
 
     ``interval`` is from its start to its spoken end; ``slot`` the time it may take; ``gap`` the whole
     speech-free time around it; ``previous`` the lines before it, oldest first; ``measured`` the length of the
-    recorded voice in seconds. What is not given is not checked.
+    recorded voice in seconds. What is not given is not checked. ``lists`` are the words of the line's
+    language (None: those that come with the program, which are English).
     """
     found: list[Finding] = []
     if interval is not None:
-        found += [*_over_speech(interval, speech), *_rate(text, interval, limits), *_at_zero(interval)]
+        found += [
+            *_over_speech(interval, speech, limits),
+            *_rate(text, interval, limits),
+            *_at_zero(interval),
+        ]
     if gap is not None:
         found += _short_gap(gap, limits)
     if slot is not None and measured is not None:
         found += _too_long(measured, slot)
-    if language.lower().split("-")[0] == "en":
-        found += [f for f in _wording(text) if limits.titles or f.rule != "L13"]
+    known = packaged(language) if lists is None else lists
+    found += _wording(text, [words for words in known if limits.titles or words.rule != "L13"])
     found += _markup(text)
     return (*found, *_repeats(text, previous, limits))
 
@@ -124,9 +134,9 @@ def check_track(
         )
         found += [replace(finding, cue_id=cue.id) for finding in line]
         if earlier:
-            found += _order(earlier[-1].interval, cue.interval, cue.id)
+            found += check_order(earlier[-1].interval, cue.interval, cue.id)
         earlier.append(cue)
-    return (*found, *_stretches([cue.interval for cue in earlier], free, limits))
+    return (*found, *stretches([cue.interval for cue in earlier], free, limits))
 
 
 def check_times(cues: Iterable[ScriptCue]) -> tuple[Finding, ...]:
@@ -137,7 +147,7 @@ def check_times(cues: Iterable[ScriptCue]) -> tuple[Finding, ...]:
         name = cue.id or f"cue {number}"
         found += [replace(finding, cue_id=name) for finding in _at_zero(cue.interval)]
         if before is not None:
-            found += _order(before, cue.interval, name)
+            found += check_order(before, cue.interval, name)
         before = cue.interval
     return tuple(found)
 
@@ -185,6 +195,14 @@ def quotations(text: str) -> tuple[tuple[int, int], ...]:
     return tuple(match.span() for match in _QUOTED.finditer(text))
 
 
+def unquoted(text: str) -> str:
+    """``text`` as word lists read it, letter for letter: quotations are blanks, apostrophes straight."""
+    plain = text
+    for start, end in quotations(text):
+        plain = f"{plain[:start]}{' ' * (end - start)}{plain[end:]}"
+    return plain.replace("’", "'")
+
+
 _QUOTED = re.compile(
     r"“[^”]*(?:”|$)|«[^»]*(?:»|$)|„[^“”]*(?:[“”]|$)|\"[^\"]*(?:\"|$)"
     r"|(?<!\w)‘(?:[^’]|’(?=\w))*’(?!\w)|(?<![\w])'(?=\w)(?:[^']|'(?=\w))*[^\s']'(?!\w)"
@@ -193,12 +211,12 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _ENDING = re.compile(r"(?<=\w\w\w)(?:ing|ed|es|s)$")
 
 
-def _over_speech(interval: Interval, speech: Sequence[Interval]) -> Iterator[Finding]:
-    for spoken in speech:
-        shared = interval.clip(spoken)
-        if shared is not None and milliseconds(shared.duration) >= 1:
-            yield Finding("T1", Level.ERROR, f"{interval} is over speech at {spoken}")
-            return
+def _over_speech(interval: Interval, speech: Sequence[Interval], limits: Limits) -> Iterator[Finding]:
+    parts = [(shared, spoken) for spoken in speech if (shared := interval.clip(spoken)) is not None]
+    longest = max(parts, key=lambda part: part[0].duration, default=None)
+    if longest is not None and milliseconds(longest[0].duration) > milliseconds(limits.overlap):
+        over = f"{interval} is over speech at {longest[1]} for {longest[0].duration:.1f} s"
+        yield Finding("T1", Level.ERROR, over)
 
 
 def _short_gap(gap: Interval, limits: Limits) -> Iterator[Finding]:
@@ -230,45 +248,35 @@ def _at_zero(interval: Interval) -> Iterator[Finding]:
         yield Finding("T6", Level.ERROR, "starts at 0.000, where players fire it before they play")
 
 
-def _order(before: Interval, interval: Interval, name: str) -> Iterator[Finding]:
+def check_order(before: Interval, interval: Interval, name: str) -> Iterator[Finding]:
     if interval.start < before.start:
         yield Finding("T6", Level.ERROR, f"{interval} stands after {before}, out of order", name)
     elif milliseconds(before.end) > milliseconds(interval.start):
         yield Finding("T6", Level.ERROR, f"{interval} overlaps the line before, {before}", name)
 
 
-def _stretches(lines: Sequence[Interval], free: Iterable[Interval], limits: Limits) -> Iterator[Finding]:
+def stretches(lines: Sequence[Interval], free: Iterable[Interval], limits: Limits) -> Iterator[Finding]:
+    """T5: times of ``free`` over ``limits.stretch`` seconds without any of ``lines``."""
     for silent in silences(lines, free, limits.stretch):
-        yield Finding("T5", Level.WARNING, f"{silent}: {silent.duration:.0f} s without speech or AD")
+        what = f"{silent}: {silent.duration:.0f} s without speech or AD"
+        yield Finding("T5", Level.WARNING, what, when=silent)
 
 
-def _wording(text: str) -> Iterator[Finding]:
-    plain = text
-    for start, end in quotations(text):
-        plain = f"{plain[:start]}{' ' * (end - start)}{plain[end:]}"
-    plain = plain.replace("’", "'")
-    for rule, level, pattern, what in _LISTS:
-        for match in pattern.finditer(plain):
-            yield Finding(rule, level, f"{what}: {match[0].strip()!r}", span=match.span())
-    sure = [match.span() for match in words.CAMERA.finditer(plain)]
-    for match in words.CAMERA_PERHAPS.finditer(plain):
-        if not any(start < match.end() and match.start() < end for start, end in sure):
-            yield Finding("L3", Level.WARNING, f"perhaps of the camera: {match[0]!r}", span=match.span())
-
-
-_LISTS = (
-    ("L1", Level.WARNING, words.TENSE, "not in the present tense"),
-    ("L1", Level.WARNING, words.PASSIVE, "passive"),
-    ("L2", Level.ERROR, words.PERSON, "first or second person"),
-    ("L3", Level.ERROR, words.CAMERA, "of the camera"),
-    ("L4", Level.WARNING, words.INTERPRETIVE, "interprets"),
-    ("L5", Level.ERROR, words.RESIDUE, "speaks of the task"),
-    ("L13", Level.WARNING, words.TITLE, "a title before a name"),
-)
+def _wording(text: str, lists: Sequence[WordList]) -> Iterator[Finding]:
+    """What the word lists find; what one calls an error is not called a warning by another of that rule."""
+    plain = unquoted(text)
+    found: list[Finding] = []
+    for words in sorted(lists, key=lambda words: words.level):
+        for start, end in words.spans(plain):
+            known = (f.span for f in found if f.rule == words.rule and f.level != words.level and f.span)
+            if not any(first < end and start < last for first, last in known):
+                what = f"{words.says}: {plain[start:end].strip()!r}"
+                found.append(Finding(words.rule, Level(words.level), what, span=(start, end)))
+    yield from found
 
 
 def _markup(text: str) -> Iterator[Finding]:
-    for match in words.MARKUP.finditer(text):
+    for match in MARKUP.finditer(text):
         yield Finding("L5", Level.ERROR, f"markup: {match[0].strip()!r}", span=match.span())
 
 
@@ -288,4 +296,4 @@ def _quoted_similarity(one: str, other: str) -> float:
 
 def _bag(text: str) -> Counter[str]:
     plain = (word.lower().replace("’", "'").removesuffix("'s") for word in _WORD.findall(text))
-    return Counter(_ENDING.sub("", word) for word in plain if word not in words.ARTICLES)
+    return Counter(_ENDING.sub("", word) for word in plain if word not in ARTICLES)

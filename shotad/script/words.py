@@ -1,18 +1,196 @@
-"""Word lists of the English lint rules, as patterns over text whose quotations are blanked out.
+"""Word lists of the lint rules, read from word files, as patterns over text without its quotations.
 
-Gathered from describers' guidelines and from what models write. Every pattern was run over human AD;
-those that hit it were narrowed or made warnings.
+The form of the files stands in ``configs/words/README.md``. Gathered from describers' guidelines and from
+what models write. Every list was run over human AD; entries that hit it were narrowed or made warnings.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import Literal
+
+from shotad.errors import ConfigError
+from shotad.resources import word_files
+
+Case = Literal["any", "exact"]
+
+
+@dataclass(frozen=True)
+class WordList:
+    """The words by which one rule is broken.
+
+    ``entries`` and ``sets`` (by name) are lines of a word file, ``allowed`` those that are no fault, without
+    their hyphen. Raises ConfigError for an entry that is no pattern, when it is first used.
+    """
+
+    name: str
+    rule: str
+    level: Literal["error", "warning"]
+    says: str
+    entries: tuple[str, ...]
+    allowed: tuple[str, ...] = ()
+    sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    case: Case = "any"
+    source: str = ""
+    """The file, for messages."""
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where ``text`` breaks the rule, half-open; ``text`` has straight apostrophes."""
+        if self._found is None:
+            return
+        spared = [match.span() for match in self._spared.finditer(text)] if self._spared else []
+        for match in self._found.finditer(text):
+            start, end = match.span()
+            if start < end and not any(start < stop and begin < end for begin, stop in spared):
+                yield start, end
+
+    @cached_property
+    def _found(self) -> re.Pattern[str] | None:
+        return self._any(self.entries)
+
+    @cached_property
+    def _spared(self) -> re.Pattern[str] | None:
+        return self._any(self.allowed)
+
+    def _any(self, entries: Sequence[str]) -> re.Pattern[str] | None:
+        if not entries:
+            return None
+        flags = re.IGNORECASE if self.case == "any" else re.NOFLAG
+        parts = [f"(?:{self._checked(entry, flags)})" for entry in dict.fromkeys(entries)]
+        return re.compile("|".join(parts), flags)
+
+    def _checked(self, entry: str, flags: re.RegexFlag) -> str:
+        pattern = self._pattern(entry)
+        try:
+            re.compile(pattern, flags)
+        except re.error as error:
+            what = f"{self.source or self.name}: {entry!r} cannot be understood: {error}."
+            raise ConfigError(what, _FORM) from None
+        return pattern
+
+    def _pattern(self, entry: str) -> str:
+        if len(entry) > 1 and entry.startswith("/") and entry.endswith("/"):
+            return _SET.sub(lambda match: self._set(match[1], entry), entry[1:-1])
+        return rf"(?<!\w){self._plain(entry)}(?!\w)"
+
+    def _plain(self, entry: str) -> str:
+        """Words with their marks as a pattern: ``[the] dog[s]`` → ``(?:the )?dog(?:s)?``."""
+        marked = _LAST_MAYBE.sub(r"[ (\1)]", _MAYBE.sub(r"\1[(\2) ]", " ".join(entry.split())))
+        parts = (part for part in _PART.split(marked) if part)
+        return "".join(
+            self._set(part[1:-1], entry) if part[0] == "{" else _MARKS.get(part, re.escape(part))
+            for part in parts
+        )
+
+    def _set(self, name: str, entry: str) -> str:
+        if name not in self.sets:
+            what = f"{self.source or self.name}: {entry!r} names the set {name!r}, which is not there."
+            raise ConfigError(what, f"Write a line: @set {name} = one | two | three.")
+        return f"(?:{'|'.join(map(self._plain, self.sets[name]))})"
+
+
+_FORM = "The form of word files stands in configs/words/README.md."
+_SET = re.compile(r"\{([^\W\d][^{}]*)\}")
+_MAYBE = re.compile(r"(\A| )\[([^\]]*)\] ")
+_LAST_MAYBE = re.compile(r" \[([^\]]*)\]\Z")
+_PART = re.compile(r"(\{[^{}]+\}|[\[\]()|* ])")
+_MARKS = {"[": "(?:", "]": ")?", "(": "(?:", ")": ")", "|": "|", "*": r"\w*", " ": r"\s+"}
+_DIRECTIVE = re.compile(r"@(?P<key>[a-z]+)\s+(?P<value>.+)")
+
+
+def parse_words(text: str, name: str, source: str = "") -> WordList:
+    """The list in a word file's ``text``; ``rule`` is empty where the file names none.
+
+    Raises ConfigError with the line.
+    """
+    made = WordList(name, "", "warning", "on your list", (), source=source or name)
+    entries: list[str] = []
+    allowed: list[str] = []
+    sets: dict[str, tuple[str, ...]] = {}
+    for number, raw in enumerate(text.replace("’", "'").splitlines(), 1):
+        line = raw.strip()
+        if line.startswith("@set "):
+            key, words = _set_of(line, f"{made.source}, line {number}")
+            sets[key] = (*sets.get(key, ()), *words)
+        elif line.startswith("@"):
+            made = _directed(made, line, f"{made.source}, line {number}")
+        elif line.startswith("-"):
+            allowed.append(line[1:].strip())
+        elif line and not line.startswith("#"):
+            entries.append(line)
+    return replace(made, entries=tuple(entries), allowed=tuple(word for word in allowed if word), sets=sets)
+
+
+def _set_of(line: str, where: str) -> tuple[str, tuple[str, ...]]:
+    key, is_there, words = line.removeprefix("@set ").partition("=")
+    members = tuple(word.strip() for word in _outer_bars(words) if word.strip())
+    if not is_there or not key.strip() or not members:
+        raise ConfigError(f"{where}: {line!r} is no set.", "Write @set name = one | two | three.")
+    return key.strip(), members
+
+
+def _outer_bars(text: str) -> Iterator[str]:
+    """``a | b (c|d)`` → ``a``, ``b (c|d)``: bars within brackets part nothing."""
+    depth, last = 0, 0
+    for at, char in enumerate(text):
+        depth += (char in "([") - (char in ")]")
+        if char == "|" and depth == 0:
+            yield text[last:at]
+            last = at + 1
+    yield text[last:]
+
+
+def _directed(made: WordList, line: str, where: str) -> WordList:
+    match = _DIRECTIVE.fullmatch(line)
+    key, value = (match["key"], match["value"].strip()) if match else ("", "")
+    choices: Mapping[str, Sequence[str]] = {"level": ("error", "warning"), "case": ("any", "exact")}
+    if key not in ("rule", "level", "says", "case") or value not in choices.get(key, (value,)):
+        hint = "There are @set, @rule, @level (error, warning), @says and @case (any, exact)."
+        raise ConfigError(f"{where}: {line!r} cannot be understood.", hint)
+    return replace(made, **{key: value})  # type: ignore[arg-type]  # one of four strings, checked above
+
+
+def with_more(lists: Sequence[WordList], more: Iterable[WordList]) -> tuple[WordList, ...]:
+    """``lists`` with the entries of ``more`` added to those of the same name; others stand at the end.
+
+    What an added list says of rule and level holds for a list of its own only; without a rule it is ``own``.
+    """
+    found = {words.name: words for words in lists}
+    for extra in more:
+        base = found.get(extra.name)
+        if base is None:
+            found[extra.name] = extra if extra.rule else replace(extra, rule=OWN)
+            continue
+        names = dict.fromkeys((*base.sets, *extra.sets))
+        sets = {name: (*base.sets.get(name, ()), *extra.sets.get(name, ())) for name in names}
+        found[extra.name] = replace(
+            base,
+            entries=(*base.entries, *extra.entries),
+            allowed=(*base.allowed, *extra.allowed),
+            sets=sets,
+            source=f"{base.source} and {extra.source}",
+        )
+    return tuple(found.values())
+
+
+OWN = "own"
+"""The rule of a user's list that names none."""
+
+
+@lru_cache(maxsize=16)
+def packaged(language: str) -> tuple[WordList, ...]:
+    """The lists that come with the program for a language (``en-GB``: those of ``en``); none for most."""
+    name = language.lower().split("-")[0]
+    files = word_files(name) if name.isalpha() else ()
+    return tuple(parse_words(path.read_text(encoding="utf-8"), path.stem, path.name) for path in files)
 
 
 def _words(text: str) -> str:
-    """``a b`` → ``(?:a|b)``; an underscore stands for a space inside one entry."""
-    return "(?:" + "|".join(word.replace("_", " ") for word in text.split()) + ")"
+    """``a b`` → ``(?:a|b)``."""
+    return "(?:" + "|".join(text.split()) + ")"
 
 
 def _any(patterns: Sequence[str], flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
@@ -21,173 +199,6 @@ def _any(patterns: Sequence[str], flags: re.RegexFlag = re.IGNORECASE) -> re.Pat
 
 ARTICLES = frozenset(("a", "an", "the"))
 """Words that L9 does not compare."""
-
-_WE_YOU = _words(
-    "we we're we've we'll we'd you you're you'll you've you'd your yours ours ourselves yourself"
-)
-_I_VERBS = _words("can see am cannot think will have would do notice was saw hear feel believe")
-
-PERSON = _any(
-    (
-        rf"(?i:\b{_WE_YOU}\b)",
-        r"\b(?:[Oo]ur|[Uu]s|[Mm]yself|[Mm]y|me)\b(?! (?i:god|goodness)\b)",
-        rf"(?<!\w )\bI(?:'(?:m|ll|ve|d)\b| {_I_VERBS}\b)",
-        rf"\b(?:and|but|as|that|because|,) I (?:{_I_VERBS}\b)",
-        r"(?i:\b(?:the|a) viewers?\b|\bviewers\b)",
-        r"(?i:\bthe audience (?:is (?:shown|given)|sees?|can see|learns?)\b)",
-    ),
-    re.NOFLAG,
-)
-"""L2: first and second person, and those who watch. Not US, nor Elizabeth I, nor a coal mine."""
-
-_CAMERA_DOES = _words(
-    "pans? zooms? tilts? tracks? dollies cuts? follows? lingers? rises? descends? circles? rotates? "
-    "shifts? moves? focus(?:es)? shows? reveals? captures? glides? drifts? sweeps? travels? view angle "
-    "shot movement perspective pulls?_(?:back|out|away) pushes?_in "
-    "is_(?:positioned|static|fixed|still|placed|focused|moving)"
-)
-_SIZES = _words(
-    "wide medium long full tracking establishing aerial overhead reverse static panning drone "
-    "over-the-shoulder point-of-view pov crane low-angle high-angle wide-angle insert opening final "
-    "next previous close"
-)
-_GUNSHOT = _words(
-    "is_fired are_fired rings? glass(?:es)? hits? misses goes echoes clock strikes from_(?:the|a)_gun"
-)
-_DRINKS = _words(
-    "whiske?y vodka tequila rum gin bourbon schnapps liquor espresso coffee brandy morphine scotch sake"
-)
-_SHOT_DOES = _words(
-    "cuts pans zooms opens_(?:with|on|in) transitions shifts switches depicts shows features captures "
-    "focuses begins unfolds takes_place ends_with"
-)
-_SIDES = _words(
-    "left right top bottom edge cent(?:re|er) middle corner side part half portion foreground background"
-)
-
-CAMERA = _any(
-    (
-        rf"\b(?:the )?camera (?:slowly |then |slightly |gently |now )?{_CAMERA_DOES}\b",
-        r"\b(?:extreme )?close-ups?\b(?! magic| (?:[\w-]+ ){0,4}(?:photo|picture|snapshot|portrait))",
-        r"\bcloseups?\b|\bclose up (?:of|on|shot)\b",
-        rf"\b{_SIZES} shots?\b(?! {_GUNSHOT})",
-        rf"(?:^|[.:;,] )(?:(?:in|with) )?(?:an?|the|another|several)? ?shots? of (?!(?:\w+ )?{_DRINKS}\b)",
-        rf"\bthe (?:shot|scene|sequence|frame|clip) (?:then |now |slowly )?{_SHOT_DOES}\b",
-        r"\bpans? (?:to|across|left|right|up|down|over|around|slowly)\b",
-        r"\b(?:enters?|exits?|leaves?|re-enters?) (?:the )?frame\b",
-        r"\b(?:in|into|out of|off) frame\b|\bfreeze[- ]frames?\b",
-        rf"\b{_SIDES} of (?:the )?frame\b",
-        r"\b(?:low|high|wide|camera|dutch|eye-level)[- ]angle\b",
-        r"\bpov\b|\bpoint-of-view\b",
-        r"\b(?:cross-?fades?|jump cuts?|match cuts?|smash cuts?|fade-?outs?|fade-?ins?)\b",
-        r"\bdepth of field\b|\bcinematograph\w*|\bthe (?:framing|composition)\b",
-    )
-)
-"""L3, error: the film's making. Not the gunshot, the door's frame, the frying pan, closing up the shop."""
-
-CAMERA_PERHAPS = _any(
-    (
-        r"\b(?:towards?|at|into|to|from|facing|faces) (?:the )?camera\b|\bthe camera\b",
-        r"\boff[- ]?(?:camera|screen)\b",
-        r"\b(?:in|out of) focus\b",
-        r"\b(?:zooms?|zooming) (?:in|out)\b",
-        rf"\b{_SIDES} of (?:the )?screen\b",
-        r"\b(?:cuts?|fades?|dissolves?) (?:to|in|out|into|away|from)\b(?! the (?:bone|chase|quick))",
-        rf"\bshots? of (?!(?:\w+ )?{_DRINKS}\b)",
-        r"\bthe (?:scene|shot|sequence)\b|\bmontage\b|\binto the frame\b",
-    )
-)
-"""L3, warning: may also be a thing in the story, or is common in human AD."""
-
-_SIGNS = _words(
-    "suggest indicat imply impli symboli[sz] signif conve evok emphasi[sz] highlight underscor foreshadow"
-)
-_MOODY = _words(
-    "mysterious ominous eerie sinister foreboding dramatic intense poignant serene tense suspenseful "
-    "whimsical enigmatic menacing haunting surreal majestic magical emotional melanchol\\w+ beautiful "
-    "stunning breathtaking gorgeous lovely magnificent picturesque mesmeri[sz]ing"
-)
-_FEELINGS = _words(
-    "sad happi nervous angri anxious fearful joyful desperate hopeful jealous guilti proud thoughtful "
-    "curious suspicious contemplative pensive wistful resigned determined confident relieved"
-)
-_MINDS = _words("wants? hopes? hoping intends? decides? deciding reali[sz]es? remembers? wonders? wondering")
-
-_GUESSES = _words(
-    "seems? seeming(?:ly)? apparently presumably evidently obviously clearly possibly perhaps maybe probably"
-)
-
-INTERPRETIVE = _any(
-    (
-        rf"\b{_GUESSES}\b|\b(?:most likely|likely \w+ing)\b|\b(?:might|may|could|must) be\b",
-        r"\bappears? to (?:be|have)\b|\bas (?:if|though)\b",
-        rf"\b{_SIGNS}(?:e?s|ed|ing|ying|ys|y|ies|fies)\b",
-        r"\ba sense of\b|\b(?:deep|lost) in thought\b",
-        r"\b(?:mood|atmosphere|ambi[ae]nce|tension|tone) (?:is|of|grows?|rises?|builds?|remains?|becomes?)\b",
-        rf"\b{_MOODY}(?:ly)?\b|\b{_FEELINGS}ly\b",
-        rf"\b{_MINDS} (?:to|that|if|whether)\b|\b(?:ready|determined|eager|about) to\b",
-    )
-)
-"""L4: what it means, how it feels, why it is done."""
-
-_PAST = _words(
-    "went came saw took ran sat stood got gave made said told held fell began found kept knew threw "
-    "drew rose "
-    "wore wrote spoke shook drove broke brought caught fought bent sent felt met led left grew flew rode hid "
-    "swung climbed stuck slid spun struck swam sang sank woke crept dug fled"
-)
-_ADVERB = r"(?:\w+ly|then|soon|never|also|not|just|now)"
-_SUBJECT = _words("he she they")
-_EVENTS = _words(
-    "seen shown thrown hurled flung dragged pushed pulled shoved hit struck shot killed stabbed knocked led "
-    "taken brought given handed carried lifted grabbed kicked punched slapped attacked chased tackled hugged "
-    "kissed greeted joined followed interrupted watched helped approached escorted tossed blown swept picked "
-    "dropped lowered raised opened pulled_out"
-)
-_DONE = (
-    rf"(?:{_EVENTS}|\w{{2,}}ed|made|held|caught|driven|eaten|bitten|torn|bound|sent|told|met|left|drawn"
-    rf"|beaten)"
-)
-_STATES = _words(
-    "seated parked dressed positioned located situated placed perched stationed sprawled crouched huddled "
-    "curled slumped propped gathered stopped"
-)
-_WILL_NOT = (
-    r"(?<!\bthe )(?<!\bhis )(?<!\bher )(?<!\btheir )(?<!\ba )(?<!\bof )(?<!\bfree )(?<!\bgood )(?<!\bown )"
-)
-
-TENSE = _any(
-    (
-        rf"(?:^|[.!?;,] |\b(?:and|but|as|while|when) ){_SUBJECT} (?:{_ADVERB} )?"
-        r"(?:{past}|(?!need|feed|bleed|speed|proceed|heed|exceed|succeed|breed)\w\w+ed)\b".replace(
-            "{past}", _PAST
-        ),
-        rf"(?:^|(?<=[.!?;] ))(?-i:[A-Z])[a-z]+ (?:{_ADVERB} )?\w\w+ed (?:the|his|her|their|its|him|them)\b",
-        r"\b(?:was|were|did|had been)\b",
-        rf"(?-i:{_WILL_NOT}\bwill) (?:{_ADVERB} )*(?:be|have|do|go|come|take|make|get|see|find|need|try"
-        rf"|become)\b",
-        rf"\b{_SUBJECT} (?:will|shall)\b|\b{_SUBJECT}'ll\b",
-        r"\b(?:is|are) going to (?:be|have|do|take|make|get|see|kill|shoot|fall|jump|attack|leave|die|say)\b",
-    )
-)
-"""L1: what was or will be. The first two words of a sentence count as past only before an object."""
-
-PASSIVE = _any(
-    (
-        rf"\b(?:is|are|gets?) (?:{_ADVERB} )*(?:being|getting) {_DONE}\b",
-        rf"\b(?:is|are|gets?|be) (?:{_ADVERB} )*{_EVENTS}\b(?! of\b)",
-        rf"\b(?:is|are|gets?|being|be) (?:{_ADVERB} )*(?!{_STATES})(?:{_DONE}) (?:\w+ )?by\b",
-    )
-)
-"""L1: something is done to somebody. What is shut, covered or dressed is a state, not a passive."""
-
-_TITLES = _words(
-    "Mr Mrs Ms Miss Mx Messrs Dr Doctor Prof Professor Sir Madam Captain Capt Sergeant Sgt Lieutenant Lt "
-    "Colonel Col Corporal Commander Admiral Officer Detective Inspector Reverend Senator President Judge"
-)
-
-TITLE = re.compile(rf"\b{_TITLES}\b\.? (?=(?:[A-Z][\w.'-]* )?[A-Z]\w+)")
-"""L13: a title before a name."""
 
 _ANYBODY = _words("man woman boy girl guy lady person gentleman")
 
@@ -210,43 +221,6 @@ TALK = _any(
     )
 )
 """Stage II's wish: no talk about talking, which is heard."""
-
-_MEDIA = _words("images? videos? video_clips? clips? screenshots?")
-_MEDIA_DO = _words(
-    "shows? depicts? features? captures? begins? starts? opens? ends? is are presents? portrays? "
-    "contains? displays?"
-)
-_HELP = _words("assist help provide describe identify see determine")
-_UNKNOWN = _words("not_visible not_specified not_provided not_clear no_text none n/?a null unknown")
-_LABELS = _words("ad summary description audio_description output answer response summarized_ad note caption")
-
-RESIDUE = _any(
-    (
-        rf"\b(?:the|this|these|each|first|second|last|next|final) {_MEDIA} (?:also |then )?{_MEDIA_DO}\b",
-        rf"\b(?:in|throughout) (?:the|this|these) (?:given )?(?:{_MEDIA}|frames?|scenes?)(?=[,.;:]|$)",
-        r"\bthis (?:scene|image|video|frame|clip|description)\b",
-        r"\bthe (?:first|second|third|fourth|next|last|final) (?:few )?frames?\b",
-        r"\b(?:shot|frame|step|factor|image) \d+\b",
-        r"\b(?:as|being) an? (?:ai|language model|assistant)\b",
-        rf"\bI(?:'m| am) (?:sorry|unable|not able)\b|\bI (?:cannot|can't) {_HELP}\b",
-        r"\b(?:cannot|can't) (?:be determined|assist with|help with that)\b",
-        r"\bunable to (?:determine|identify the|provide|describe)\b",
-        r"^\s*(?:sure|certainly|of course|okay|absolutely)[,!.] (?:here|i|let|this|the summary)\b",
-        r"\bhere(?:'s| is| are) (?:the|an?|your|my) (?:[\w-]+ ){0,3}(?:description|sentence|summary|ad)s?\b",
-        rf"^\s*{_LABELS}[ \t]*:[ \t]*\S",
-        r"\b(?:no|not enough|insufficient) (?:information|context|details?) (?:(?:is|are) )?\b"
-        r"(?:provided|given|available)\b",
-        rf"^\W*{_UNKNOWN}\W*$",
-        r"^\s*(?:main |key )?(?:characters?|actions?|interactions?|objects?|facial expressions?|environment)"
-        r"[ \t]*:",
-        r"\b(?:none|not|nothing) (?:measured|mentioned|specified|described|stated)\b",
-        r"^\W*(?:one|a|the) (?:succinct |concise |short )+sentence\b",
-        r"\b(?:red|colou?red) (?:box|rectangle|circle|border)s? (?:around|marks?|indicates?|highlights?)\b",
-        r"\bbounding box(?:es)?\b",
-        r"\b(?:based on|according to) the (?:given )?(?:description|information|frames?|images?|video)\b",
-    )
-)
-"""L5: what a model says about its task instead of the film."""
 
 MARKUP = re.compile(
     r"\*\*|\b__\w|^\s{0,3}#{1,6}\s|```|`[^`]+`|^\s*(?:[-*•]|\d{1,2}[.)])\s+\S|<\|?/?[a-z_]+\|?>"

@@ -1,0 +1,86 @@
+"""``shotad lint PATH …``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from shotad.cli.console import Console
+from shotad.cli.options import console_options, settings_options
+from shotad.errors import UsageError
+
+if TYPE_CHECKING:
+    from shotad.lint.report import Report
+
+_A_PATH = click.Path(path_type=Path)
+
+
+@click.command(name="lint")
+@click.argument("paths", nargs=-1, metavar="[FILM|WORKFOLDER|SCRIPT]...", type=_A_PATH)
+@click.option("--speech", type=_A_PATH, help="Subtitles of the film: when somebody speaks, and what.")
+@click.option("--film", type=_A_PATH, help="The film that a script belongs to, for its length and records.")
+@click.option("--cast", type=_A_PATH, help="The cast, for names.")
+@click.option("--language", help="Language of a script's lines; a track knows its own.")
+@click.option("--words", multiple=True, type=_A_PATH, help="A file or folder with more words; repeatable.")
+@click.option("--level", type=click.Choice(["error", "warning"]), default="warning", help="What is shown.")
+@click.option("--strict", is_flag=True, help="Exit code 1 for warnings too.")
+@click.option("--only", multiple=True, metavar="RULES", help="These rules alone, as T,L3; repeatable.")
+@click.option("--skip", multiple=True, metavar="RULES", help="All rules but these; repeatable.")
+@click.option("--ignore", multiple=True, metavar="RULE[:LINE]", help="Leave this out, as L4:s00083120.")
+@click.option(
+    "--accept", multiple=True, metavar="RULE[:LINE]", help="Write down that this is well, for later runs too."
+)
+@click.option("--list", "listing", is_flag=True, help="Say what the rules are, and stop.")
+@settings_options
+@console_options
+def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
+    """Check audio description against describers' guidelines.
+
+    PATH is a described film, its work folder, a track, or a script of any make. Rules that need the film use
+    the records of the work folder, or the files named here; those that cannot be checked are told. Exit
+    code 1 if something is found that must not go out.
+    """
+    from shotad.lint.listing import rules_json, rules_text
+    from shotad.lint.report import as_json, as_text
+
+    if options["listing"]:
+        console.result(rules_text(), rules_json())
+        return
+    if not paths:
+        raise UsageError("Nothing is named to be checked.", "Name a film, a work folder, or a script.")
+    reports = _reports(paths, options)
+    every = options["level"] == "warning"
+    text = "\n\n".join(as_text(report, warnings=every) for report in reports)
+    console.result(text, as_json(reports[0]) if len(reports) == 1 else [as_json(r) for r in reports])
+    if any(report.errors or (options["strict"] and report.warnings) for report in reports):
+        raise click.exceptions.Exit(1)
+
+
+def _reports(paths: tuple[Path, ...], options: dict[str, Any]) -> list[Report]:
+    from shotad.config import load_config
+    from shotad.lint.asked import Asked, checked_paths
+
+    words = [str(path) for path in options["words"]]
+    config = load_config(options["config"], options["assignments"])
+    more = config.lint.model_copy(
+        update={
+            "words": (*config.lint.words, *words),
+            "ignore": (*config.lint.ignore, *options["ignore"]),
+        }
+    )
+    asked = Asked(
+        speech=options["speech"],
+        film=options["film"],
+        cast=options["cast"],
+        language=options["language"],
+        only=_rules(options["only"]),
+        skip=_rules(options["skip"]),
+        accept=options["accept"],
+    )
+    return checked_paths(paths, config.model_copy(update={"lint": more}), asked)
+
+
+def _rules(texts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(rule.strip() for text in texts for rule in text.split(",") if rule.strip())

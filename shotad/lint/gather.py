@@ -1,0 +1,178 @@
+"""What is known of a film beside its lines: from a work folder's records, or from files named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from shotad.cast.files.loading import load_cast
+from shotad.cast.members import Cast
+from shotad.errors import CastError, WorkFolderError
+from shotad.facts import TextFact
+from shotad.film.cues import read_subtitles
+from shotad.lint.lines import Material, lines_of_script, lines_of_track
+from shotad.records import slots_of, utterances_of
+from shotad.runsettings import SETTINGS, read_settings
+from shotad.script.rules import Finding, Level
+from shotad.script.text import read_cues
+from shotad.script.track import Track
+from shotad.types import Interval, Utterance
+from shotad.workfolder import RecordLog, work_folder_of
+
+RENDERED = "render.json"
+"""What a render found amiss with the sound and the files."""
+
+_AGAIN = "Run shotad describe on the film again; what is done is not asked for twice."
+
+
+def track_material(
+    track: Track,
+    folder: Path | None,
+    *,
+    speech: Path | None = None,
+    cast: Path | None = None,
+) -> tuple[Material, tuple[str, ...]]:
+    """A track with what its folder knows, and what is amiss with that; ``speech`` and ``cast`` go before it.
+
+    Raises WorkFolderError for damaged records, SubtitleError and CastError for files named here.
+    """
+    noted: list[str] = []
+    found_cast = load_cast(cast) if cast is not None else _cast_of(folder, noted)
+    material = Material(
+        track.film.name,
+        lines_of_track(track, _slots(folder)),
+        track.film.duration,
+        read_subtitles(speech) if speech is not None else _speech(folder),
+        found_cast,
+        _texts(folder),
+    )
+    return material, tuple(noted)
+
+
+def script_material(
+    path: Path,
+    language: str,
+    *,
+    speech: Path | None = None,
+    cast: Path | None = None,
+    end: float | None = None,
+) -> Material:
+    """A script of any format, with what is given beside it. Raises ScriptError, SubtitleError, CastError."""
+    return Material(
+        path.name,
+        lines_of_script(read_cues(path), language),
+        None,
+        read_subtitles(speech) if speech is not None else None,
+        load_cast(cast) if cast is not None else None,
+    )
+
+
+def rendered_findings(folder: Path) -> tuple[Finding, ...]:
+    """What the last render found amiss (``render.json``); none where there was none."""
+    record = _record(folder / RENDERED)
+    if record is None:
+        return ()
+    try:
+        return tuple(
+            Finding(str(row["rule"]), Level(row["level"]), str(row["message"]), row.get("cue_id"))
+            for row in record.get("findings", ())
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as trouble:
+        raise _damaged(folder / RENDERED, trouble, "Render again.") from None
+
+
+def _slots(folder: Path | None) -> dict[str, Interval]:
+    record = _record(folder / "slots.json") if folder else None
+    if folder is None or record is None:
+        return {}
+    try:
+        return {slot.id: slot.interval for slot in slots_of(record["slots"])}
+    except (KeyError, TypeError, ValueError) as trouble:
+        raise _damaged(folder / "slots.json", trouble) from None
+
+
+def _speech(folder: Path | None) -> tuple[Utterance, ...] | None:
+    record = _record(folder / "speech.json") if folder else None
+    if folder is None or record is None or record.get("source") == "none":
+        return None
+    try:
+        return utterances_of(record["speech"])
+    except (KeyError, TypeError, ValueError) as trouble:
+        raise _damaged(folder / "speech.json", trouble) from None
+
+
+def _cast_of(folder: Path | None, noted: list[str]) -> Cast | None:
+    """The cast that the run was given; one that is not there any more is noted, not refused."""
+    if folder is None or not (folder / SETTINGS).is_file():
+        return None
+    given = read_settings(folder).given.cast
+    if given is None:
+        return None
+    try:
+        return load_cast(given.path, key=given.key, photos=given.photos)
+    except CastError as error:
+        noted.append(f"L7 and L8: {error.what} Give --cast CAST.")
+        return None
+
+
+def _texts(folder: Path | None) -> tuple[TextFact, ...] | None:
+    """What was read from the screen around the slots; None where nothing looked for text."""
+    path = folder / "stage1.jsonl" if folder else None
+    if path is None or not path.is_file():
+        return None
+    found: dict[TextFact, None] = {}
+    looked = False
+    for record in RecordLog(path).records():
+        notes = record.get("notes") or {}
+        looked = looked or "texts" in notes
+        try:
+            found |= dict.fromkeys(TextFact(**{**row, "shot": 0}) for row in notes.get("texts", ()))
+        except (TypeError, AttributeError) as trouble:
+            raise _damaged(path, trouble) from None
+    return tuple(found) if looked else None
+
+
+def _record(path: Path) -> Mapping[str, Any] | None:
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as trouble:
+        raise _damaged(path, trouble) from None
+    if not isinstance(record, dict):
+        raise _damaged(path, TypeError("it is no object"))
+    return record
+
+
+def _damaged(path: Path, trouble: Exception, hint: str = _AGAIN) -> WorkFolderError:
+    return WorkFolderError(f"{path} is damaged: {trouble!r}.", hint)
+
+
+def beside_film(material: Material, film: Path) -> Material:
+    """A script's material with what is known of its film: the records beside it, else its own subtitles.
+
+    What the material has already stays. Raises FilmError for a film that cannot be read.
+    """
+    from shotad.film.reader import open_film
+    from shotad.film.subtitles import embedded_track
+
+    folder = work_folder_of(film)
+    speech = _speech(folder)
+    with open_film(film) as opened:
+        end = opened.info.duration
+        path = opened.info.path
+    if speech is None and path is not None:
+        track = embedded_track(path)
+        speech = track.utterances if track is not None else None
+    noted: list[str] = []
+    return replace(
+        material,
+        name=film.name,
+        end=end or None,
+        speech=material.speech if material.speech is not None else speech,
+        cast=material.cast or _cast_of(folder, noted),
+        texts=material.texts if material.texts is not None else _texts(folder),
+    )

@@ -1,0 +1,84 @@
+"""What is checked: the lines that are heard, of a track or of any script, and what is known of the film."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shotad.cast.members import Cast
+from shotad.facts import TextFact
+from shotad.script.cue import Cue, ScriptCue, Voiced
+from shotad.script.track import Track
+from shotad.types import Interval, Utterance
+
+
+@dataclass(frozen=True, slots=True)
+class TrackLine:
+    """A line as its listeners get it. ``slot`` is the time planned for it, ``voiced`` how it was spoken."""
+
+    id: str
+    interval: Interval
+    text: str
+    language: str = "en"
+    slot: Interval | None = None
+    voiced: Voiced | None = None
+
+    @property
+    def heard(self) -> Interval:
+        """When it is heard: as it was spoken, else as it is written down."""
+        return self.voiced.interval if self.voiced and self.voiced.interval else self.interval
+
+    @property
+    def said(self) -> str:
+        """What is heard of its text: a voice may have left out a part."""
+        return self.voiced.text if self.voiced and self.voiced.text else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """The lines, in the order in which they stand, and what is known besides; None is not known.
+
+    ``end`` is that of the film in seconds; ``speech`` the utterances, some perhaps without words; ``texts``
+    what was read on the screen.
+    """
+
+    name: str
+    lines: tuple[TrackLine, ...]
+    end: float | None = None
+    speech: tuple[Utterance, ...] | None = None
+    cast: Cast | None = None
+    texts: tuple[TextFact, ...] | None = None
+
+    @property
+    def duration(self) -> float:
+        """The film's length, as far as it is known: up to the last line or utterance at least."""
+        ends = [line.interval.end for line in self.lines]
+        ends += [spoken.interval.end for spoken in self.speech or ()]
+        return max([0.0 if self.end is None else self.end, *ends])
+
+
+def lines_of_track(track: Track, slots: dict[str, Interval] | None = None) -> tuple[TrackLine, ...]:
+    """The lines of a track that are heard; ``slots`` are times by slot id."""
+    known = slots or {}
+    return tuple(_of_cue(cue, known.get(cue.slot_id or "")) for cue in track.heard)
+
+
+def _of_cue(cue: Cue, slot: Interval | None) -> TrackLine:
+    return TrackLine(cue.id, cue.interval, cue.text, cue.language, slot, cue.spoken)
+
+
+def lines_of_script(cues: Sequence[ScriptCue], language: str) -> tuple[TrackLine, ...]:
+    """The lines of a script file, by their ids where these tell them apart, else by number: ``#3``."""
+    counts = Counter(cue.id for cue in cues)
+    return tuple(
+        TrackLine(
+            cue.id if cue.id and counts[cue.id] == 1 else f"#{number}", cue.interval, cue.text, language
+        )
+        for number, cue in enumerate(cues, 1)
+        if cue.text.strip()
+    )
+
+
+def _name(given: str | None, number: int, counts: Counter[str | None]) -> str:
+    return given if given and counts[given] == 1 else f"#{number}"

@@ -1,0 +1,82 @@
+"""L11: text on the screen that nobody reads out. Pure logic."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+
+from shotad.facts import TextFact
+from shotad.lint.lines import Material, TrackLine
+from shotad.script.rules import Finding, Level
+from shotad.types import Interval, Utterance
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_SURE = 0.8
+"""How sure a reading must be: a sign that is none would be asked for in vain."""
+_ENOUGH = 0.5
+"""Share of the words of a text that must be heard."""
+_AT_MOST = 6
+"""Words of a long text, a letter or a newspaper, of which half must be heard: not more is asked for."""
+_ALIKE = 0.8
+"""How alike two words must be: letters are misread."""
+_SAME = 30.0
+"""Seconds within which a text that is shown again is the same."""
+
+
+def check_texts(material: Material, window: float) -> Iterator[Finding]:
+    """L11 for titles and signs of which no line and nobody in the film says half the words, from ``window``
+    seconds before they are shown to ``window`` after. Credits, subtitles, doubtful readings are left out."""
+    for text in _once(fact for fact in material.texts or () if _counts(fact)):
+        shown = Interval(text.first, max(text.last, text.first + 0.001))
+        around = Interval(shown.start - window, shown.end + window)
+        heard = " ".join(_heard(around, material.lines, material.speech or ()))
+        if not _is_read(text.text, heard):
+            what = f"{text.kind} that nobody reads out, at {shown}: {_short(text.text)!r}"
+            yield Finding("L11", Level.WARNING, what, when=shown)
+
+
+def _counts(text: TextFact) -> bool:
+    letters = sum(character.isalpha() for character in text.text)
+    return text.kind in ("title", "sign") and text.sure >= _SURE and letters >= 3
+
+
+def _once(texts: Iterable[TextFact]) -> list[TextFact]:
+    """Each text once, however many clips show it, from where it is first to where it is last seen."""
+    found: list[TextFact] = []
+    for text in sorted(texts, key=lambda text: (text.first, text.text)):
+        for i, known in enumerate(found):
+            if text.first - known.last <= _SAME and _like(known.text.lower(), text.text.lower()):
+                found[i] = replace(known, last=max(known.last, text.last))
+                break
+        else:
+            found.append(text)
+    return found
+
+
+def _heard(around: Interval, lines: Sequence[TrackLine], speech: Sequence[Utterance]) -> Iterator[str]:
+    yield from (line.said for line in lines if line.heard.overlaps(around))
+    yield from (spoken.text for spoken in speech if spoken.interval.overlaps(around))
+
+
+def _is_read(text: str, heard: str) -> bool:
+    wanted, said = _words(text), set(_words(heard))
+    if not wanted:
+        return True
+    found = sum(word in said or any(_like(word, other) for other in said) for word in wanted)
+    return found >= _ENOUGH * min(len(wanted), 2 * _AT_MOST)
+
+
+def _words(text: str) -> list[str]:
+    """Its words, each once, without those of a letter or two unless there are no others."""
+    words = list(dict.fromkeys(match.lower() for match in _WORD.findall(text)))
+    return [word for word in words if len(word) > 2] or words
+
+
+def _like(one: str, other: str) -> bool:
+    return one == other or SequenceMatcher(None, one, other, autojunk=False).ratio() >= _ALIKE
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:59].rstrip()}…"
