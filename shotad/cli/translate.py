@@ -1,0 +1,174 @@
+"""``shotad translate TRACK|WORKFOLDER --to LANGUAGE``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from shotad.cli.console import Console
+from shotad.cli.options import console_options, track_folder
+from shotad.config import Config, load_config
+from shotad.config.languages import language_of
+from shotad.script.timecode import timecode
+
+if TYPE_CHECKING:
+    from shotad.config.translating import TranslateSettings
+    from shotad.prepare import GivenCast
+    from shotad.translating.files import Outcome
+
+
+@click.command(name="translate")
+@click.argument("path", metavar="TRACK|WORKFOLDER", type=click.Path(path_type=Path))
+@click.option("--to", "target", required=True, metavar="LANGUAGE", help="Its tag: de, pt-BR, zh-Hans.")
+@click.option("--engine", metavar="NAME", help="Whose Stage II translates: openai, gpt-4o, paper.")
+@click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="One setting; repeatable.")
+@click.option("--out", type=click.Path(path_type=Path), help="Another folder for the translation.")
+@click.option("--note", type=click.Path(path_type=Path), help="Your own note on the film: people, tone.")
+@click.option("--cast", type=click.Path(path_type=Path), help="The cast, whose names stay as they are.")
+@click.option(
+    "--quotes",
+    type=click.Choice(["translate", "keep"]),
+    default="translate",
+    help="What becomes of text that is read from the screen.",
+)
+@click.option("--estimate", is_flag=True, help="Say what a run would ask and cost; send nothing.")
+@click.option("--force", is_flag=True, help="Translate every line again; a person's edits stay.")
+@click.option("--discard-edits", is_flag=True, help="Throw away what people changed in the translation.")
+@console_options
+def command(console: Console, path: Path, target: str, **options: Any) -> None:
+    """Translate the audio description of a film, each line within its time.
+
+    The lines stay at their places, and each may take the time of its slot, counted at the pace of the other
+    language. The translation goes beside the track as track.LANGUAGE.json, with its scripts; edit it as you
+    would the track. The same command again asks only for lines that have changed. Exit code 1 if a line has no
+    translation that fits.
+    """
+    from shotad.describe import bill
+    from shotad.engines import make_engine, stage_engines
+    from shotad.engines.openai.notice import notice
+    from shotad.translating.files import log_name, make_ready, read_source, ready_if_here, translate_into
+    from shotad.translating.translate import foresee_translation
+    from shotad.workfolder import RecordLog, WorkFolder
+
+    tag = language_of(target).tag
+    file = _track_file(path)
+    config, cast = _terms(file.parent, options, tag)
+    source = read_source(file, cast)
+    settings = _settings(options)
+    place: Path = options["out"] or file.parent
+    engine = make_engine(stage_engines(config).stage2, config, "stage2")
+    if options["estimate"]:
+        ready_if_here(engine)
+        log = RecordLog(place / f"{log_name(tag)}.jsonl")
+        foreseen = foresee_translation(
+            source.track,
+            tag,
+            engine,
+            config,
+            log,
+            slots=source.slots,
+            names=source.names,
+            settings=settings,
+        )
+        console.result("\n".join(bill.render(foreseen)), bill.as_json(foreseen))
+        return
+    with WorkFolder(place, force=options["force"]) as folder:
+        for line in notice(engine):
+            console.note(line)
+        make_ready(engine, console)
+        outcome = translate_into(
+            folder,
+            source,
+            tag,
+            engine,
+            config,
+            settings=settings,
+            discard_edits=options["discard_edits"],
+            progress=console,
+        )
+        failed = len(outcome.translated.failed)
+        folder.note(f"translated into {tag}: {len(outcome.track.heard)} lines, {failed} without")
+    console.result(summary(outcome), report(outcome))
+    if outcome.translated.failed:
+        click.get_current_context().exit(1)
+
+
+def _track_file(path: Path) -> Path:
+    """The track that is meant: a file, or that of a work folder or film."""
+    from shotad.tracking import TRACK
+
+    return path if path.is_file() and path.suffix.lower() == ".json" else track_folder(path) / TRACK
+
+
+def _terms(folder: Path, options: dict[str, Any], tag: str) -> tuple[Config, GivenCast | None]:
+    """The settings of the run that wrote the track, with those given here, and its cast.
+
+    The language becomes the new one: engines that write one language alone refuse others.
+    """
+    from shotad.prepare import GivenCast
+    from shotad.runsettings import SETTINGS, changed, read_settings, with_cast
+
+    path, note = options["cast"], options["note"]
+    if (folder / SETTINGS).is_file():
+        run = with_cast(read_settings(folder), path)
+        config, cast = run.config, run.given.cast
+    else:
+        config, cast = load_config(None), GivenCast(path) if path is not None else None
+    config = changed(
+        config, engine=options["engine"], assignments=(*options["assignments"], f"language={tag}")
+    )
+    if note is not None:
+        from shotad.cli.describe import _note
+
+        config = config.model_copy(
+            update={"prompt": config.prompt.model_copy(update={"note": _note(note) or ""})}
+        )
+    return config, cast
+
+
+def _settings(options: dict[str, Any]) -> TranslateSettings:
+    from shotad.config.translating import TranslateSettings
+
+    return TranslateSettings(quotes=options["quotes"])
+
+
+def summary(outcome: Outcome) -> str:
+    """What a describer wants to know, as plain lines."""
+    from shotad.describe import usage
+
+    done, track = outcome.translated, outcome.track
+    lines = [
+        f"Lines in {language_of(track.language).name}: {len(track.heard)} to be spoken; asked for "
+        f"{done.asked}, translated before {done.known}."
+    ]
+    if outcome.kept:
+        lines.append(f"Edited by a person and kept: {len(outcome.kept)}.")
+    shortened = sum(bool(cue.fit_steps) for cue in track.heard)
+    if shortened:
+        lines.append(f"Shortened: {shortened}.")
+    if done.failed:
+        lines.append(f"Without a translation that fits: {len(done.failed)}.")
+        lines += [f"  {timecode(one.start)}  {one.reason}" for one in done.failed]
+    lines += [f"Note: {warning}" for warning in outcome.warnings]
+    lines += usage.render(done.used)
+    return "\n".join([*lines, "Files:", *(f"  {path}" for path in outcome.files)])
+
+
+def report(outcome: Outcome) -> dict[str, Any]:
+    """The same for programs."""
+    from shotad.describe import usage
+
+    done = outcome.translated
+    return {
+        "language": outcome.track.language,
+        "lines": len(outcome.track.heard),
+        "asked": done.asked,
+        "known": done.known,
+        "kept": list(outcome.kept),
+        "failed": [{"id": one.id, "start": one.start, "reason": one.reason} for one in done.failed],
+        "warnings": list(outcome.warnings),
+        "used": usage.as_json(done.used),
+        "files": [str(path) for path in outcome.files],
+    }

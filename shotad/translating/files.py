@@ -1,0 +1,222 @@
+"""A translation in the work folder: ``track.de.json``, its scripts ``movie.ad.de.vtt`` …, and its answers.
+
+What a person changed in any of them stays through every later translation, as it does in a track that was
+described.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from shotad.cast.files.loading import load_cast
+from shotad.config import Config
+from shotad.config.languages import language_of
+from shotad.config.translating import TranslateSettings
+from shotad.engines.base import Engine, Foreseeable, Preparing
+from shotad.prepare import GivenCast
+from shotad.progress import NoProgress, Progress
+from shotad.records import slots_of
+from shotad.script.cue import Cue, EditField
+from shotad.script.edits import Derivation, derive
+from shotad.script.pace import spoken_words
+from shotad.script.text import Format, script_format
+from shotad.script.track import Track, load_track, to_json
+from shotad.scriptfiles import BESIDE_TRACK, bring_back
+from shotad.tracking import TRACK, with_edited_scripts
+from shotad.translating.translate import Translated, translate_track
+from shotad.translating.wanted import is_timed
+from shotad.types import Interval, Slot
+from shotad.weights import weights_file
+from shotad.workfolder import WorkFolder, write_text
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What is translated: the track as people left it, its film's slots, the names of its people."""
+
+    track: Track
+    slots: tuple[Slot, ...] = ()
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a translation came to. ``kept`` are ids of lines that a person edited in it."""
+
+    translated: Translated
+    track: Track
+    files: tuple[Path, ...]
+    kept: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def track_name(tag: str) -> str:
+    """The file of a translated track: ``de → track.de.json``."""
+    return f"track.{tag}.json"
+
+
+def script_name(track: Track, form: Format) -> str:
+    """A script's file: ``movie.ad.de.vtt``."""
+    stem = Path(track.film.name).stem or track.film.name
+    first, _, rest = form.ending.partition(".")
+    return f"{stem}.{first}.{track.language}.{rest}"
+
+
+def log_name(tag: str) -> str:
+    """Of the answers: ``translate.de.jsonl``."""
+    return f"translate.{tag}"
+
+
+def read_source(path: Path, cast: GivenCast | None = None) -> Source:
+    """The track in ``path``, with what stands beside it: slots, and edits in the scripts of ``track.json``.
+
+    Raises ScriptError for a track that cannot be read, CastError for a cast, EditConflict.
+    """
+    track, beside = load_track(path), WorkFolder(path.parent)
+    if path.name == TRACK:
+        track = with_edited_scripts(track, beside).track
+    planned = beside.read_json("slots.json") or {}
+    return Source(track, tuple(slots_of(planned.get("slots", ()))), names_of(cast))
+
+
+def names_of(cast: GivenCast | None) -> tuple[str, ...]:
+    """The names that AD says of a cast; those without one are told by looks, which are translated."""
+    if cast is None:
+        return ()
+    members = load_cast(cast.path, key=cast.key, photos=cast.photos)
+    return tuple(dict.fromkeys(member.says for member in members if member.says))
+
+
+def make_ready(engine: Engine, progress: Progress) -> None:
+    """Refuse what cannot work and fetch what is wanted; the engine's identity is final afterwards."""
+    if isinstance(engine, Preparing):
+        engine.get_ready(progress)
+    for name in engine.abilities.weights:
+        weights_file(name, progress)
+
+
+def ready_if_here(engine: Engine) -> None:
+    """The same for an estimate, where nothing has to be fetched for it."""
+    if isinstance(engine, Foreseeable):
+        engine.ready_if_here()
+
+
+def translate_into(
+    folder: WorkFolder,
+    source: Source,
+    target: str,
+    engine: Engine,
+    config: Config,
+    *,
+    settings: TranslateSettings | None = None,
+    discard_edits: bool = False,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Translate a track into the language ``target``, and write the new one with its scripts into ``folder``.
+
+    ``engine`` is ready. Raises as `translate_track`; EditConflict where the folder holds a person's edits of
+    another film's track, or other words for one line in two files.
+    """
+    tag = language_of(target).tag
+    pace = config.slots.seconds_per_word
+    rooms = {slot.id: slot.interval for slot in source.slots}
+    previous = _previous(folder, tag, rooms, pace, discard_edits=discard_edits)
+    done = translate_track(
+        source.track,
+        tag,
+        engine,
+        config,
+        folder.log_of_records(log_name(tag)),
+        slots=source.slots,
+        names=source.names,
+        settings=settings,
+        own=_own(previous),
+        progress=progress or NoProgress(),
+    )
+    merged = derive(previous, done.track, discard_edits=discard_edits)
+    track = replace(merged.track, cues=tuple(_respoken(cue, rooms, pace) for cue in merged.track.cues))
+    files = save_translation(track, folder)
+    return Outcome(done, track, files, merged.kept, tuple(_news(merged, previous, done.track)))
+
+
+def save_translation(track: Track, folder: WorkFolder) -> tuple[Path, ...]:
+    """Write the track and its scripts, each with its language in its name; their paths."""
+    paths = [folder.path / track_name(track.language)]
+    write_text(paths[0], to_json(track))
+    hashes: dict[str, str] = {}
+    for form in map(script_format, BESIDE_TRACK):
+        path, text = folder.path / script_name(track, form), form.write(track)
+        write_text(path, text)
+        hashes[path.name] = _hash(text.encode())
+        paths.append(path)
+    folder.write_json(_written_name(track.language), {"scripts": hashes})
+    return tuple(paths)
+
+
+def _previous(
+    folder: WorkFolder, tag: str, rooms: Mapping[str, Interval], pace: float, *, discard_edits: bool
+) -> Track | None:
+    """The translation that is there, with what people changed in its scripts; None where there is none."""
+    path = folder.path / track_name(tag)
+    if not path.exists():
+        return None
+    track = load_track(path)
+    known = (folder.read_json(_written_name(tag)) or {}).get("scripts", {})
+    beside = [(form, folder.path / script_name(track, form)) for form in map(script_format, BESIDE_TRACK)]
+    edited = [
+        (form, file)
+        for form, file in beside
+        if file.name in known and file.is_file() and _hash(file.read_bytes()) != known[file.name]
+    ]
+    return bring_back(track, edited, rooms, pace).track if edited and not discard_edits else track
+
+
+def _own(previous: Track | None) -> dict[str, str]:
+    """A person's own translations, by the line's id."""
+    cues = previous.cues if previous is not None else ()
+    return {cue.id: " ".join(cue.text.split()) for cue in cues if cue.edited is not None and cue.heard}
+
+
+def _respoken(cue: Cue, rooms: Mapping[str, Interval], pace: float) -> Cue:
+    """A line whose text a person changed, with a new spoken end within its slot; others as they are."""
+    fields = cue.edited.fields if cue.edited is not None else ()
+    if EditField.TEXT not in fields or is_timed(cue) or not cue.text:
+        return cue
+    length = max(1, spoken_words(cue.text, cue.language)) * pace
+    start, limit = cue.interval.start, rooms.get(cue.slot_id or "", cue.interval).end
+    end = min(max(limit, start + 0.001), start + length)
+    return replace(cue, interval=Interval(start, end), spoken_length=length)
+
+
+def _news(merged: Derivation, previous: Track | None, fresh: Track) -> list[str]:
+    """What the user should know of edits that met new translations."""
+    before = {cue.id: cue for cue in (previous.cues if previous is not None else ())}
+    now = {cue.id: cue.text for cue in fresh.cues}
+    stale = [
+        name
+        for name in merged.kept
+        if name in now and (old := before[name].machine) is not None and old.text != now[name]
+    ]
+    news = []
+    if stale:
+        word = "line" if len(stale) == 1 else "lines"
+        news.append(
+            f"{len(stale)} {word} that a person edited here now translate otherwise: {', '.join(stale)}. "
+            "The edits stay; the new translations stand beside them, as machine."
+        )
+    if merged.yielded:
+        news.append(f"{len(merged.yielded)} new lines left out, for a person's line has their time.")
+    if merged.lapsed:
+        news.append(f"Lines changed since the review by {', '.join(merged.lapsed)}: review again.")
+    return news
+
+
+def _written_name(tag: str) -> str:
+    return f"scripts.{tag}.json"
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
