@@ -1,4 +1,11 @@
-"""DAPT, W3C's script format for audio description: what we write, and what we read back."""
+"""DAPT, W3C's script format for audio description: what we write, and what we read back.
+
+Before it is spoken a track is written as ``preRecording``, with the lines as they stand in the script. With a
+`Recording` it is written ``asRecorded``: what the voice really said and when (`Cue.spoken`), for each line
+its sound, and the ducking of the programme. Lines that were not spoken are not in it, and import does not
+take a recording's shorter words for a person's edit.
+Lost: candidates, status and notes, provenance line by line.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +19,14 @@ from shotad.errors import ScriptError
 from shotad.script import dapt_terms as terms
 from shotad.script.cue import Cue, CueKind, Script, ScriptCue, clean_text, line_stamp
 from shotad.script.dapt_check import Violation, check_dapt
+from shotad.script.dapt_sound import (
+    Event,
+    Recording,
+    animations,
+    audio_element,
+    gain_attribute,
+    recorded_events,
+)
 from shotad.script.dapt_terms import TT
 from shotad.script.dapt_xml import frame_rate, is_script_event, parse_dapt, tick_rate, xml_name
 from shotad.script.timecode import timecode
@@ -25,25 +40,34 @@ _ROOT = f"""<?xml version="1.0" encoding="UTF-8"?>
 <tt xmlns="{TT}"
     xmlns:ttm="{terms.TTM}"
     xmlns:ttp="{terms.TTP}"
-    xmlns:daptm="{terms.DAPTM}"
+    xmlns:daptm="{terms.DAPTM}"%s
     xmlns:shotad="{OWN}"
     ttp:contentProfiles="{terms.PROFILE}"
     daptm:scriptRepresents="visual"
-    daptm:scriptType="preRecording"
+    daptm:scriptType="%s"
     daptm:langSrc="zxx"
     xml:lang=%s>
 """
 
 
-def write_dapt(track: Track) -> str:
+def write_dapt(track: Track, recording: Recording | None = None) -> str:
     """The heard lines as a DAPT script: one Script Event a line, its id the cue's.
 
     Actions represent ``visual.nonText`` with no source language (``zxx``, as in W3C's example); text on
-    screen represents ``visual.text``, its source language the line's own.
+    screen represents ``visual.text``, its source language the line's own. With a ``recording``, the lines
+    that were spoken, as they were (`shotad.script.dapt_sound`).
     """
-    body = "".join(_event(cue, track.language) for cue in track.heard)
+    if recording is None:
+        body = "".join(_event(cue, track.language) for cue in track.heard)
+        sound, kind = "", "preRecording"
+    else:
+        events = recorded_events(track, recording.gains)
+        body = "".join(_recorded(event, track.language, recording) for event in events)
+        sound, kind = f'\n    xmlns:tta="{terms.TTA}"', "asRecorded"
     return (
-        _ROOT % quoteattr(track.language) + f"  <head>\n    <metadata>\n{_metadata(track)}    </metadata>\n"
+        _ROOT
+        % (sound, kind, quoteattr(track.language))
+        + f"  <head>\n    <metadata>\n{_metadata(track, recorded=recording is not None)}    </metadata>\n"
         f"  </head>\n  <body>\n{body}  </body>\n</tt>\n"
     )
 
@@ -66,13 +90,16 @@ def read_dapt(document: bytes, name: str) -> Script:
     return Script(tuple(_cue(div, root, name) for div in divs), stamp, line_stamps)
 
 
-def _metadata(track: Track) -> str:
+def _metadata(track: Track, *, recorded: bool) -> str:
+    """What stands in the head. A recording has no stamp of the track, for what it lacks was not deleted."""
+    voices = dict.fromkeys(cue.spoken.voice for cue in track.heard if recorded and cue.spoken is not None)
     agents = "".join(
         f'      <ttm:agent xml:id="{kind}{i}" type="{of_type}"><ttm:name type="full">{escape(who)}'
         f"</ttm:name></ttm:agent>\n"
         for kind, of_type, names in (
             ("maker", "other", [clean_text(str(maker)) for maker in track.makers]),
             ("reviewer", "person", [clean_text(person) for person in track.reviewed_by]),
+            ("voice", "other", [clean_text(voice) for voice in voices]),
         )
         for i, who in enumerate(names, 1)
         if who
@@ -80,26 +107,46 @@ def _metadata(track: Track) -> str:
     return (
         f"      <ttm:title>{escape(clean_text(track.film.name))}</ttm:title>\n"
         f"      <ttm:desc>{escape(track.statement)}</ttm:desc>\n{agents}"
-        f"      <shotad:stamp>{track.stamp}</shotad:stamp>\n"
+        + ("" if recorded else f"      <shotad:stamp>{track.stamp}</shotad:stamp>\n")
     )
 
 
 def _event(cue: Cue, language: str) -> str:
-    text = "<br/>".join(escape(line) for line in cue.text.split("\n"))
-    source = f" daptm:langSrc={quoteattr(cue.language)}" if cue.kind is CueKind.TEXT else ""
-    represents = "visual.text" if cue.kind is CueKind.TEXT else "visual.nonText"
-    spoken = f" xml:lang={quoteattr(cue.language)}" if cue.language != language else ""
     begin, end = timecode(cue.interval.start), timecode(cue.interval.end)
+    stamp = line_stamp(cue.interval, cue.text)
     return (
-        f'    <div xml:id="{cue.id}" begin="{begin}" end="{end}"'
-        f' daptm:represents="{represents}"{source}{spoken}'
-        f' shotad:stamp="{line_stamp(cue.interval, cue.text)}">\n'
-        f'      <p xml:space="preserve">{text}</p>\n    </div>\n'
+        f'    <div xml:id="{cue.id}" begin="{begin}" end="{end}"{_nature(cue, language)}'
+        f' shotad:stamp="{stamp}">\n'
+        f'      <p xml:space="preserve">{_broken(cue.text)}</p>\n    </div>\n'
     )
 
 
+def _recorded(event: Event, language: str, recording: Recording) -> str:
+    times = f'begin="{timecode(event.begin / 1000)}" end="{timecode(event.end / 1000)}"'
+    start, stop = (timecode((second - event.begin) / 1000) for second in (event.start, event.stop))
+    stamp = line_stamp(Interval(event.start / 1000, event.stop / 1000), event.voiced.text)
+    return (
+        f'    <div xml:id="{event.cue.id}" {times}{_nature(event.cue, language)} shotad:stamp="{stamp}"'
+        f"{gain_attribute(event, recording.gains)}>\n{animations(event, recording.gains)}"
+        f'      <p xml:space="preserve"><span begin="{start}" end="{stop}">'
+        f"{audio_element(event, recording)}{_broken(event.voiced.text)}</span></p>\n    </div>\n"
+    )
+
+
+def _broken(text: str) -> str:
+    return "<br/>".join(escape(line) for line in text.split("\n"))
+
+
+def _nature(cue: Cue, language: str) -> str:
+    """What a line represents, and the language it is in."""
+    source = f" daptm:langSrc={quoteattr(cue.language)}" if cue.kind is CueKind.TEXT else ""
+    represents = "visual.text" if cue.kind is CueKind.TEXT else "visual.nonText"
+    spoken = f" xml:lang={quoteattr(cue.language)}" if cue.language != language else ""
+    return f' daptm:represents="{represents}"{source}{spoken}'
+
+
 def _cue(div: etree._Element, root: etree._Element, name: str) -> ScriptCue:
-    start, end = _active(div, root)
+    start, end = _said(div, root)
     where = f"{name}, line {div.sourceline}: event {div.get(xml_name('id'))!r}"
     if end is None:
         raise ScriptError(f"{where} has no end.", "Give it begin and end.")
@@ -109,6 +156,19 @@ def _cue(div: etree._Element, root: etree._Element, name: str) -> ScriptCue:
         raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
     texts = [_text(p) if _keeps_space(p) else _squeeze(_text(p)) for p in div.iter(f"{{{TT}}}p")]
     return ScriptCue(div.get(xml_name("id")), interval, clean_text("\n".join(texts)))
+
+
+def _said(div: etree._Element, root: etree._Element) -> tuple[Fraction, Fraction | None]:
+    """When the words of an event are said: an event may last longer, to lower the programme around them."""
+    parts = [
+        _active(element, root)
+        for element in div.iter(f"{{{TT}}}p", f"{{{TT}}}span")
+        if "".join([element.text or "", *(child.tail or "" for child in element)]).strip()
+    ]
+    starts, ends = [start for start, _ in parts], [end for _, end in parts if end is not None]
+    if not parts or len(ends) < len(parts):
+        return _active(div, root)
+    return min(starts), max(ends)
 
 
 def _active(element: etree._Element, root: etree._Element) -> tuple[Fraction, Fraction | None]:

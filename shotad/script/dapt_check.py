@@ -6,6 +6,7 @@ validation tests of W3C.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -13,7 +14,7 @@ from lxml import etree
 
 from shotad.script import dapt_terms as terms
 from shotad.script.dapt_root import ROOT_RULES
-from shotad.script.dapt_terms import TT
+from shotad.script.dapt_terms import TT, TTA
 from shotad.script.dapt_xml import (
     Element,
     Violation,
@@ -46,6 +47,7 @@ _CHILDREN = {
 }
 """TT children of each element (TTML2, 7.1); metadata and other namespaces may stand anywhere."""
 _TEXT_IN = ("p", "span", "data", "chunk", "metadata")
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)")
 _TIMES = ("begin", "end", "dur", "clipBegin", "clipEnd")
 
 
@@ -58,7 +60,7 @@ def check_dapt(document: bytes) -> tuple[Violation, ...]:
         return (violation("#structure", f"the root is {root.tag}, not tt of {TT}", root),)
     rules = (
         *ROOT_RULES, _structure, _ids, _languages, _language_sources, _represents, _agents, _actors,
-        _origin_timecode, _desc_types, _on_screen, _times, _audio_languages, _audio_sources,
+        _origin_timecode, _desc_types, _on_screen, _times, _audio_languages, _audio_sources, _audio_styles,
     )  # fmt: skip
     return tuple(found for rule in rules for found in rule(root))
 
@@ -257,8 +259,26 @@ def _audio_sources(root: Element) -> Iterator[Violation]:
     for audio in root.iter(tt_name("audio")):
         for source in (audio, *audio.findall(tt_name("source"))):
             link = source.get("src", "")
+            if source is not audio and audio.get("src") is not None:
+                yield violation("#audio", "audio has both a src and a source", source)
             if link.startswith("#") and link[1:] not in resources:
                 yield violation("#embedded-audio", f"src {link!r} is no resource in the head", source)
+
+
+def _audio_styles(root: Element) -> Iterator[Violation]:
+    """Gains and pans are numbers, pans from -1 to 1; only ``animate`` may have several, with semicolons."""
+    for element in elements(root):
+        for name in ("gain", "pan"):
+            value = element.get(f"{{{TTA}}}{name}")
+            if value is None:
+                continue
+            parts = value.split(";") if element.tag == tt_name("animate") else [value]
+            numbers = [float(part) for part in parts if _NUMBER.fullmatch(part.strip())]
+            if len(numbers) < len(parts):
+                what = "no list of numbers" if len(parts) > 1 else "no number"
+                yield violation(f"#{name}", f"tta:{name} is {value!r}, {what}", element)
+            elif name == "pan" and not all(-1 <= number <= 1 for number in numbers):
+                yield violation("#pan", f"tta:pan is {value!r}, not from -1 to 1", element)
 
 
 def _resources(root: Element) -> dict[str, Element]:

@@ -11,6 +11,7 @@ from fractions import Fraction
 TT = "http://www.w3.org/ns/ttml"
 TTM = f"{TT}#metadata"
 TTP = f"{TT}#parameter"
+TTA = f"{TT}#audio"
 DAPTM = f"{TT}/profile/dapt#metadata"
 XML = "http://www.w3.org/XML/1998/namespace"
 PROFILE = f"{TT}/profile/dapt1.0/content"

@@ -30,8 +30,15 @@ TABLE = "Script"
 MARK = "_ad_"
 """Bookmarks that begin so are hidden in Word and tell import how a line, or the track, was written."""
 
-_WIDTHS = (1.05, 1.05, 4.1, 0.65, 0.8, 0.85, 1.4, 1.0)
-"""Inches, 10.9 together: A4 and Letter on their sides with narrow margins."""
+_WIDTHS = (1.2, 1.2, 3.5, 0.8, 0.95, 1.05, 1.15, 1.05)
+"""Inches, 10.9 together: A4 on its side with narrow margins."""
+_REGIONS = {
+    "ar": "SA", "ca": "ES", "cs": "CZ", "da": "DK", "el": "GR", "en": "US", "et": "EE", "eu": "ES",
+    "fa": "IR", "ga": "IE", "he": "IL", "hi": "IN", "ja": "JP", "ko": "KR", "nb": "NO", "nn": "NO",
+    "sl": "SI", "sv": "SE", "uk": "UA", "ur": "PK", "vi": "VN", "zh": "CN",
+}  # fmt: skip
+"""Word names languages with a region. Where none is given: these, or the region named as the language is."""
+_EAST_ASIAN = ("ja", "ko", "zh")
 _RIGHT_TO_LEFT = ("ar", "arc", "ckb", "dv", "fa", "he", "ks", "ps", "sd", "syr", "ug", "ur", "yi")
 
 
@@ -46,7 +53,7 @@ def write_docx(track: Track) -> bytes:
         raise missing_extra("DOCX", "python-docx") from None
     document = docx.Document()
     right_to_left = track.language.partition("-")[0].lower() in _RIGHT_TO_LEFT
-    _set_language(document, track.language, "bidi" if right_to_left else "val")
+    _set_language(document, track.language)
     _set_page(document)
     heading = document.add_heading(clean_text(f"Audio description: {track.film.name}"), level=1)
     _mark(heading._p, f"{MARK}track_{track.stamp}", 0)
@@ -106,7 +113,8 @@ def _fill(table: Table, track: Track) -> None:
         _keep_together(row)
         cells = [_Cell(cell, table) for cell in row.tc_lst]
         for cell, value in zip(cells, cells_of(cue), strict=True):
-            cell.paragraphs[0].add_run(str(value))
+            if value != "":
+                cell.paragraphs[0].add_run(str(value))
         stamp = line_stamp(cue.interval, cue.text).replace("-", "_")
         _mark(cells[-1].paragraphs[0]._p, f"{MARK}{cue.id}_{stamp}", number)
 
@@ -146,7 +154,7 @@ def _keep_together(row: Any) -> None:
 
 def _set_page(document: Document) -> None:
     from docx.enum.section import WD_ORIENT
-    from docx.shared import Inches, Pt
+    from docx.shared import Inches, Pt, RGBColor
 
     section = document.sections[0]
     section.orientation = WD_ORIENT.LANDSCAPE
@@ -154,10 +162,20 @@ def _set_page(document: Document) -> None:
     for side in ("left_margin", "right_margin", "top_margin", "bottom_margin"):
         setattr(section, side, Inches(0.4 if side.startswith(("left", "right")) else 0.7))
     document.styles["Normal"].font.size = Pt(12)
+    document.styles["Normal"].font.name = "Calibri"
+    for name in ("Heading 1", "Heading 2"):
+        document.styles[name].font.color.rgb = RGBColor(0, 0, 0)
+    for setting in document.settings.element.iter(_w("compatSetting")):
+        if setting.get(_w("name")) == "compatibilityMode":
+            setting.set(_w("val"), "15")
 
 
-def _set_language(document: Document, language: str, kind: str) -> None:
+def _set_language(document: Document, language: str) -> None:
     """The language of all text: of the defaults in the styles, and of the theme's fonts in the settings."""
+    plain = language.partition("-")[0].lower()
+    kind = "bidi" if plain in _RIGHT_TO_LEFT else "eastAsia" if plain in _EAST_ASIAN else "val"
+    if language.lower() == plain and len(plain) == 2:
+        language = f"{plain}-{_REGIONS.get(plain, plain.upper())}"
     styles = document.styles.element
     for old in styles.iter(_w("lang")):
         old.attrib.clear()

@@ -115,24 +115,16 @@ def _seconds(text: str, frame_rate: Fraction) -> float:
     match = _TIME.fullmatch(text.strip())
     if match is None:
         return parse_time(text)
-    frames = int(match["frames"])
-    if frames >= frame_rate:
-        raise ValueError(f"{text!r} has frame {frames}, but there are {float(frame_rate):g} frames a second")
-    whole = _whole_frames(parse_time(match["clock"]), frame_rate)
-    return float((whole + frames) / frame_rate)
+    frames, counted = int(match["frames"]), math.ceil(frame_rate)
+    if frames >= counted:
+        raise ValueError(f"{text!r} has frame {frames}, but there are {counted} frames in a second")
+    return float((int(parse_time(match["clock"])) * counted + frames) / frame_rate)
 
 
 def _timecode(second: float, frame_rate: Fraction) -> str:
-    """Frames are counted from the whole second's own first frame, which rates such as 29.97 need."""
-    frame = _nearest_frame(second, frame_rate)
-    whole = int(frame / frame_rate)
-    rest = frame - _whole_frames(whole, frame_rate)
+    """SMPTE timecode, non-drop: at 29.97 frames a second 30 are counted for each of its seconds."""
+    whole, rest = divmod(_nearest_frame(second, frame_rate), math.ceil(frame_rate))
     return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}.{rest:02d}"
-
-
-def _whole_frames(second: float, frame_rate: Fraction) -> int:
-    """Number of the first frame at or after a whole second."""
-    return math.ceil(int(second) * frame_rate)
 
 
 def _nearest_frame(second: float, frame_rate: Fraction) -> int:

@@ -55,7 +55,7 @@ def write_xlsx(track: Track) -> bytes:
     script = book.worksheets[0]
     script.title = SCRIPT
     for at, head in enumerate(COLUMNS, 1):
-        _put(script, 1, at, head)
+        _put(script, 1, at, head, bold=True)
     for row, cue in enumerate(track.heard, 2):
         for at, value in enumerate(cells_of(cue), 1):
             _put(script, row, at, value)
@@ -154,11 +154,12 @@ def _text(value: object) -> str:
     return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), str(value))
 
 
-def _put(sheet: Worksheet, row: int, column: int, value: str | int | float) -> None:
-    from openpyxl.styles import Alignment
+def _put(sheet: Worksheet, row: int, column: int, value: str | float, *, bold: bool = False) -> None:
+    from openpyxl.styles import Alignment, Font
 
     cell: Cell = sheet.cell(row, column)  # type: ignore[assignment]  # no cell here is merged
     cell.alignment = Alignment(wrap_text=True, vertical="top")
+    cell.font = Font(name="Calibri", size=12, bold=bold)
     if not isinstance(value, str):
         cell.value = value
         return
@@ -167,14 +168,14 @@ def _put(sheet: Worksheet, row: int, column: int, value: str | int | float) -> N
             f"A text of {len(value)} characters does not fit into a cell of a workbook.",
             f"Shorten it to {LONGEST} characters.",
         )
-    cell.value = _ESCAPED.sub(r"_x005F_x\1_", value)
-    cell.data_type = "s"
+    if value:
+        cell.value = _ESCAPED.sub(r"_x005F_x\1_", value)
+        cell.data_type = "s"
     cell.number_format = "@"
     cell.quotePrefix = True  # it stays a text when somebody edits it
 
 
 def _lay_out(sheet: Worksheet, lines: int) -> None:
-    from openpyxl.styles import Font
     from openpyxl.utils import get_column_letter
     from openpyxl.worksheet.datavalidation import DataValidation
     from openpyxl.worksheet.properties import PageSetupProperties
@@ -183,7 +184,6 @@ def _lay_out(sheet: Worksheet, lines: int) -> None:
     last = get_column_letter(len(COLUMNS))
     for at, width in enumerate(_WIDTHS, 1):
         sheet.column_dimensions[get_column_letter(at)].width = width
-        sheet.cell(1, at).font = Font(bold=True)
     sheet.column_dimensions[last].hidden = True
     sheet.freeze_panes = "A2"
     sheet.print_title_rows = "1:1"
@@ -208,6 +208,6 @@ def _tell(sheet: Worksheet, track: Track) -> None:
         ("Reviewed by", ", ".join(track.reviewed_by) or "nobody yet"), ("Track", track.stamp),
     )  # fmt: skip
     for row, (head, text) in enumerate(entries, 1):
-        _put(sheet, row, 1, head)
+        _put(sheet, row, 1, head, bold=True)
         _put(sheet, row, 2, text)
     sheet.column_dimensions["A"].width, sheet.column_dimensions["B"].width = 20, 100
