@@ -198,7 +198,7 @@ def _audio(number: int, stream: Any) -> AudioTrack:
     from av.stream import Disposition
 
     context, flags = stream.codec_context, stream.disposition
-    title = stream.metadata.get("title")
+    title = _title(stream)
     told = (title or "").lower()
     return AudioTrack(
         number=number,
@@ -224,13 +224,19 @@ def _subtitles(number: int, stream: Any) -> SubtitleTrack:
     return SubtitleTrack(
         number=number,
         language=_language(stream),
-        title=stream.metadata.get("title"),
+        title=_title(stream),
         codec=codec,
         is_text=codec in TEXT_SUBTITLES,
         default=bool(flags & Disposition.default),
         forced=bool(flags & Disposition.forced),
         captions=bool(flags & (Disposition.captions | Disposition.hearing_impaired)),
     )
+
+
+def _title(stream: Any) -> str | None:
+    """A track's title, which MP4 and MOV call its name."""
+    title = stream.metadata.get("title") or stream.metadata.get("name")
+    return str(title) if title else None
 
 
 def _language(stream: Any) -> str | None:

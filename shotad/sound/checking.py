@@ -17,6 +17,7 @@ from shotad.sound.mux.containers import Container, container_for
 from shotad.sound.mux.kinds import Copied, Written
 from shotad.sound.mux.payload import Payload
 from shotad.sound.mux.text_track import coded_text, decoded_text
+from shotad.sound.mux.timing import hides, unheard
 from shotad.sound.mux.tracks import How, Kept, Plan, codec_of, plan_tracks, track_name
 from shotad.types import Interval
 
@@ -177,7 +178,7 @@ class _Check:
         """The film's copied tracks as they are in the film, by number."""
         if self._expected.written is not None:
             return {track.source: track for track in self._expected.written.copied}
-        found = _pass(source, self._film.info.start)
+        found = _pass(source, self._film.info.start, self._container)
         return {
             number: Copied(
                 number,
@@ -194,7 +195,7 @@ class _Check:
         """Pictures and sounds must begin as far from each other as in the film."""
         media = self._film.media
         assert media is not None
-        begins = first_seconds(media.open(), self._film.info.start)
+        begins = first_seconds(media.open(), self._film.info.start, self._container)
         moves = []
         for kept, copy in copies:
             begin, was = read[copy.index].first, begins.get(kept.stream.index)
@@ -265,14 +266,21 @@ _ALSO = {"subrip": "srt", "ssa": "ass"}
 """Other names of codecs that a file gives back."""
 
 
-def first_seconds(container: Any, start: Fraction) -> dict[int, float]:
-    """Film second at which each picture and sound begins, by track number; closes the container."""
+def first_seconds(container: Any, start: Fraction, copied_to: Container) -> dict[int, float]:
+    """Film second at which each picture and sound begins, less what is left out of a copy, by track number.
+
+    Closes the container.
+    """
     wanted = {s.index for s in container.streams if s.type in ("video", "audio")}
+    hidden = {s.index: hides(s, copied_to) for s in container.streams}
     found: dict[int, float] = {}
     try:
         for count, packet in enumerate(container.demux()):
-            if packet.pts is not None and packet.stream.index in wanted:
-                found.setdefault(packet.stream.index, _second(packet, packet.pts, start))
+            number = packet.stream.index
+            if unheard(packet.stream, packet, start, hidden[number]):
+                continue
+            if packet.pts is not None and number in wanted:
+                found.setdefault(number, _second(packet, packet.pts, start))
             if wanted <= found.keys() or count > 20_000:
                 break
     finally:
@@ -280,14 +288,15 @@ def first_seconds(container: Any, start: Fraction) -> dict[int, float]:
     return found
 
 
-def _pass(container: Any, start: Fraction) -> dict[int, _Read]:
-    """Every packet of an open file once; seconds count from ``start`` of its clock."""
+def _pass(container: Any, start: Fraction, copied_to: Container | None = None) -> dict[int, _Read]:
+    """Every packet of an open file once, less what is left out of a copy; seconds count from ``start``."""
     from av.error import FFmpegError
 
     read = {
         s.index: _Read(Payload(codec_of(s), s.codec_context.extradata if s.codec_context else None))
         for s in container.streams
     }
+    hidden = {s.index: copied_to is None or hides(s, copied_to) for s in container.streams}
     texts = {s.index for s in container.streams if s.type == "subtitle"}
     packets = container.demux()
     while True:
@@ -297,7 +306,7 @@ def _pass(container: Any, start: Fraction) -> dict[int, _Read]:
             break
         if packet is None:
             break
-        if packet.size:
+        if packet.size and not unheard(packet.stream, packet, start, hidden[packet.stream.index]):
             _note(read[packet.stream.index], packet, start, packet.stream.index in texts)
     return read
 

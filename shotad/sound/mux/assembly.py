@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shotad.config.languages import language_of
@@ -13,11 +14,12 @@ from shotad.errors import UsageError
 from shotad.film.container import is_cover
 from shotad.film.info import FilmInfo
 from shotad.progress import Progress, reported
-from shotad.sound.mux.containers import Container
+from shotad.sound.mux.boxes import TrackBoxes, mark_tracks
+from shotad.sound.mux.containers import MOV, Container
 from shotad.sound.mux.kinds import AdSound, AdText, Copied
 from shotad.sound.mux.payload import Payload
 from shotad.sound.mux.text_track import Converter, add_text, text_packets
-from shotad.sound.mux.timing import Clock
+from shotad.sound.mux.timing import Clock, hides, unheard
 from shotad.sound.mux.tracks import How, Kept, Plan, add_track, default_tracks, film_tags, track_tags
 from shotad.sound.mux.voice_track import Coding, VoiceTrack, add_voice
 
@@ -51,6 +53,7 @@ class _Way:
     converter: Converter | None
     source: int
     kind: str
+    hidden: bool
 
     def send(self, packet: Packet[Any]) -> Iterator[Packet[Any]]:
         """What goes into the new track for a packet of the old one."""
@@ -84,6 +87,7 @@ class Assembly:
         self.has_text = False
         self._ways: dict[int, _Way] = {}
         self._own: list[Iterator[Packet[Any]]] = []
+        self._boxes: dict[int, TrackBoxes] = {}
 
     def copied(self) -> tuple[Copied, ...]:
         """The film's tracks that were copied, with what was counted on the way."""
@@ -122,10 +126,17 @@ class Assembly:
             for made in own.until(float("inf")):
                 self._output.mux(made)
 
+    def finish(self, path: Path) -> None:
+        """What is left to do once the file is closed."""
+        if self._boxes:
+            mark_tracks(path, self._boxes)
+
     def _film_packets(self) -> Iterator[Packet[Any]]:
         """The film's packets as they are written: on film time, belonging to their new tracks."""
         for packet in self._read():
             way = self._ways[packet.stream.index]
+            if unheard(packet.stream, packet, self._recipe.info.start, way.hidden):
+                continue
             for ready in way.clock.take(packet):
                 yield from way.send(ready)
         for way in self._ways.values():
@@ -162,12 +173,31 @@ class Assembly:
             stream.metadata.update(track_tags(source, recipe.container))
         if source.type == "attachment":
             return
+        if not is_cover(source):
+            self._reserve(stream)
         start = Fraction(0) if source.type == "video" and is_cover(source) else recipe.info.start
         clock = Clock(start, source.time_base or MICROSECOND, getattr(source, "average_rate", None))
         extra = source.codec_context.extradata if source.codec_context is not None else None
         self._ways[source.index] = _Way(
-            stream, clock, Payload(kept.codec, extra), converter, source.index, source.type
+            stream,
+            clock,
+            Payload(kept.codec, extra),
+            converter,
+            source.index,
+            source.type,
+            hides(source, recipe.container),
         )
+
+    def _reserve(
+        self, stream: Any, describes: bool = False, role: bool = False, shown: bool | None = None
+    ) -> None:
+        """Remember what a track says of itself in boxes, and make room for it. Covers have no ``trak``."""
+        if self._recipe.container.boxes:
+            title = stream.metadata.get("title", "")
+            boxes = TrackBoxes(title, describes, role, shown)
+            if title:
+                stream.metadata["title"] = boxes.title_with_room
+            self._boxes[len(self._boxes)] = boxes
 
     def _add_sound(self, sound: AdSound, coding: Coding, described: bool) -> None:
         from av.stream import Disposition
@@ -177,7 +207,8 @@ class Assembly:
         stream.disposition = Disposition.visual_impaired | Disposition.descriptions
         if described:
             stream.disposition = stream.disposition | Disposition.default
-        stream.metadata.update(_own_tags(sound.language, sound.title, container))
+        stream.metadata.update(_own_tags(sound.language, sound.title or "Audio Description", container))
+        self._reserve(stream, describes=True, role=container is MOV)
         voice = VoiceTrack(stream, sound, coding, self._recipe.info.duration, container.hides)
         self._own.append(voice.packets())
         if not container.flagged:
@@ -195,6 +226,7 @@ class Assembly:
         stream = add_text(self._output, container.text)
         stream.disposition = Disposition.descriptions
         stream.metadata.update(_own_tags(text.language, text.title, container))
+        self._reserve(stream, role=container is MOV, shown=False)
         self._own.append(text_packets(stream, text, container.text))
         self.has_text = True
         if not container.flagged_text:
@@ -229,7 +261,7 @@ def _seconds(packet: Packet[Any]) -> float:
 
 def _own_tags(language: str, title: str, container: Container) -> dict[str, str]:
     tags = {"language": alpha3(language), "title": title}
-    return {**tags, "handler_name": title} if container.muxer in ("mp4", "mov") else tags
+    return {**tags, "handler_name": title} if container.boxes else tags
 
 
 def alpha3(language: str) -> str:

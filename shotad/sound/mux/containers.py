@@ -27,8 +27,10 @@ class Container:
 
     ``speech`` are the codecs that the AD may have by itself, the first where the film's own is none of them;
     ``text`` that of the text track (None: there can be none). ``hides``: it can say that the first samples
-    of a track are not to be heard, as coders need. ``flagged`` and ``flagged_text``: whether the marks of AD
-    survive on sound and on text. ``tags``: the keys of the file's metadata that survive (None: all).
+    of a track are not to be heard, as coders need, for tracks that are coded here; ``boxes``: it is made as
+    MP4 is, and can say so for all. ``flagged`` and ``flagged_text``: whether the marks of AD survive on sound
+    and on text; ``titled``: tracks have titles. ``tags``: the keys of the file's metadata that survive (None:
+    all).
     """
 
     name: str
@@ -47,6 +49,7 @@ class Container:
     attachments: bool = False
     covers: bool = True
     titled: bool = True
+    boxes: bool = False
     data: frozenset[str] = frozenset()
     options: tuple[tuple[str, str], ...] = ()
 
@@ -77,6 +80,7 @@ MP4 = Container(
     subtitles=_names("mov_text dvd_subtitle ttml"),
     speech=("aac",),
     text="mov_text",
+    boxes=True,
     tags=_MP4_TAGS,
     options=(_FASTSTART,),
 )
@@ -92,9 +96,8 @@ MOV = Container(
     subtitles=_names("mov_text eia_608"),
     speech=("aac",),
     text="mov_text",
+    boxes=True,
     tags=_names("title artist album composer date comment genre copyright"),
-    flagged=False,
-    flagged_text=False,
     options=(_FASTSTART,),
 )
 MKV = Container(

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from shotad.sound.mux.containers import Container
+
 if TYPE_CHECKING:
     from av import Packet
 
@@ -63,6 +65,27 @@ class Clock:
             packet.pts = packet.dts
         self._last = packet.dts
         return packet
+
+
+def unheard(stream: Any, packet: Packet[Any], start: Fraction, hidden: bool) -> bool:
+    """Whether a packet is one of sound that ends before the film starts and could only be heard by mistake.
+
+    MP4 and MOV hide what coders need before the first sample, and what was cut away, by a list of edits.
+    ``hidden``: the new container does so too. Elsewhere such packets would put all else later by their length
+    (an AAC coder's 1024 or 2112 samples), so they are left out there; no player lets them be heard.
+    """
+    if hidden or stream.type != "audio" or packet.pts is None or packet.time_base is None:
+        return False
+    return (packet.pts + (packet.duration or 0)) * packet.time_base <= start
+
+
+def hides(stream: Any, container: Container) -> bool:
+    """Whether a container can say of a copied track of sound that its beginning is not to be heard.
+
+    Matroska can for as many samples as the coder needs, which the libraries know where the film says it.
+    """
+    known = stream.codec_context is not None and stream.codec_context.delay > 0
+    return container.boxes or (container.hides and known)
 
 
 def _backwards(packets: list[Packet[Any]], known: int, step: int) -> list[int]:

@@ -167,7 +167,7 @@ def _picture(stream: Any, source: Any, codec: str, container: Container) -> None
         context.sample_aspect_ratio = source.sample_aspect_ratio
     if source.average_rate:
         context.framerate = source.average_rate
-    if container.muxer not in ("mp4", "mov"):
+    if not container.boxes:
         return
     # Apple's players take HEVC under this name alone; the others take both.
     if codec == "hevc" and origin.codec_tag not in ("hev1", "dvhe"):
@@ -179,7 +179,9 @@ def _picture(stream: Any, source: Any, codec: str, container: Container) -> None
 def track_tags(source: Any, container: Container) -> dict[str, str]:
     """A track's metadata, less what belongs to the file it was in."""
     tags = {key: value for key, value in source.metadata.items() if key.lower() not in _TECHNICAL}
-    if container.muxer in ("mp4", "mov"):
+    if container.boxes:
+        if tags.get("name"):
+            tags.setdefault("title", tags.pop("name"))
         # Many players show this name in place of the title.
         if tags.get("title") and not tags.get("handler_name"):
             tags["handler_name"] = tags["title"]

@@ -80,6 +80,7 @@ def _assemble(source: Any, draft: Path, target: Path, recipe: Recipe, progress: 
                 output.close()
             raise
         output.close()
+        assembly.finish(draft)
         os.replace(draft, target)
     except (av.error.FFmpegError, OSError) as error:
         raise _failure(target, container, error) from error
