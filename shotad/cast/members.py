@@ -54,6 +54,8 @@ class Member:
     reveals: tuple[Reveal, ...] = ()
     photos: tuple[Path, ...] = ()
     nameless: bool = False
+    say_as: str = ""
+    """How a voice is to say the name that AD says, where it would not by itself: ``Sin-TELL``."""
 
     @property
     def says(self) -> str:

@@ -28,6 +28,7 @@ HEAD = f"""\
 # The people of the film. For each:
 #   name         as in the credits. Leave it empty for who is not to be named yet.
 #   speak        what AD says, where it is not the whole name: Anna
+#   say_as       how a voice is to say that, where it would not by itself: AH-na
 #   aliases      other names for the same person: [Doctor Lee, Annie]
 #   pronoun      she, he, they or it
 #   descriptor   for moments when the name may not be said: the woman in red

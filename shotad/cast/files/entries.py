@@ -17,7 +17,9 @@ from shotad.cast.files.yamltext import Source
 from shotad.cast.members import Member, Reveal, same_film
 from shotad.script.timecode import parse_time, timecode
 
-KEYS = ("id", "name", "speak", "aliases", "pronoun", "descriptor", "reveal_at", "photos", "nameless")
+KEYS = (
+    "id", "name", "speak", "say_as", "aliases", "pronoun", "descriptor", "reveal_at", "photos", "nameless",
+)  # fmt: skip
 """What may be said of a person, in the order in which it is written."""
 
 PRONOUNS = ("she", "he", "they", "it")
@@ -81,7 +83,10 @@ def _nearest(name: str, known: tuple[str, ...]) -> str:
 
 _MEANT = {
     "spoken": ["speak"],
-    "say": ["speak"],
+    "say": ["say_as"],
+    "pronunciation": ["say_as"],
+    "pronounced": ["say_as"],
+    "sounds_like": ["say_as"],
     "aka": ["aliases"],
     "pictures": ["photos"],
     "images": ["photos"],
@@ -121,6 +126,27 @@ def tidy(text: str) -> str:
     """On one line, composed letters, single spaces, without control characters."""
     words = unicodedata.normalize("NFC", text).split()
     return " ".join("".join(c for c in word if unicodedata.category(c) != "Cc") for word in words)
+
+
+def _saying(node: yaml.Node, source: Source) -> str:
+    text = _text(node, source)
+    trouble = _saying_trouble(text) if text else ""
+    if trouble:
+        raise source.error(node, f"{text!r} cannot be said: {trouble}.", "Write it by ear: Sin-TELL.")
+    return text
+
+
+def _saying_trouble(text: str) -> str:
+    if not any(c.isalpha() for c in text):
+        return "it has no letter"
+    if len(text) > _LONGEST_SAYING:
+        return f"it has more than {_LONGEST_SAYING} characters"
+    odd = next((c for c in text if c in _NOT_SAID), "")
+    return f"{odd!r} is no sound" if odd else ""
+
+
+_LONGEST_SAYING = 100
+_NOT_SAID = frozenset("[]{}<>|\\/=_*#@&%")
 
 
 def _texts(node: yaml.Node, source: Source) -> tuple[str, ...]:
@@ -211,6 +237,7 @@ _READERS: dict[str, Callable[[yaml.Node, Source], Any]] = {
     "id": _id,
     "name": _text,
     "speak": _text,
+    "say_as": _saying,
     "aliases": _texts,
     "pronoun": _pronoun,
     "descriptor": _text,

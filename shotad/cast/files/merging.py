@@ -30,6 +30,8 @@ def _joined(person: Member, into: Member) -> dict[str, Any]:
     fields = ("name", "pronoun", "descriptor", "reveals")
     values = {field: getattr(into, field) or getattr(person, field) for field in fields}
     values["spoken"] = into.spoken or ("" if into.name else person.spoken)
+    says = values["spoken"] or values["name"]
+    values["say_as"] = into.say_as or (person.say_as if says == (person.spoken or person.name) else "")
     called = {values["name"], values["spoken"]}
     aliases = dict.fromkeys([*into.aliases, *names_of(person)])
     values["aliases"] = tuple(alias for alias in aliases if alias not in called)

@@ -18,7 +18,7 @@ _COMMENT = re.compile(r"[ \t]+#[^\n\r]*")
 _KEY_OF = {"spoken": "speak", "reveals": "reveal_at"}
 """Where a field of `Member` has another name in the file."""
 
-_FIELDS = ("name", "spoken", "aliases", "pronoun", "descriptor", "reveals", "photos", "nameless")
+_FIELDS = ("name", "spoken", "say_as", "aliases", "pronoun", "descriptor", "reveals", "photos", "nameless")
 
 
 def new_piece(member: Member, comment: str, folder: Path, indent: str, newline: str) -> str:

@@ -90,7 +90,8 @@ NOTHING = Lexicon({})
 
 def spoken_marks(text: str, sayings: tuple[str, ...]) -> str:
     """The text with each mark's saying in its place."""
-    return _ANY_MARK.sub(lambda match: sayings[ord(match.group()) - _FIRST_MARK], text)
+    smaller = re.sub(f"(?<=[{MARKS}])(['’])S\\b", r"\1s", text)
+    return _ANY_MARK.sub(lambda match: sayings[ord(match.group()) - _FIRST_MARK], smaller)
 
 
 def parse_lexicon(text: str, source: str = "lexicon") -> Lexicon:

@@ -34,6 +34,8 @@ class Reading(StrEnum):
     TIMES = "times"
     MONEY = "money"
     UNITS = "units"
+    LETTERS = "letters"
+    """Short words in capitals, letter by letter."""
 
 
 EVERYTHING = frozenset(Reading)

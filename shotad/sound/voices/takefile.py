@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import wave
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,17 @@ def flac(take: Take) -> bytes:
             frame.sample_rate, frame.pts = take.rate, start
             container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
+    return out.getvalue()
+
+
+def wav(take: Take) -> bytes:
+    """The take as a WAV file of 16 bits."""
+    out = io.BytesIO()
+    with wave.open(out, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(take.rate)
+        file.writeframes(_integers(take.samples).astype("<i2").tobytes())
     return out.getvalue()
 
 
