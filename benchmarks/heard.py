@@ -1,0 +1,301 @@
+"""What a finished film really says: its AD track, written down by a speech recogniser, against the script.
+
+    python benchmarks/heard.py FILM (--track WORKFOLDER/track.json | --script AD.vtt) [--track-number N]
+        [--takes WORKFOLDER/voice] [--control ORIGINAL] [--pauses FILM.pauses.json] [--json FILE]
+
+For each line that was spoken (`Cue.voiced`: its text and when; or of a script, with ``--script``) the sound
+around it is transcribed, half a second to either side. A word is found if it was heard, numbers and spellings
+evened out; names that were heard as something like them are counted apart. It is in its place if it was heard
+within a second of where it should be, the line's words spread over its time by their letters.
+
+control: the same moments of the original programme: words that stand there by chance. alone: the line's own
+take from ``--takes``, without any film: what the recogniser makes of the voice itself. shift: by how many ms
+the take stands off its place, by cross-correlation at 16 kHz.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from heardwords import Match, plain_words, side_by_side
+from recogniser import LONGEST, RATE, Recogniser, Samples, Whisper, Word
+
+from shotad.film.audio import SoundBlock, sound_blocks
+from shotad.film.info import AudioTrack, FilmInfo
+from shotad.film.reader import Film, open_film
+from shotad.script.text import read_cues
+from shotad.script.track import Track, load_track
+from shotad.sound.extended.kinds import Pause
+from shotad.sound.extended.players import PausesFile, read_pauses
+from shotad.sound.extended.timemap import TimeMap
+from shotad.sound.extended.worth import names_of
+from shotad.types import Interval
+
+AROUND = 0.5
+"""Seconds that are listened to before and after a line."""
+
+WITHIN = 1.0
+"""Seconds by which a word may be heard off its place."""
+
+SAME_LENGTH = 0.02
+"""Seconds by which a take may differ from its line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A line as it should be heard."""
+
+    id: str
+    text: str
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What was found of a line's words. ``onset``: seconds from its start to its first word, if heard.
+
+    Counted are words; ``both`` were heard in the film and alone. ``shift`` in ms.
+    """
+
+    id: str
+    text: str
+    start: float
+    end: float
+    heard: str
+    words: int
+    found: int
+    near: int
+    placed: int
+    onset: float | None = None
+    control: int | None = None
+    alone: int | None = None
+    both: int | None = None
+    shift: float | None = None
+    likeness: float | None = None
+
+
+def lines_said(track: Track, pauses: PausesFile | None = None) -> list[Said]:
+    """The track's lines as they were last spoken; on the copy's time where the film pauses."""
+    spoken = [(cue.id, cue.voiced) for cue in track.cues if cue.voiced is not None]
+    found = [
+        Said(name, voiced.text, voiced.interval) for name, voiced in spoken if voiced.interval is not None
+    ]
+    if pauses is None:
+        return found
+    times = TimeMap(tuple(Pause(part.at, part.length, part.line) for part in pauses.pauses))
+    waited = {part.line: part.copy_starts for part in pauses.pauses}
+    starts = [waited.get(line.id, times.late(line.interval.start)) for line in found]
+    moved = [
+        Said(line.id, line.text, Interval(start, start + line.interval.duration))
+        for line, start in zip(found, starts, strict=True)
+    ]
+    return sorted(moved, key=lambda line: line.interval.start)
+
+
+def lines_written(script: Path) -> list[Said]:
+    """The lines of a script in any format, as somebody else may have spoken them."""
+    return [Said(cue.id or str(i), cue.text, cue.interval) for i, cue in enumerate(read_cues(script), 1)]
+
+
+def pieces(blocks: Iterable[SoundBlock], windows: Sequence[Interval]) -> Iterator[Samples]:
+    """The sound in each window, ascending by start, out of a stream; shorter where the film ends before."""
+    stream, held, begin = iter(blocks), np.zeros(0, np.float32), 0
+    for window in windows:
+        first, last = max(0, round(window.start * RATE)), round(window.end * RATE)
+        while begin + len(held) < last and (block := next(stream, None)) is not None:
+            kept = held[max(0, first - begin) :]
+            begin += len(held) - len(kept)
+            held = np.concatenate([kept, block.samples])
+        yield held[max(0, first - begin) : max(0, last - begin)]
+
+
+def window_of(line: Said) -> Interval:
+    """What is listened to for a line."""
+    start = max(0.0, line.interval.start - AROUND)
+    return Interval(start, min(line.interval.end + AROUND, start + LONGEST))
+
+
+def word_times(words: Sequence[str], interval: Interval) -> list[float]:
+    """The second at the middle of each word, if a line's letters are spread evenly over its time."""
+    lengths = np.array([len(word) + 1 for word in words], float)
+    ends = np.cumsum(lengths)
+    middles = (ends - lengths / 2) / max(1.0, ends[-1] if len(ends) else 1.0)
+    return [float(interval.start + part * interval.duration) for part in middles]
+
+
+def matched(
+    text: str, heard: Sequence[Word], names: Sequence[str]
+) -> tuple[list[str], list[Word], list[Match]]:
+    """The script's words, the heard ones in the same spelling with their times, and what fits together."""
+    wanted = plain_words(text)
+    spread = [Word(part, word.start, word.end) for word in heard for part in plain_words(word.text)]
+    return wanted, spread, side_by_side(wanted, [word.text for word in spread], names)
+
+
+def judge(line: Said, heard: Sequence[Word], names: Sequence[str]) -> Heard:
+    """What was heard of a line; ``heard`` counts seconds from the start of its window."""
+    wanted, spread, matches = matched(line.text, heard, names)
+    offset, expected = window_of(line).start, word_times(wanted, line.interval)
+    placed, onset = 0, None
+    for match in matches:
+        middle = offset + (spread[match.first].start + spread[match.last].end) / 2
+        placed += abs(middle - expected[match.wanted]) <= WITHIN
+        if match.wanted == 0:
+            onset = offset + spread[match.first].start - line.interval.start
+    near = sum(match.near for match in matches)
+    said = " ".join(word.text for word in heard)
+    return Heard(
+        *(line.id, line.text, line.interval.start, line.interval.end, said, len(wanted)),
+        *(len(matches) - near, near, placed, onset),
+    )
+
+
+def best_take(sound: Samples, line: Said, takes: Sequence[Samples]) -> tuple[Samples, float, float] | None:
+    """Of the takes that are as long as the line the one that is heard, how many ms off, and how like it.
+
+    ``sound`` begins where the line's window does. Likeness is the normalised correlation (1: the same sound).
+    """
+    found = []
+    for take in takes:
+        if abs(len(take) / RATE - line.interval.duration) > SAME_LENGTH or len(take) > len(sound):
+            continue
+        products = _correlated(sound, take)
+        energy = np.convolve(sound.astype(np.float64) ** 2, np.ones(len(take)), "valid")
+        alike = products / np.sqrt(np.maximum(energy, 1e-9) * max(float((take**2).sum()), 1e-9))
+        at = int(products.argmax())
+        place = round((line.interval.start - window_of(line).start) * RATE)
+        found.append((take, (at - place) / RATE * 1000, float(alike[at])))
+    return max(found, key=lambda item: item[2], default=None)
+
+
+def _correlated(sound: Samples, take: Samples) -> np.ndarray:
+    size = 1 << math.ceil(math.log2(len(sound) + len(take)))
+    spectrum = np.fft.rfft(sound, size) * np.conj(np.fft.rfft(take, size))
+    products: np.ndarray = np.fft.irfft(spectrum, size)[: len(sound) - len(take) + 1]
+    return products
+
+
+def listen(
+    recogniser: Recogniser,
+    film: Film,
+    number: int | None,
+    lines: Sequence[Said],
+    names: Sequence[str],
+    *,
+    takes: Sequence[Samples] = (),
+    control: tuple[Film, int | None] | None = None,
+) -> Iterator[Heard]:
+    """Each line, as it is found in track ``number`` of the film; see the module's own words."""
+    windows = [window_of(line) for line in lines]
+    sounds = pieces(sound_blocks(film, number, RATE, "mono"), windows)
+    others = pieces(sound_blocks(control[0], control[1], RATE, "mono"), windows) if control else None
+    for line, sound in zip(lines, sounds, strict=True):
+        heard = recogniser.hear(sound)
+        result = judge(line, heard, names)
+        if others is not None:
+            result = replace(result, control=len(matched(line.text, recogniser.hear(next(others)), names)[2]))
+        if (take := best_take(sound, line, takes)) is not None:
+            clean = matched(line.text, recogniser.hear(take[0]), names)[2]
+            here = {match.wanted for match in matched(line.text, heard, names)[2]}
+            both = sum(match.wanted in here for match in clean)
+            result = replace(result, alone=len(clean), both=both, shift=take[1], likeness=take[2])
+        yield result
+
+
+def described(info: FilmInfo) -> AudioTrack | None:
+    """The track that says of itself that it is AD; else the only one there is."""
+    tracks = [track for track in info.audio if track.descriptive]
+    return tracks[-1] if tracks else (info.audio[0] if len(info.audio) == 1 else None)
+
+
+def read_takes(folder: Path) -> list[Samples]:
+    """All takes of a folder of voices, at `RATE`."""
+    found = []
+    for path in sorted(folder.glob("*.flac")):
+        import av
+
+        with av.open(str(path)) as container:
+            resampler = av.AudioResampler("flt", "mono", RATE)
+            frames = [out for frame in container.decode(audio=0) for out in resampler.resample(frame)]
+            frames += resampler.resample(None)
+        found.append(np.concatenate([frame.to_ndarray().reshape(-1) for frame in frames]))
+    return found
+
+
+def totals(results: Sequence[Heard]) -> dict[str, float]:
+    """Counts over all lines, and shares of the words in per cent."""
+    words = sum(result.words for result in results)
+    sums = {key: sum(getattr(result, key) for result in results) for key in ("found", "near", "placed")}
+    counted: dict[str, float] = {"lines": len(results), "words": words, **sums}
+    counted |= {f"{key} %": round(100 * value / max(1, words), 1) for key, value in sums.items()}
+    counted["heard %"] = round(100 * (sums["found"] + sums["near"]) / max(1, words), 1)
+    for key in ("control", "alone", "both"):
+        had = [(value, result.words) for result in results if (value := getattr(result, key)) is not None]
+        if had:
+            counted[f"{key} %"] = round(100 * sum(v for v, _ in had) / max(1, sum(w for _, w in had)), 1)
+    clean = [(result.both, result.alone) for result in results if result.alone and result.both is not None]
+    if clean:
+        counted["of those heard alone %"] = round(
+            100 * sum(b for b, _ in clean) / sum(a for _, a in clean), 1
+        )
+    for key in ("onset", "shift"):
+        had_times = [abs(value) for result in results if (value := getattr(result, key)) is not None]
+        if had_times:
+            counted[f"{key} median"] = round(statistics.median(had_times), 3)
+            counted[f"{key} worst"] = round(max(had_times), 3)
+    return counted
+
+
+def told(result: Heard) -> str:
+    """One line of the report."""
+    extra = [f"{result.found}+{result.near}/{result.words}", f"{result.placed} in place"]
+    extra += [f"{key} {value}" for key in ("control", "alone") if (value := getattr(result, key)) is not None]
+    extra += [f"shift {result.shift:+.2f} ms ({result.likeness:.2f})"] if result.shift is not None else []
+    return f"{result.start:8.2f}  {', '.join(extra)}\n    said:  {result.text}\n    heard: {result.heard}"
+
+
+def main() -> None:
+    """See the module's own words."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("film", type=Path)
+    script = parser.add_mutually_exclusive_group(required=True)
+    script.add_argument("--track", type=Path)
+    script.add_argument("--script", type=Path)
+    parser.add_argument("--track-number", type=int)
+    parser.add_argument("--takes", type=Path)
+    parser.add_argument("--control", type=Path)
+    parser.add_argument("--pauses", type=Path)
+    parser.add_argument("--json", type=Path)
+    args = parser.parse_args()
+    pauses = read_pauses(args.pauses) if args.pauses else None
+    lines = lines_written(args.script) if args.script else lines_said(load_track(args.track), pauses)
+    names = sorted(names_of([line.text for line in lines], "en"))
+    film = open_film(args.film)
+    chosen = described(film.info)
+    number = args.track_number if args.track_number is not None else chosen and chosen.number
+    if number is None:
+        parser.error("no track says that it is AD: name one with --track-number")
+    control = (open_film(args.control), None) if args.control else None
+    results = []
+    takes = read_takes(args.takes) if args.takes else []
+    for result in listen(Whisper(), film, number, lines, names, takes=takes, control=control):
+        print(told(result))
+        results.append(result)
+    counted = totals(results)
+    print("\n".join(f"{key}: {value}" for key, value in counted.items()))
+    if args.json:
+        rows = {"totals": counted, "lines": [asdict(result) for result in results]}
+        args.json.write_text(json.dumps(rows, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

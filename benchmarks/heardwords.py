@@ -1,0 +1,140 @@
+"""Words of a script and words that were heard: brought to one spelling, and laid side by side."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+NEAR = 0.6
+"""How alike a name and what was heard for it must be (1: the same letters): names are spelled freely."""
+
+_ONES = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+]
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_ORDINALS = {
+    "one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth", "nine": "ninth",
+    "twelve": "twelfth",
+}  # fmt: skip
+_SIGNS = {"&": " and ", "%": " percent ", "+": " plus ", "=": " equals "}
+_SHORT = {"mr": "mister", "mrs": "missus", "dr": "doctor", "st": "saint", "ok": "okay", "tv": "television"}
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Word ``wanted`` of the script was heard as words ``[first, last]``; ``near``: a name, by its sound."""
+
+    wanted: int
+    first: int
+    last: int
+    near: bool = False
+
+
+def plain_words(text: str) -> list[str]:
+    """Small letters, no marks, numbers as words, one spelling of English: ``Grey-eyed Tom, 21.`` becomes
+    ``gray eyed tom twenty one``."""
+    for sign, word in _SIGNS.items():
+        text = text.replace(sign, word)
+    text = re.sub(r"(?<=\d)[,](?=\d{3}\b)", "", text.lower().replace("’", "'"))
+    text = re.sub(r"\b(\d+)(st|nd|rd|th)\b", lambda found: _ordinal(int(found[1])), text)
+    text = re.sub(r"\d+", lambda found: f" {spelled(int(found[0]))} ", text)
+    words = re.findall(r"[^\W_]+", text.replace("'", ""))
+    return [_one_spelling(word) for word in words]
+
+
+def spelled(number: int) -> str:
+    """A number in words: ``21 → twenty one``, ``1999 → nineteen ninety nine`` (as years are said)."""
+    if number < 20:
+        return _ONES[number]
+    if number < 100:
+        return _join(_TENS[number // 10 - 2], number % 10)
+    if number < 1000:
+        return _join(f"{_ONES[number // 100]} hundred", number % 100)
+    if 1100 <= number < 2000 and number % 100 >= 10:
+        return f"{spelled(number // 100)} {spelled(number % 100)}"
+    if number < 1_000_000:
+        return _join(f"{spelled(number // 1000)} thousand", number % 1000)
+    return " ".join(_ONES[int(digit)] for digit in str(number))
+
+
+def _join(head: str, rest: int) -> str:
+    return head if rest == 0 else f"{head} {spelled(rest)}"
+
+
+def _ordinal(number: int) -> str:
+    *head, last = spelled(number).split()
+    ended = _ORDINALS.get(last) or (f"{last[:-1]}ieth" if last.endswith("y") else f"{last}th")
+    return " ".join([*head, ended])
+
+
+def _one_spelling(word: str) -> str:
+    word = _SHORT.get(word, word)
+    if len(word) > 4:
+        word = re.sub(r"our", "or", word)
+        word = re.sub(r"is(e|ed|es|ing)$", r"iz\1", word)
+        word = re.sub(r"tre$", "ter", word)
+        word = word.replace("ll", "l")
+    return word.replace("grey", "gray")
+
+
+def side_by_side(wanted: Sequence[str], heard: Sequence[str], names: Sequence[str] = ()) -> list[Match]:
+    """The longest common run of words, in order; of ways equally long, that with the fewest names by sound.
+
+    Two words that were heard as one, or one as two, count where their letters are the same (``door way``).
+    ``names`` may be heard as something like them.
+    """
+    known = {word for name in names for word in plain_words(name)}
+    best: dict[tuple[int, int], tuple[float, tuple[Match, ...]]] = {}
+    for i in range(len(wanted), -1, -1):
+        for j in range(len(heard), -1, -1):
+            best[i, j] = max(_ways(i, j, wanted, heard, known, best), key=lambda way: way[0])
+    return list(best[0, 0][1])
+
+
+def _ways(
+    i: int,
+    j: int,
+    wanted: Sequence[str],
+    heard: Sequence[str],
+    names: set[str],
+    best: dict[tuple[int, int], tuple[float, tuple[Match, ...]]],
+) -> list[tuple[float, tuple[Match, ...]]]:
+    """What can be made of the words from ``i`` and ``j`` on."""
+    ways: list[tuple[float, tuple[Match, ...]]] = [(0.0, ())]
+    ways += [best[later] for later in ((i + 1, j), (i, j + 1)) if later in best]
+    for taken, given in ((1, 1), (1, 2), (2, 1)):
+        if i + taken > len(wanted) or j + given > len(heard):
+            continue
+        one, other = "".join(wanted[i : i + taken]), "".join(heard[j : j + given])
+        near = one != other
+        if near and not (taken == 1 and one in names and _alike(one, other)):
+            continue
+        score, rest = best[i + taken, j + given]
+        here = tuple(Match(i + k, j, j + given - 1, near) for k in range(taken))
+        ways.append((score + taken * (0.5 if near else 1.0), (*here, *rest)))
+    return ways
+
+
+def _alike(name: str, heard: str) -> bool:
+    return SequenceMatcher(None, name, heard, autojunk=False).ratio() >= NEAR
