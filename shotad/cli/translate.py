@@ -15,6 +15,7 @@ from shotad.script.timecode import timecode
 
 if TYPE_CHECKING:
     from shotad.config.translating import TranslateSettings
+    from shotad.engines.base import Engine
     from shotad.prepare import GivenCast
     from shotad.translating.files import Outcome
 
@@ -40,14 +41,13 @@ if TYPE_CHECKING:
 def command(console: Console, path: Path, target: str, **options: Any) -> None:
     """Translate the audio description of a film, each line within its time.
 
-    The lines stay at their places, and each may take the time of its slot, counted at the pace of the other
-    language. The translation goes beside the track as track.LANGUAGE.json, with its scripts; edit it as you
-    would the track. The same command again asks only for lines that have changed. Exit code 1 if a line has no
-    translation that fits.
+    The lines stay at their places, and each may take the time of its slot, counted at the pace of the
+    other language. The translation goes beside the track as track.LANGUAGE.json, with its scripts; edit
+    it as you would the track. The same command again asks only for lines that have changed. Exit code 1
+    if a line has no translation that fits.
     """
     from shotad.describe import bill
     from shotad.engines import make_engine, stage_engines
-    from shotad.engines.openai.notice import notice
     from shotad.translating.files import log_name, make_ready, read_source, ready_if_here, translate_into
     from shotad.translating.translate import foresee_translation
     from shotad.workfolder import RecordLog, WorkFolder
@@ -75,7 +75,7 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
         console.result("\n".join(bill.render(foreseen)), bill.as_json(foreseen))
         return
     with WorkFolder(place, force=options["force"]) as folder:
-        for line in notice(engine):
+        for line in _notice(engine):
             console.note(line)
         make_ready(engine, console)
         outcome = translate_into(
@@ -93,6 +93,17 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
     console.result(summary(outcome), report(outcome))
     if outcome.translated.failed:
         click.get_current_context().exit(1)
+
+
+def _notice(engine: Engine) -> list[str]:
+    """What leaves the machine, before the first call."""
+    from shotad.engines.openai.engine import OpenAI
+
+    host = engine.abilities.sends_to
+    lines = [f"The lines of the track leave this machine: they are sent to {host}."] if host else []
+    if isinstance(engine, OpenAI) and engine.address.is_open:
+        lines.append(f"The connection to {engine.address.shown} is not encrypted (http).")
+    return lines
 
 
 def _track_file(path: Path) -> Path:
