@@ -127,10 +127,17 @@ def _rows(book: Workbook, title: str, name: str) -> Iterator[list[str]]:
         return
     sheet.reset_dimensions()
     try:
-        for number, row in enumerate(sheet.iter_rows(max_col=_WIDEST, values_only=True), 1):
+        for number, row in enumerate(sheet.iter_rows(max_col=_WIDEST), 1):
             if number > MOST_ROWS:
                 raise ScriptError(f"{name}, sheet {title}, has over {MOST_ROWS} rows.", "Is it a script?")
-            yield [_text(value) for value in row]
+            failed = next((cell for cell in row if cell.data_type == "e"), None)
+            if failed is not None:
+                where = f"{name}, sheet {title}, row {number}"
+                raise ScriptError(
+                    f"{where}: {failed.coordinate} holds the error {failed.value}.",
+                    "Write the text itself into the cell.",
+                )
+            yield [_text(cell.value) for cell in row]
     except ScriptError:
         raise
     except Exception as error:  # noqa: BLE001  openpyxl lets through whatever its parts meet

@@ -1,0 +1,119 @@
+"""`shotad export` and `shotad import` with what describers exchange, and the signals for players."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from shotad.script.track import Cue, FilmId, Maker, Track, load_track, to_json
+from shotad.types import Interval
+from tests.cli.program import Shotad
+
+TRACK = Track(
+    FilmId("movie.mp4", "x", 100.0), "en", (Maker("stage2", "fake"),), "0.1.0",
+    (
+        Cue("s00010000", "s00010000", Interval(10.003, 12.5), "A dog runs."),
+        Cue("s00020000", "s00020000", Interval(20.0, 22.5), 'She says "=1".'),
+        Cue("h00030000", None, Interval(30.0, 31.0), "Night."),
+    ),
+)  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "movie.shotad"
+    place.mkdir()
+    (place / "track.json").write_text(to_json(TRACK), encoding="utf-8")
+    return place
+
+
+@pytest.mark.parametrize(
+    ("name", "ending"),
+    [("frazier", "ad.frazier.csv"), ("frazier@24", "ad.frazier.csv"), ("reaper", "ad.reaper.csv"),
+     ("hls", "ad.hls.m3u8"), ("dash", "ad.dash.xml"), ("docx", "ad.docx"), ("xlsx", "ad.xlsx")],
+)  # fmt: skip
+def test_each_format_is_written_beside_the_track_and_valid(
+    shotad: Shotad, folder: Path, name: str, ending: str
+) -> None:
+    _needs(name)
+    said = shotad("export", folder, "--format", name, "--json")
+    assert said.code == 0, said.err
+    (path,) = json.loads(said.out)["files"]
+    assert Path(path) == folder / f"movie.{ending}"
+    checked = shotad("export", "--check", path)
+    assert (checked.code, checked.out.strip()) == (0, f"{path}: valid")
+
+
+@pytest.mark.parametrize("name", ["frazier", "frazier@24", "reaper"])
+def test_an_edited_table_is_brought_back(shotad: Shotad, folder: Path, tmp_path: Path, name: str) -> None:
+    target = tmp_path / "edited.csv"
+    shotad("export", folder, "--format", name, "--out", target)
+    text = target.read_bytes().decode()
+    target.write_bytes(text.replace("A dog runs.", "A hound runs.").encode())
+    said = shotad("import", folder, target, *(("--format", name) if "@" in name else ()))
+    assert said.code == 0, said.err
+    assert "1 changed, 0 added, 0 removed" in said.out
+    first, *rest = load_track(folder / "track.json").cues
+    assert (first.text, first.interval.start) == ("A hound runs.", 10.003)
+    assert [(c.text, c.interval) for c in rest] == [(c.text, c.interval) for c in TRACK.cues[1:]]
+
+
+def test_an_edited_word_document_is_brought_back(shotad: Shotad, folder: Path, tmp_path: Path) -> None:
+    docx = pytest.importorskip("docx", reason="needs the extra documents")
+    target = tmp_path / "sent.docx"
+    shotad("export", folder, "--format", "docx", "--out", target)
+    document = docx.Document(io.BytesIO(target.read_bytes()))
+    document.tables[0].rows[1].cells[2].text = "A hound runs."
+    document.save(target)
+    said = shotad("import", folder, target, "--reviewer", "Ada")
+    assert said.code == 0, said.err
+    assert "1 changed, 0 added, 0 removed" in said.out
+    track = load_track(folder / "track.json")
+    assert (track.cues[0].text, track.reviewed_by) == ("A hound runs.", ("Ada",))
+
+
+def test_a_script_of_another_program_is_matched_by_its_times(
+    shotad: Shotad, folder: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.csv"
+    other.write_text(
+        "Position;Start;End;Text\n1;00:00:10.00;00:00:12.12;A cat.\n2;00:00:20.00;00:00:22.12;x\n"
+    )
+    said = shotad("import", folder, other, "--json")
+    assert said.code == 0, said.err
+    assert json.loads(said.out)["changed"] == ["s00010000", "s00020000"]
+    assert [c.interval.start for c in load_track(folder / "track.json").cues[:2]] == [10.003, 20.0]
+
+
+def test_the_formats_are_named_where_one_is_unknown(shotad: Shotad, folder: Path) -> None:
+    said = shotad("export", folder, "--format", "pdf")
+    assert said.code == 1
+    assert "vtt, srt, dapt, csv, json, frazier, reaper, docx, xlsx, hls, dash" in said.err
+    for command in ("export", "import"):
+        assert "reaper, docx" in shotad(command, "--help").out
+
+
+def test_signals_hold_no_script(shotad: Shotad, folder: Path) -> None:
+    shotad("export", folder, "--format", "dash")
+    said = shotad("import", folder, folder / "movie.ad.dash.xml")
+    assert (said.code, "holds none" in said.err) == (1, True)
+
+
+def test_check_names_what_is_wrong(shotad: Shotad, tmp_path: Path) -> None:
+    playlist = tmp_path / "main.m3u8"
+    playlist.write_text("#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nv.m3u8\n")
+    broken = tmp_path / "broken.docx"
+    broken.write_bytes(b"PK\x03\x04 nothing")
+    said = shotad("export", "--check", playlist, broken)
+    assert said.code == 1
+    assert "no AUDIO rendition says" in said.out
+    assert "is no Office document" in said.out
+
+
+def _needs(name: str) -> None:
+    packages = {"docx": "docx", "xlsx": "openpyxl"}
+    if name in packages:
+        pytest.importorskip(packages[name], reason="needs the extra documents")

@@ -1,0 +1,299 @@
+"""The Word document: what Word and a screen reader find in it, what people do to it, what is not let in."""
+
+from __future__ import annotations
+
+import io
+import sys
+import zipfile
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree
+
+from shotad.errors import ScriptError
+from shotad.script import document_package
+from shotad.script.cue import Voiced
+from shotad.script.document_package import MOST_PARTS
+from shotad.script.document_reader import read_docx
+from shotad.script.importing import Import, import_script
+from shotad.script.text import ALL_FORMATS, check_script, detect_format
+from shotad.script.track import (
+    Cue,
+    CueStatus,
+    EditField,
+    FilmId,
+    Maker,
+    Track,
+    clean_text,
+    line_stamp,
+    mark_edit,
+)
+from shotad.types import Interval
+
+docx = pytest.importorskip("docx", reason="needs the extra documents")
+
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+DOCX = ALL_FORMATS["docx"]
+
+
+def cue(start: float, text: str, **more: object) -> Cue:
+    return replace(Cue(f"s{round(start * 1000):08d}", None, Interval(start, start + 2.5), text), **more)  # type: ignore[arg-type]
+
+
+def make_track(*cues: Cue, **more: object) -> Track:
+    track = Track(FilmId("a & <b>.mp4", "x", 40_000.0), "en", (Maker("stage2", "fake"),), "0.1.0", ())
+    return replace(track.with_cues(cues), **more)  # type: ignore[arg-type]
+
+
+TRACK = make_track(
+    cue(10, "A dog runs."), cue(20, 'She says "=1"\nand & <goes>.'), cue(36_000, "Night. שלום 🎬")
+)
+
+
+def parts(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as package:
+        return {name: package.read(name) for name in package.namelist()}
+
+
+def xml(data: bytes, part: str = "word/document.xml") -> etree._Element:
+    return etree.fromstring(parts(data)[part])
+
+
+def changed(data: bytes, part: str, old: bytes, new: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as package:
+        for name, content in parts(data).items():
+            assert name != part or old in content
+            package.writestr(name, content.replace(old, new, 1) if name == part else content)
+    return out.getvalue()
+
+
+def test_what_a_screen_reader_needs_is_there() -> None:
+    data = DOCX.encode(replace(TRACK, language="de", reviewed_by=("Ada Byron",)))
+    body = xml(data)
+    styles = [p.find(f"{W}pPr/{W}pStyle") for p in body.iter(f"{W}p")]
+    assert [s.get(f"{W}val") for s in styles if s is not None] == ["Heading1", "Heading2"]
+    (table,) = body.iter(f"{W}tbl")
+    assert table.find(f"{W}tblPr/{W}tblCaption").get(f"{W}val") == "Script"  # type: ignore[union-attr]
+    assert "one line of description" in table.find(f"{W}tblPr/{W}tblDescription").get(f"{W}val", "")  # type: ignore[union-attr]
+    rows = table.findall(f"{W}tr")
+    assert [row.find(f"{W}trPr/{W}tblHeader") is not None for row in rows] == [True, False, False, False]
+    assert all(row.find(f"{W}trPr/{W}cantSplit") is not None for row in rows)
+    assert {len(row.findall(f"{W}tc")) for row in rows} == {8}
+    assert not [*table.iter(f"{W}gridSpan", f"{W}vMerge")]
+    core = xml(data, "docProps/core.xml")
+    found = {etree.QName(node).localname: node.text for node in core}
+    assert found["title"] == "Audio description: a & <b>.mp4"
+    assert found["creator"] == "shotad 0.1.0, Ada Byron"
+    assert found["language"] == "de"
+    languages = {node.get(f"{W}val") for node in xml(data, "word/styles.xml").iter(f"{W}lang")}
+    assert languages == {"de-DE"}
+    sizes = xml(data, "word/styles.xml").xpath(
+        "//w:style[@w:styleId='Normal']//w:sz/@w:val", namespaces={"w": W[1:-1]}
+    )
+    assert sizes == ["24"]
+
+
+@pytest.mark.parametrize(
+    ("language", "kind", "named"),
+    [("he", "bidi", "he-IL"), ("ja", "eastAsia", "ja-JP"), ("en-GB", "val", "en-GB"), ("pt-BR", "val", "pt-BR"), ("gsw", "val", "gsw")],
+)  # fmt: skip
+def test_the_language_is_named_as_word_knows_it(language: str, kind: str, named: str) -> None:
+    data = DOCX.encode(replace(TRACK, language=language))
+    (default,) = xml(data, "word/styles.xml").iter(f"{W}lang")
+    assert default.get(f"{W}{kind}") == named
+    assert (next(xml(data).iter(f"{W}bidiVisual"), None) is not None) == (language == "he")
+
+
+def test_it_says_what_it_is_before_the_script() -> None:
+    spoken = replace(
+        TRACK.cues[0],
+        voiced=Voiced(
+            "hibari:heart", "A dog runs.", Interval(10, 11), line_stamp(TRACK.cues[0].interval, "A dog runs.")
+        ),
+    )
+    document = docx.Document(io.BytesIO(DOCX.encode(make_track(spoken))))
+    texts = [paragraph.text for paragraph in document.paragraphs]
+    assert texts[0] == "Audio description: a & <b>.mp4"
+    assert texts[1].startswith("Audio description made by machine: shotad 0.1.0 (stage2: fake).")
+    assert texts[1].endswith("Not reviewed by a person.")
+    assert "1 lines in 11:06:40. Language: en. Voice: hibari:heart." in texts[2]
+
+
+def test_the_table_shows_each_line() -> None:
+    first = TRACK.cues[0]
+    edited = mark_edit(
+        replace(first, status=CueStatus.SHORTENED, reason="two words out"), first, (EditField.TEXT,), "x"
+    )
+    document = docx.Document(io.BytesIO(DOCX.encode(make_track(edited))))
+    assert [[cell.text for cell in row.cells] for row in document.tables[0].rows] == [
+        ["In", "Out", "Line", "Words", "Seconds", "Status", "Notes", "Id"],
+        [
+            "00:00:10.000",
+            "00:00:12.500",
+            "A dog runs.",
+            "3",
+            "2.5",
+            "shortened",
+            "two words out; edited by a person",
+            "s00010000",
+        ],
+    ]
+
+
+def test_the_same_track_gives_the_same_bytes_and_no_times() -> None:
+    assert DOCX.encode(TRACK) == DOCX.encode(TRACK)
+    with zipfile.ZipFile(io.BytesIO(DOCX.encode(TRACK))) as package:
+        assert {part.date_time for part in package.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+
+
+texts = st.lists(
+    st.sampled_from(["\n", "=1", "+", "-", "@", '"', "'", "<w:t>", "&amp;", "]]>", "שלום", "\u200f", "🎬", "\u2011", "\u00ad", "  ", "_ad_"])
+    | st.text(max_size=6), min_size=1, max_size=6,
+).map("".join).map(clean_text).filter(bool)  # fmt: skip
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 9**8), st.integers(1, 9000), texts), max_size=4, unique_by=lambda t: t[0]
+    )
+)
+def test_ids_times_texts_and_stamps_come_back(lines: list[tuple[int, int, str]]) -> None:
+    cues = [Cue(f"h{a:08d}", None, Interval(a / 1000, (a + n) / 1000), text) for a, n, text in lines]
+    track = make_track(*cues)
+    script = read_docx(DOCX.encode(track), "x")
+    assert [(c.id, c.interval, c.text) for c in script.cues] == [
+        (c.id, c.interval, c.text) for c in track.heard
+    ]
+    assert script.stamp == track.stamp
+    assert script.line_stamps == {c.id: line_stamp(c.interval, c.text) for c in track.heard}
+
+
+def test_an_untouched_document_changes_nothing_and_is_valid(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    data = DOCX.encode(TRACK)
+    assert import_script(TRACK, read_docx(data, "x"), "x") == Import(TRACK)
+    (tmp_path / "x.bin").write_bytes(data)
+    assert detect_format("x.bin", data) == "docx"
+    assert check_script(tmp_path / "x.bin") == ()
+
+
+def edit(data: bytes) -> docx.document.Document:
+    return docx.Document(io.BytesIO(data))
+
+
+def saved(document: docx.document.Document) -> bytes:
+    out = io.BytesIO()
+    document.save(out)
+    return out.getvalue()
+
+
+def test_what_a_describer_changes_in_word_comes_back() -> None:
+    document = edit(DOCX.encode(TRACK))
+    rows = document.tables[0].rows
+    rows[1].cells[2].text = "A hound runs."
+    rows[2].cells[0].text = " 0:00:20.400 "
+    rows[3].cells[5].text = "Dropped"
+    new = document.tables[0].add_row().cells
+    new[0].text, new[1].text, new[2].text = "30", "0:32,5", "It rains."
+    document.tables[0].add_row()
+    done = import_script(TRACK, read_docx(saved(document), "x"), "x")
+    assert (done.changed, done.added, done.removed) == (
+        ("s00010000", "s00020000"),
+        ("h00030000",),
+        ("s36000000",),
+    )
+    assert done.track.cues[0].text == "A hound runs."
+    assert done.track.cues[1].interval == Interval(20.4, 22.5)
+    assert done.track.cues[2].interval == Interval(30, 32.5)
+
+
+def test_tracked_changes_count_as_accepted() -> None:
+    data = DOCX.encode(TRACK)
+    tracked = (
+        b'<w:del w:id="90" w:author="A"><w:r><w:delText>A dog</w:delText></w:r></w:del>'
+        b'<w:ins w:id="91" w:author="A"><w:r><w:t>A hound</w:t></w:r></w:ins><w:r><w:t xml:space="preserve"> runs.</w:t></w:r>'
+    )
+    data = changed(data, "word/document.xml", b"<w:r><w:t>A dog runs.</w:t></w:r>", tracked)
+    row = b"<w:tr><w:trPr><w:cantSplit/></w:trPr>"
+    before, _, after = parts(data)["word/document.xml"].rpartition(row)
+    gone = b'<w:tr><w:trPr><w:cantSplit/><w:del w:id="92" w:author="A"/></w:trPr>'
+    data = changed(data, "word/document.xml", before + row + after, before + gone + after)
+    script = read_docx(data, "x")
+    assert [line.text for line in script.cues] == ["A hound runs.", 'She says "=1"\nand & <goes>.']
+    assert import_script(TRACK, script, "x").removed == ("s36000000",)
+
+
+def test_a_table_of_another_describer_is_read() -> None:
+    document = docx.Document()
+    document.add_table(1, 2).rows[0].cells[0].text = "Contents"
+    table = document.add_table(0, 4)
+    for row in (
+        ("No.", "TC in:", "TC out", "Description"),
+        ("1", "00:00:10.000", "0:12.5", "A cat."),
+        ("", "", "", ""),
+    ):
+        for cell, text in zip(table.add_row().cells, row, strict=True):
+            cell.text = text
+    script = read_docx(saved(document), "x")
+    assert [(c.id, c.interval, c.text) for c in script.cues] == [(None, Interval(10, 12.5), "A cat.")]
+    assert import_script(TRACK, script, "x").changed == ("s00010000",)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda d: b"nonsense", "no Office document"),
+        (lambda d: d[:-200], "no Office document"),
+        (lambda d: changed(d, "word/document.xml", b"<w:body>", b"<w:body"), "damaged at word/document.xml"),
+        (lambda d: changed(d, "word/document.xml", b"00:00:12.500", b"later"), "x, table 1, row 2: 'later' is no time"),
+        (lambda d: changed(d, "word/document.xml", b"<w:t>Line</w:t>", b"<w:t>Sentence</w:t>"), "no table with the heads"),
+        (lambda d: changed(d, "word/document.xml", b"?>", b'?><!DOCTYPE w [<!ENTITY a SYSTEM "file:///etc/passwd">]>'), "declares a document type"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_refused(make, message: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(ScriptError, match=message):
+        read_docx(make(DOCX.encode(TRACK)), "x")
+
+
+def test_bombs_are_refused_before_they_unpack(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(document_package, "LARGEST", 2**20)
+
+    def bomb(count: int, size: int) -> bytes:
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as package:
+            for i in range(count):
+                package.writestr(f"word/{i}.xml", b"")
+            package.writestr("word/document.xml", bytes(size))
+        return out.getvalue()
+
+    assert len(bomb(1, 2**20 + 1)) < 10_000
+    for data in (bomb(1, 2**20 + 1), bomb(MOST_PARTS + 1, 1)):
+        with pytest.raises(ScriptError, match="would unpack to"):
+            read_docx(data, "x")
+
+
+def test_a_small_size_in_the_directory_does_not_hide_a_bomb() -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as package:
+        package.writestr("word/document.xml", bytes(1_234_567))
+    size = (1_234_567).to_bytes(4, "little")
+    data = out.getvalue()
+    assert data.count(size) == 2
+    with pytest.raises(ScriptError, match="damaged at word/document.xml"):
+        read_docx(data.replace(size, (100).to_bytes(4, "little")), "x")
+
+
+def test_reading_needs_no_extra_and_writing_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = DOCX.encode(TRACK)
+    monkeypatch.setitem(sys.modules, "docx", None)
+    assert len(read_docx(data, "x").cues) == 3
+    with pytest.raises(ScriptError, match=r"python-docx, which is not installed.*shotad\[documents\]"):
+        DOCX.encode(TRACK)
+
+
+def test_it_is_no_text() -> None:
+    with pytest.raises(ScriptError, match="docx is no text"):
+        DOCX.write(TRACK)
