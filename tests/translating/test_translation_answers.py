@@ -1,0 +1,151 @@
+"""Answers of models that translate: read in whatever form they come."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shotad.config.languages import language_of
+from shotad.errors import RefusalError, ScriptError
+from shotad.script.cue import Cue
+from shotad.translating.answers import read_answer, unwrapped
+from shotad.translating.judging import faults_of
+from shotad.translating.prompt import Around, Task, messages
+from shotad.translating.wanted import Wanted
+from shotad.types import Interval
+
+IDS = ("s00010000", "s00020000")
+DOOR, SIGN = "Sie öffnet die Tür.", "Auf dem Schild steht „Ausgang“."
+BOTH = dict(zip(IDS, (DOOR, SIGN), strict=True))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        json.dumps(BOTH),
+        json.dumps(BOTH, ensure_ascii=False, indent=2),
+        f"Here are the translations:\n```json\n{json.dumps(BOTH)}\n```\nLet me know!",
+        f"<think>The door, {{}} hm.</think>{json.dumps(BOTH)}",
+        json.dumps([{"id": name, "translation": text} for name, text in BOTH.items()]),
+        json.dumps({"translations": [{"id": name, "text": text} for name, text in BOTH.items()]}),
+        json.dumps({name: {"most": "9 words", "line": text} for name, text in BOTH.items()}),
+        "\n".join(json.dumps({"id": name, "line": text}) for name, text in BOTH.items()),
+        json.dumps(BOTH)[:-1],
+        json.dumps({**BOTH, "s00030000": "Mehr."}),
+        f'{IDS[0]}: "{DOOR}"\n{IDS[1]}: "{SIGN}"',
+    ],
+)  # fmt: skip
+def test_translations_are_read(answer: str) -> None:
+    assert read_answer(answer, IDS) == BOTH
+
+
+def test_an_answer_that_was_cut_off_gives_what_is_whole() -> None:
+    cut = json.dumps(BOTH, ensure_ascii=False)
+    assert read_answer(cut[: cut.index("Schild")], IDS) == {IDS[0]: DOOR}
+
+
+def test_a_bare_line_is_taken_where_one_was_asked_for() -> None:
+    assert read_answer(f"{DOOR}\n", IDS[:1]) == {IDS[0]: DOOR}
+    with pytest.raises(ScriptError):
+        read_answer(DOOR, IDS)
+
+
+@pytest.mark.parametrize(
+    "answer", ["", "...", "[1, 2]", "{}", '{"s00010000": "..."}', "Sure!\n\nWhat?", "{" * 3000]
+)
+def test_an_answer_without_a_translation_is_told(answer: str) -> None:
+    with pytest.raises(ScriptError):
+        read_answer(answer, IDS)
+
+
+def test_a_refusal_is_told() -> None:
+    with pytest.raises(RefusalError):
+        read_answer("I'm sorry, but I can't assist with that.", IDS)
+
+
+@given(st.text(max_size=300))
+def test_no_answer_brings_the_reader_down(answer: str) -> None:
+    try:
+        found = read_answer(answer, IDS)
+    except ScriptError:
+        return
+    assert set(found) <= set(IDS)
+    assert all(text and "\n" not in text for text in found.values())
+
+
+def test_quotation_marks_around_a_whole_line_go() -> None:
+    assert unwrapped(f"„{DOOR}“", "She opens the door.") == DOOR
+    assert unwrapped('"Exit" und "Halt"', "Signs.") == '"Exit" und "Halt"'
+    assert unwrapped("„Ausgang.“", '"Exit."') == "„Ausgang.“"
+
+
+def line(text: str, words: int = 20, *names: str) -> Wanted:
+    cue = Cue("s00010000", "s00010000", Interval(10, 12), text)
+    return Wanted(cue, Interval(10, 15), words, names)
+
+
+def kinds(said: str, of: Wanted, target: str = "de", **more: str) -> list[str]:
+    task = Task(language_of("en"), language_of(target), **more)  # type: ignore[arg-type]
+    return [fault.kind for fault in faults_of(said, of, task)]
+
+
+@pytest.mark.parametrize(
+    ("said", "of", "target", "found"),
+    [
+        (DOOR, line("She opens the door."), "de", []),
+        ("She opens the door.", line("She opens the door."), "de", ["language"]),
+        ("Elle ouvre la porte et sort de la maison.", line("She opens it."), "de", ["language"]),
+        ("Kim Lee, Max Roe.", line("Kim Lee, Max Roe."), "de", ["copied"]),
+        ("Kim Lee.", line("Kim Lee."), "de", []),
+        ("Annas Hund bellt.", line("Ann's dog barks.", 20, "Ann"), "de", []),
+        ("Anna otwiera drzwi i patrzy.", line("Anna opens.", 20, "Anna"), "pl", []),
+        ("Widzi Annę i patrzy.", line("She sees Anna.", 20, "Anna"), "pl", []),
+        ("Анна открывает дверь.", line("Anna opens the door.", 20, "Anna"), "ru", []),
+        ("Schneewittchen schläft.", line("Snow sleeps.", 20, "Snow"), "de", ["name"]),
+        ("安娜打开门。", line("Anna opens the door.", 20, "Anna"), "zh-Hans", []),
+        ("アンナがドアを開ける。", line("Anna opens the door.", 20, "Anna"), "ja", []),
+        ("안나가 문을 연다.", line("Anna opens the door.", 20, "Anna"), "ko", []),
+        ("安娜打开门。", line("Anna opens the door.", 20, "Anna"), "ja", []),
+        (DOOR, line("She opens the door.", 2), "de", ["length"]),
+        ("- Sie öffnet", line("She opens."), "de", ["markup"]),
+        ("Auf dem Schild: Ausgang.", line('A sign: "Exit".'), "de", ["quote"]),
+        ("На табличке «Выход».", line('A sign: "Exit".'), "ru", []),
+    ],
+)
+def test_faults_are_found(said: str, of: Wanted, target: str, found: list[str]) -> None:
+    assert kinds(said, of, target) == found
+
+
+def test_quoted_words_may_be_kept() -> None:
+    sign = line('A sign says "Exit".')
+    assert kinds("Auf einem Schild steht „Exit“.", sign, quotes="keep") == []
+    assert kinds("Auf einem Schild steht „Ausgang“.", sign, quotes="keep") == ["quote"]
+
+
+def test_the_prompt_says_what_there_is_and_no_more() -> None:
+    task = Task(language_of("en"), language_of("pt-BR"))
+    plain = messages([line("She opens the door.")], task, Around())[1].text
+    full = messages(
+        [line('Ann reads "Exit".', 20, "Ann")],
+        Task(language_of("en"), language_of("pt-BR"), note="Ann is a thief."),
+        Around((("He waits.", "Ele espera."),), ("They leave.",)),
+        [("s00010000", "It is in English. Write it in Portuguese (Brazil).")],
+    )[1].text
+    assert "from English into Portuguese (Brazil)" in plain
+    for word in ("Names of people", "quotation marks", "Lines before", "that follow", "Note on", "was wrong"):
+        assert (word in plain, word in full) == (False, True), word
+    assert "\n\n\n" not in plain + full
+    assert "$" not in plain + full
+
+
+@given(st.text(min_size=1, max_size=200))
+def test_no_line_leaves_its_place_in_the_prompt(text: str) -> None:
+    cue = Cue("s00010000", None, Interval(1, 2), "x")
+    object.__setattr__(cue, "text", text)
+    told = messages([Wanted(cue, Interval(1, 2), 3)], Task(language_of("en"), language_of("de")), Around())
+    rows = [row for row in told[1].text.split("\n") if row.startswith('{"id"')]
+    assert len(rows) == 1
+    assert json.loads(rows[0])["line"] == " ".join(text.split())
