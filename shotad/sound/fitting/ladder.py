@@ -27,7 +27,6 @@ from shotad.sound.fitting.asking import Answer, Shorten, Wish
 from shotad.sound.fitting.forms import Form, forms_of, spoken, written
 from shotad.sound.fitting.lines import NO_ROOM
 from shotad.sound.fitting.placing import (
-    Cost,
     Option,
     Window,
     cheapest,
@@ -40,6 +39,9 @@ from shotad.sound.kinds import Fitting, Line, Spoken, Studio, Unspoken
 
 ASKED = 2
 """Times that a writer is asked about one line at most."""
+
+A_LINE = 10**6
+"""Words that a line counts for when one must be left out: all its neighbours are shortened first."""
 
 FEWEST = 3
 """Words that a line must be allowed to be worth asking for."""
@@ -116,13 +118,13 @@ class _Case:
         return number if self.forms[number].take is None else None
 
     @property
-    def dropping(self) -> Cost:
+    def dropping(self) -> int:
         by_hand = self.line.id.startswith("h")
-        return (2 if by_hand else 1, self.whole.words)
+        return (2 if by_hand else 1) * A_LINE + self.whole.words
 
     @property
     def options(self) -> list[Option]:
-        return [Option(form.shortest, (0, form.lost)) for form in self.forms]
+        return [Option(form.shortest, form.lost) for form in self.forms]
 
     @property
     def length(self) -> int | None:

@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-Cost = tuple[int, ...]
-"""Compared from its first number on; costs add up number by number."""
+import numpy as np
+import numpy.typing as npt
+
+_Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +37,7 @@ class Option:
     """A way of saying a line: how many milliseconds it takes, and what it costs the listener."""
 
     length: int
-    cost: Cost
-
-
-@dataclass(frozen=True, slots=True)
-class _Way:
-    """What was chosen so far: where it ends, what it costs, and how it was come by."""
-
-    end: int
-    cost: Cost
-    chosen: int | None = None
-    before: _Way | None = None
+    cost: int
 
 
 def earliest_starts(
@@ -70,25 +62,63 @@ def earliest_starts(
 
 
 def cheapest(
-    windows: Sequence[Window], options: Sequence[Sequence[Option]], dropping: Sequence[Cost], between: int
+    windows: Sequence[Window], options: Sequence[Sequence[Option]], dropping: Sequence[int], between: int
 ) -> tuple[int | None, ...]:
     """For each line the index of its option, or None to drop it, at the least cost in all.
 
     ``dropping`` is what it costs to leave each line out. Of ways that cost the same, the one whose lines end
     first.
     """
-    ways = [_Way(-(10**12), tuple(0 for _ in dropping[0]))] if dropping else []
+    ways = _Ways(*(np.array([value], np.int64) for value in (-_LONG_AGO, 0, -1, -1)))
+    course = [ways]
     for window, line, leaving in zip(windows, options, dropping, strict=True):
-        longer = [_Way(way.end, _sum(way.cost, leaving), None, way) for way in ways]
-        for way in ways:
-            start = max(window.earliest, way.end + between)
-            longer += [
-                _Way(start + option.length, _sum(way.cost, option.cost), number, way)
-                for number, option in enumerate(line)
-                if window.takes(start, option.length)
-            ]
-        ways = _undominated(longer)
-    return _choices(min(ways, key=lambda way: (way.cost, way.end))) if ways else ()
+        ways = _continued(ways, window, line, leaving, between)
+        course.append(ways)
+    # The cheapest end last, for of ways that end later only the cheaper are kept.
+    at = int(course[-1].ends.size) - 1
+    chosen: list[int | None] = []
+    for ways in reversed(course[1:]):
+        number = int(ways.options[at])
+        chosen.append(None if number < 0 else number)
+        at = int(ways.before[at])
+    return tuple(reversed(chosen))
+
+
+_LONG_AGO = 10**12
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ways:
+    """What may have been chosen so far, ``int64[n]`` each: where it ends (ascending), what it costs
+    (falling), the last option (-1: left out), and the number of the way before."""
+
+    ends: _Numbers
+    costs: _Numbers
+    options: _Numbers
+    before: _Numbers
+
+
+def _continued(ways: _Ways, window: Window, line: Sequence[Option], leaving: int, between: int) -> _Ways:
+    """The ways with one line more, without those that end no earlier than a cheaper one."""
+    every = np.arange(ways.ends.size, dtype=np.int64)
+    starts = np.maximum(ways.ends + between, window.earliest)
+    parts = [(ways.ends, ways.costs + leaving, np.full(every.size, -1, np.int64), every)]
+    for number, option in enumerate(line):
+        fits = (starts <= window.latest) & (starts + option.length <= window.end)
+        parts.append(
+            (
+                starts[fits] + option.length,
+                ways.costs[fits] + option.cost,
+                np.full(int(fits.sum()), number, np.int64),
+                every[fits],
+            )
+        )
+    ends, costs, options, before = map(np.concatenate, zip(*parts, strict=True))
+    order = np.lexsort((costs, ends))
+    least = np.minimum.accumulate(costs[order])
+    cheaper = np.concatenate(([True], least[1:] < least[:-1]))
+    kept = order[cheaper]
+    return _Ways(ends[kept], costs[kept], options[kept], before[kept])
 
 
 def nearest_starts(windows: Sequence[Window], lengths: Sequence[int], between: int) -> list[int]:
@@ -142,24 +172,3 @@ class _Block:
             max(self.low, other.low),
             min(self.high, other.high),
         )
-
-
-def _sum(one: Cost, other: Cost) -> Cost:
-    return tuple(a + b for a, b in zip(one, other, strict=True))
-
-
-def _undominated(ways: list[_Way]) -> list[_Way]:
-    """Without those that end no earlier than a cheaper one."""
-    kept: list[_Way] = []
-    for way in sorted(ways, key=lambda way: (way.end, way.cost)):
-        if not kept or way.cost < kept[-1].cost:
-            kept.append(way)
-    return kept
-
-
-def _choices(way: _Way) -> tuple[int | None, ...]:
-    found: list[int | None] = []
-    while way.before is not None:
-        found.append(way.chosen)
-        way = way.before
-    return tuple(reversed(found))

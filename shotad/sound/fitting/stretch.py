@@ -69,11 +69,13 @@ def _laid_out(samples: Samples, rate: int, number: int) -> Samples:
 
 
 def _middles(number: int, half: int) -> list[int]:
-    """Where the windows' middles stand in the result: half a window apart, and one at each end."""
-    inner = list(range(0, number, half))
-    if len(inner) > 1 and number - inner[-1] < half // 2:
-        inner.pop()
-    return [*inner, number]
+    """Where the windows' middles stand in the result: one at each end, and half a window apart.
+
+    What is over lies between the first two, where the sound is still so near its place that they agree.
+    """
+    first = number % half
+    inner = list(range(first + half if first < half // 2 else first, number, half))
+    return [0, *inner, number]
 
 
 def _most_alike(sound: npt.NDArray[np.float64], natural: int, wanted: int, size: int, search: int) -> int:
