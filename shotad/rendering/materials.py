@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shotad.config import Config
@@ -45,6 +45,10 @@ class Materials:
     def is_translation(self) -> bool:
         """Whether this is not the film's own track, but one made of it."""
         return self.file.name != TRACK
+
+    def of(self, track: Track) -> Materials:
+        """The same with another state of the track."""
+        return replace(self, track=track)
 
     def keep(self, track: Track) -> tuple[Path, ...]:
         """Write the track back, with its scripts where it is the film's own; the files written."""

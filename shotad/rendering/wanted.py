@@ -75,8 +75,8 @@ def wanted_files(
     out: Path | None = None,
     tag: str = "",
 ) -> tuple[Wanted, ...]:
-    """Where each result goes: ``movie.described.mp4``, ``movie.ad.wav`` in ``folder``; with ``tag`` (a language)
-    ``movie.de.ad.wav``. ``out`` is another folder, or the file itself where there is one.
+    """Where each result goes: ``movie.described.mp4``, ``movie.ad.wav`` in ``folder``; with
+    ``tag`` (a language) ``movie.de.ad.wav``. ``out`` is another folder, or the very file where there is one.
 
     Films keep the container of the source where it is one that is written. Raises UsageError for two results
     with one name, and for an ``out`` that cannot be meant.

@@ -1,0 +1,152 @@
+"""``shotad render WORKFOLDER``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from shotad.cli.console import Console
+from shotad.cli.options import console_options, track_folder
+from shotad.rendering.wanted import Wanted, parse_wanted, wanted_files
+
+if TYPE_CHECKING:
+    from shotad.config import Config
+    from shotad.film.reader import Film
+    from shotad.rendering.rendered import Rendered
+    from shotad.runsettings import RunSettings
+    from shotad.workfolder import WorkFolder
+    from shotad.writing import Engines
+
+PROFILES = ("source", "ebu-r128", "atsc-a85", "netflix", "web")
+
+
+def sound_options(function: Any) -> Any:
+    """Add the options that say who speaks and what is made."""
+    for option in reversed(_SOUND_OPTIONS):
+        function = option(function)
+    return function
+
+
+_SOUND_OPTIONS = (
+    click.option("--voice", metavar="NAME", help="Who speaks: see shotad voices."),
+    click.option(
+        "--make",
+        "makes",
+        multiple=True,
+        metavar="KIND[:ENDING]",
+        help="film, film+text, text, ad or mix, as in film:mkv, ad:mp3; repeatable.",
+    ),
+    click.option("--profile", type=click.Choice(PROFILES), help="Loudness of what is made."),
+    click.option(
+        "--extended", is_flag=True, default=None, help="Let the film pause for lines that do not fit."
+    ),
+)
+
+
+@click.command(name="render")
+@click.argument("path", metavar="FILM|WORKFOLDER", type=click.Path(path_type=Path))
+@sound_options
+@click.option("--track", "track_file", type=click.Path(path_type=Path), help="Another track: a translation.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder of the results, or the file for one.")
+@click.option("--film", "film_file", type=click.Path(path_type=Path), help="The film, where it has moved.")
+@click.option(
+    "--default", "default_track", is_flag=True, default=None, help="Players start with the AD track."
+)
+@click.option("--ask", is_flag=True, default=None, help="Ask the engine of Stage II for shorter lines.")
+@click.option("--config", "configs", multiple=True, metavar="NAME|FILE", help="Settings; repeatable.")
+@click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="One setting; repeatable.")
+@click.option("--force", is_flag=True, help="Speak every line and write every file again.")
+@console_options
+def command(console: Console, path: Path, **options: Any) -> None:
+    """Speak the lines of a described film, and write it with its audio description.
+
+    Nothing is described anew and no model is asked: change track.json, or one of the scripts beside it, and
+    render again; only lines that changed are spoken again. Without --make the film gets AD as an additional
+    audio track; its picture and its own tracks are copied as they are. Exit code 1 if what was
+    made breaks a rule that must hold.
+    """
+    from shotad.film.reader import open_film
+    from shotad.recorded import film_of
+    from shotad.rendering.rendered import summary
+    from shotad.runsettings import read_settings
+    from shotad.script.track import load_track
+    from shotad.tracking import TRACK
+    from shotad.workfolder import WorkFolder
+
+    place = track_folder(path)
+    run = read_settings(place)
+    config = _settings(run, options)
+    file = options["track_file"] or place / TRACK
+    track = load_track(file)
+    source = options["film_file"] or film_of(place, run, track.film.name)
+    with (
+        open_film(source, reader=config.film.reader, frame_rate=run.frame_rate) as film,
+        WorkFolder(place) as folder,
+    ):
+        tag = track.language if file.name != TRACK else ""
+        files = wanted_files(
+            parse_wanted(options["makes"]), track.film.name, place, out=options["out"], tag=tag
+        )
+        done = render_here(console, film, folder, config, files, file, force=options["force"])
+    console.result(summary(done), done.as_json())
+    if done.failed:
+        click.get_current_context().exit(1)
+
+
+def render_here(
+    console: Console,
+    film: Film,
+    folder: WorkFolder,
+    config: Config,
+    wanted: Sequence[Wanted],
+    file: Path | None = None,
+    *,
+    engines: Engines | None = None,
+    force: bool = False,
+) -> Rendered:
+    """Render, and say before what leaves the machine. ``engines`` are those that a run has at hand."""
+    from shotad.rendering.asking import shortener
+    from shotad.rendering.render import render
+    from shotad.script.track import load_track
+    from shotad.sound.voices import make_voice, notice
+    from shotad.tracking import TRACK
+
+    voice = None
+    if any(one.kind.is_heard for one in wanted):
+        language = load_track(file or folder.path / TRACK).language
+        voice = make_voice(config.voice, language)
+        for line in notice(voice):
+            console.note(line)
+    done = render(
+        film,
+        folder,
+        config,
+        wanted,
+        file=file,
+        voice=voice,
+        shorten=shortener(folder, config, console, engines),
+        force=force,
+        progress=console,
+    )
+    names = ", ".join(one.wanted.path.name for one in done.made)
+    folder.note(f"rendered {names}: {len(done.spoken)} lines by {done.voice or 'no voice'}")
+    return done
+
+
+def _settings(run: RunSettings, options: Mapping[str, Any]) -> Config:
+    """The settings of the run, with those of this command in their place."""
+    from shotad.runsettings import for_rendering
+
+    return for_rendering(
+        run.config,
+        options["configs"],
+        options["assignments"],
+        voice__name=options["voice"],
+        mix__profile=options["profile"],
+        extended__on=options["extended"],
+        container__default_track=options["default_track"],
+        fit__ask=options["ask"],
+    )

@@ -1,0 +1,43 @@
+"""A writer for shorter lines, where one was wished for and the run has an engine that reads words."""
+
+from __future__ import annotations
+
+from shotad.config import Config
+from shotad.describe.prompts import check_prompts
+from shotad.describe.shorter import TEMPLATES, Shortener, make_shortener
+from shotad.engines import make_engine, stage_engines
+from shotad.engines.base import Preparing
+from shotad.errors import EngineError
+from shotad.progress import Progress
+from shotad.weights import weights_file
+from shotad.workfolder import WorkFolder
+from shotad.writing import Engines
+
+LOG = "shorter"
+"""Of ``shorter.jsonl``: what was asked and answered, so that no second render asks again."""
+
+
+def shortener(
+    folder: WorkFolder, config: Config, progress: Progress, engines: Engines | None = None
+) -> Shortener | None:
+    """Who is asked for shorter lines: nobody unless ``fit.ask`` is set.
+
+    ``engines`` are those of a run that has just described the film. Raises EngineError where the engine of
+    Stage II reads no prompts.
+    """
+    if not config.fit.ask:
+        return None
+    engine = engines.writes if engines else make_engine(stage_engines(config).stage2, config, "stage2")
+    check_prompts(TEMPLATES)
+    if not engines:
+        if isinstance(engine, Preparing):
+            engine.get_ready(progress)
+        for name in engine.abilities.weights:
+            weights_file(name, progress)
+    found = make_shortener(engine, config, folder.log_of_records(LOG))
+    if found is None:
+        raise EngineError(
+            f"{engine.identity.engine} reads no prompts and cannot be asked for shorter lines.",
+            "Name a language model: --set stage2.engine=openai, or leave --ask away.",
+        )
+    return found

@@ -1,0 +1,194 @@
+"""What a render came to: for people, for programs, and for ``shotad lint``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from shotad.rendering.wanted import MEANINGS, Wanted
+from shotad.script.cue import Cue
+from shotad.script.rules import Finding, Level
+from shotad.script.timecode import timecode
+from shotad.script.track import Track
+from shotad.sound.extended.kinds import Pause
+
+LISTED = 10
+"""How many lines of one fate are listed one by one."""
+
+Json = dict[str, Any]
+
+
+def finding_row(finding: Finding) -> Json:
+    """A finding as JSON values."""
+    return {
+        "rule": finding.rule,
+        "level": finding.level.value,
+        "message": finding.message,
+        "cue_id": finding.cue_id,
+    }
+
+
+def finding_of(row: Mapping[str, Any]) -> Finding:
+    """What `finding_row` wrote."""
+    return Finding(row["rule"], Level(row["level"]), row["message"], row["cue_id"])
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """One file, made now (``fresh``) or left as an earlier run made it of the very same parts."""
+
+    wanted: Wanted
+    fresh: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Sound:
+    """How the mix came out: plain lines for people, its measures, what is wrong with it (A1, A3)."""
+
+    told: tuple[str, ...]
+    measures: Mapping[str, Any] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+
+    def as_json(self) -> Json:
+        """As it is kept."""
+        return {
+            "told": list(self.told),
+            "measures": dict(self.measures),
+            "findings": [finding_row(finding) for finding in self.findings],
+        }
+
+    @staticmethod
+    def of(row: Mapping[str, Any]) -> Sound:
+        """What `as_json` gave."""
+        return Sound(tuple(row["told"]), row["measures"], tuple(map(finding_of, row["findings"])))
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A rendered track. ``anew`` counts takes that the voice spoke in this run, ``kept`` those it had spoken.
+
+    ``brought`` counts lines that people changed in scripts beside the track, by file; ``files`` are others
+    that were written: the track, its scripts, side files.
+    """
+
+    track: Track
+    voice: str | None
+    made: tuple[Made, ...]
+    anew: int = 0
+    kept: int = 0
+    sound: Sound | None = None
+    pauses: tuple[Pause, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    warnings: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
+    brought: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def spoken(self) -> tuple[Cue, ...]:
+        """The lines that are heard."""
+        return tuple(cue for cue in self.track.heard if cue.spoken is not None and cue.spoken.text)
+
+    @property
+    def unspoken(self) -> tuple[Cue, ...]:
+        """The lines that found no place."""
+        return tuple(cue for cue in self.track.heard if cue.spoken is not None and not cue.spoken.text)
+
+    @property
+    def changed(self) -> tuple[Cue, ...]:
+        """The lines that are heard in other words than the script's."""
+        return tuple(cue for cue in self.spoken if cue.spoken and cue.spoken.text != _plain(cue.text))
+
+    @property
+    def failed(self) -> bool:
+        """Whether something was made that must not go out."""
+        return any(finding.level is Level.ERROR for finding in self.findings)
+
+    def as_json(self) -> Json:
+        """For programs, and what is kept as ``render.json``."""
+        return {
+            "voice": self.voice,
+            "counts": {
+                "spoken": len(self.spoken),
+                "fewer_words": len(self.changed),
+                "not_heard": len(self.unspoken),
+                "takes_spoken_now": self.anew,
+                "takes_kept": self.kept,
+            },
+            "lines": [_row(cue) for cue in self.track.heard if cue.spoken is not None],
+            "sound": None if self.sound is None else self.sound.as_json(),
+            "pauses": [
+                {"at": round(pause.at, 3), "length": round(pause.length, 3), "id": pause.cue_id}
+                for pause in self.pauses
+            ],
+            "findings": [finding_row(finding) for finding in self.findings],
+            "warnings": list(self.warnings),
+            "brought": dict(self.brought),
+            "made": [
+                {"kind": one.wanted.kind.value, "path": str(one.wanted.path), "fresh": one.fresh}
+                for one in self.made
+            ],
+            "files": [str(path) for path in self.files],
+        }
+
+
+def summary(rendered: Rendered) -> str:
+    """What a describer wants to know, as plain lines."""
+    lines = [f"Taken over from {name}: {count} lines." for name, count in rendered.brought.items() if count]
+    if rendered.voice is not None:
+        lines += _lines_spoken(rendered)
+        lines += rendered.sound.told if rendered.sound else ()
+    if rendered.pauses:
+        total = sum(pause.length for pause in rendered.pauses)
+        lines.append(f"The film pauses {len(rendered.pauses)} times, {total:.1f} s in all.")
+    lines += [f"Note: {warning}" for warning in rendered.warnings]
+    lines += [f"{finding}" for finding in rendered.findings]
+    lines.append("Made:")
+    for one in rendered.made:
+        state = "" if one.fresh else " (as it was)"
+        lines.append(f"  {one.wanted.path}: {MEANINGS[one.wanted.kind]}{state}")
+    return "\n".join(["\n".join(lines), *(f"  {path}" for path in rendered.files)])
+
+
+def _lines_spoken(rendered: Rendered) -> list[str]:
+    told = f"Lines: {len(rendered.spoken)} of {len(rendered.track.heard)} spoken by {rendered.voice}"
+    takes = f"{rendered.anew} takes were spoken now, {rendered.kept} were kept from before"
+    lines = [f"{told}; {takes}."]
+    lines += _listed("Heard in fewer words", [(cue, _heard(cue)) for cue in rendered.changed])
+    return lines + _listed("Not heard", [(cue, f"{cue.text}: {_why(cue)}") for cue in rendered.unspoken])
+
+
+def _listed(title: str, rows: Sequence[tuple[Cue, str]]) -> list[str]:
+    if not rows:
+        return []
+    shown = [f"  {timecode(cue.interval.start)}  {text}" for cue, text in rows[:LISTED]]
+    more = [] if len(rows) <= LISTED else ["  … the others stand in track.json, under voiced."]
+    return [f"{title}: {len(rows)}.", *shown, *more]
+
+
+def _heard(cue: Cue) -> str:
+    return cue.spoken.text if cue.spoken else ""
+
+
+def _why(cue: Cue) -> str:
+    return cue.spoken.steps[-1] if cue.spoken and cue.spoken.steps else "no place"
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _row(cue: Cue) -> Json:
+    spoken = cue.spoken
+    at = spoken.interval if spoken else None
+    return {
+        "id": cue.id,
+        "script": cue.text,
+        "spoken": _heard(cue),
+        "start": None if at is None else round(at.start, 3),
+        "end": None if at is None else round(at.end, 3),
+        "speed": round(spoken.speed, 3) if spoken else None,
+        "steps": list(spoken.steps) if spoken else [],
+        "pause": round(spoken.pause, 3) if spoken else 0.0,
+    }
