@@ -164,7 +164,7 @@ class _Check:
         origin = self._origin(source, copies)
         for kept, copy in copies:
             name = track_name(kept.stream)
-            if codec_of(copy) not in (kept.codec, _ALSO.get(kept.codec)):
+            if _family(codec_of(copy)) != _family(kept.codec):
                 yield _error(f"{name} of the film has become {codec_of(copy)}.")
             elif kept.stream.index in origin:
                 was, now = origin[kept.stream.index], read[copy.index].payload
@@ -262,8 +262,13 @@ LATE = 0.1
 """Seconds of head start that are worth a word: a film that was cut without coding it anew shows in MKV what
 its edit list hides in MP4."""
 
-_ALSO = {"subrip": "srt", "ssa": "ass"}
-"""Other names of codecs that a file gives back."""
+_FAMILIES = {"srt": "subrip", "ssa": "ass", "mp1": "mpeg audio", "mp2": "mpeg audio", "mp3": "mpeg audio"}
+"""Codecs that are one in some containers: MP4 does not tell the layers of MPEG audio apart."""
+
+
+def _family(codec: str) -> str:
+    return _FAMILIES.get(codec, codec)
+
 
 
 def first_seconds(container: Any, start: Fraction, copied_to: Container) -> dict[int, float]:

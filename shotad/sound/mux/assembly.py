@@ -11,16 +11,25 @@ from typing import TYPE_CHECKING, Any
 from shotad.config.languages import language_of
 from shotad.config.sound import ContainerSettings
 from shotad.errors import UsageError
-from shotad.film.container import is_cover
+from shotad.film.container import Media, is_cover
 from shotad.film.info import FilmInfo
 from shotad.progress import Progress, reported
 from shotad.sound.mux.boxes import TrackBoxes, mark_tracks
 from shotad.sound.mux.containers import MOV, Container
 from shotad.sound.mux.kinds import AdSound, AdText, Copied
-from shotad.sound.mux.payload import Payload
+from shotad.sound.mux.payload import Payload, is_pause
 from shotad.sound.mux.text_track import Converter, add_text, text_packets
 from shotad.sound.mux.timing import Clock, hides, unheard
-from shotad.sound.mux.tracks import How, Kept, Plan, add_track, default_tracks, film_tags, track_tags
+from shotad.sound.mux.tracks import (
+    How,
+    Kept,
+    Plan,
+    add_track,
+    attach_cover,
+    default_tracks,
+    film_tags,
+    track_tags,
+)
 from shotad.sound.mux.voice_track import Coding, VoiceTrack, add_voice
 
 if TYPE_CHECKING:
@@ -60,6 +69,8 @@ class _Way:
         if self.converter is not None:
             yield from self.converter.convert(packet)
             return
+        if is_pause(self.payload.codec, memoryview(packet)):
+            return
         self.payload.add(memoryview(packet))
         packet.stream = self.stream
         yield packet
@@ -76,13 +87,13 @@ class _Way:
 
 
 class Assembly:
-    """A described film in the making. ``source`` is the film, open; ``output`` the new one, open for writing.
+    """A described film in the making. ``source`` is the film's ``media``, open; ``output`` the new one.
 
     ``warnings`` are sentences for the user; ``has_text``: there is a text track.
     """
 
-    def __init__(self, source: Any, output: Any, recipe: Recipe) -> None:
-        self._source, self._output, self._recipe = source, output, recipe
+    def __init__(self, media: Media, source: Any, output: Any, recipe: Recipe) -> None:
+        self._media, self._source, self._output, self._recipe = media, source, output, recipe
         self.warnings: list[str] = []
         self.has_text = False
         self._ways: dict[int, _Way] = {}
@@ -104,7 +115,9 @@ class Assembly:
             self._add_sound(recipe.sound, recipe.coding, described)
         if recipe.text is not None:
             self._add_text(recipe.text)
-        self._output.metadata.update(film_tags(self._source.metadata, recipe.metadata, recipe.container))
+        name = recipe.info.name.rpartition(".")[0] or recipe.info.name
+        tags = film_tags(self._source.metadata, recipe.metadata, recipe.container, name)
+        self._output.metadata.update(tags)
         if recipe.container.chapters:
             self._output.set_chapters(shifted_chapters(self._source.chapters(), recipe.info.start))
 
@@ -163,7 +176,13 @@ class Assembly:
                 yield packet
 
     def _add_copied(self, kept: Kept, defaults: Mapping[int, bool]) -> None:
+        from av.stream import Disposition
+
         source, recipe = kept.stream, self._recipe
+        if kept.how is How.ATTACHED:
+            if picture := self._cover(source.index):
+                attach_cover(self._output, source, picture)
+            return
         converter = Converter(source, kept.codec) if kept.how is How.CONVERTED else None
         if converter is None:
             stream = add_track(self._output, kept, recipe.container, defaults.get(source.index))
@@ -174,7 +193,8 @@ class Assembly:
         if source.type == "attachment":
             return
         if not is_cover(source):
-            self._reserve(stream)
+            shown = bool(source.disposition & Disposition.default) if source.type == "subtitle" else None
+            self._reserve(stream, shown=shown)
         start = Fraction(0) if source.type == "video" and is_cover(source) else recipe.info.start
         clock = Clock(start, source.time_base or MICROSECOND, getattr(source, "average_rate", None))
         extra = source.codec_context.extradata if source.codec_context is not None else None
@@ -187,6 +207,15 @@ class Assembly:
             source.type,
             hides(source, recipe.container),
         )
+
+    def _cover(self, number: int) -> bytes:
+        """The picture in a track that has one only."""
+        container = self._media.open()
+        try:
+            packet = next((p for p in container.demux(container.streams[number]) if p.size), None)
+            return bytes(packet) if packet is not None else b""
+        finally:
+            container.close()
 
     def _reserve(
         self, stream: Any, describes: bool = False, role: bool = False, shown: bool | None = None
@@ -204,6 +233,8 @@ class Assembly:
 
         container = self._recipe.container
         stream = add_voice(self._output, sound, coding)
+        if taken := [other.id for other in self._output.streams if other.id]:
+            stream.id = max(taken) + 1
         stream.disposition = Disposition.visual_impaired | Disposition.descriptions
         if described:
             stream.disposition = stream.disposition | Disposition.default

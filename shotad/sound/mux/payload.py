@@ -29,7 +29,9 @@ class Payload:
         self._lengths = _length_size(codec, extra or b"")
 
     def add(self, data: bytes | memoryview) -> None:
-        """One more packet."""
+        """One more packet. The empty ones that MP4 has between subtitles are none."""
+        if is_pause(self.codec, data):
+            return
         self.packets += 1
         if self.codec in _KINDS:
             for unit in self._units(bytes(data)):
@@ -48,6 +50,11 @@ class Payload:
         units = _counted(data, self._lengths) if self._lengths else _started(data)
         kind, out = _KINDS[self.codec], _LEFT_OUT[self.codec]
         return (unit for unit in units if unit and kind(unit[0]) not in out)
+
+
+def is_pause(codec: str, data: bytes | memoryview) -> bool:
+    """Whether a packet says that no subtitle is shown, as there must be one in MP4 between two subtitles."""
+    return codec == "mov_text" and bytes(data[:2]) in (b"", b"\0\0")
 
 
 def _length_size(codec: str, extra: bytes) -> int:

@@ -55,10 +55,12 @@ class Clock:
             yield self._mended(packet)
 
     def _mended(self, packet: Packet[Any]) -> Packet[Any]:
-        if packet.dts is None:
-            assert self._last is not None or packet.pts is not None
-            after = packet.pts if self._last is None else self._last + (packet.duration or self._step)
-            packet.dts = after if packet.pts is None or after is None else min(after, packet.pts)
+        if packet.dts is None and self._last is None:
+            # A cover, which is outside of time.
+            packet.dts = packet.pts or 0
+        elif packet.dts is None and self._last is not None:
+            after = self._last + (packet.duration or self._step)
+            packet.dts = after if packet.pts is None else min(after, packet.pts)
         if self._last is not None and packet.dts is not None and packet.dts <= self._last:
             packet.dts = self._last + 1
         if packet.pts is None or (packet.dts is not None and packet.pts < packet.dts):

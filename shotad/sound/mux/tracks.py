@@ -10,7 +10,7 @@ from typing import Any
 from shotad.errors import SoundError
 from shotad.film.container import is_cover
 from shotad.film.info import FilmInfo
-from shotad.sound.mux.containers import TEXT, Container, holders
+from shotad.sound.mux.containers import CONTAINERS, TEXT, Container, holders
 
 _GENERIC = ("handler_name", "vendor_id")
 """What MP4 and MOV say of each track, and what means nothing elsewhere."""
@@ -27,6 +27,7 @@ class How(StrEnum):
 
     COPIED = "copied"
     CONVERTED = "converted"
+    ATTACHED = "attached"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,11 +72,13 @@ def _planned(stream: Any, container: Container) -> Kept | str:
     """The track as it goes along, or why it does not (empty: nothing that anybody misses)."""
     codec = codec_of(stream)
     if _fits(stream, codec, container):
+        if container.attachments and stream.type == "video" and is_cover(stream):
+            return Kept(stream, How.ATTACHED, codec)
         return Kept(stream, How.COPIED, codec)
     if stream.type == "subtitle":
         return _subtitles(stream, codec, container)
     if stream.type in ("video", "audio") and not is_cover(stream):
-        raise _refusal(stream, codec, container)
+        raise _refusal(stream, container)
     return "" if codec in _REMADE else f"{track_name(stream)} is left out: {container.name} cannot hold it."
 
 
@@ -103,11 +106,15 @@ def _styles_lost(track: Kept) -> list[str]:
     return []
 
 
-def _refusal(stream: Any, codec: str, container: Container) -> SoundError:
-    where = holders(stream.type, codec)
+def _refusal(stream: Any, container: Container) -> SoundError:
+    """What to say where picture or sound does not fit: which track, and what holds all of them."""
+    tracks = [s for s in stream.container.streams if s.type in ("video", "audio") and not is_cover(s)]
+    where = " or ".join(
+        other.endings[0] for other in CONTAINERS if all(other.holds(s.type, codec_of(s)) for s in tracks)
+    )
     return SoundError(
         f"{container.name} cannot hold {track_name(stream)} of the film.",
-        f"Write {where} instead." if where else "Convert the film first: no container here holds it.",
+        f"Write {where} instead." if where else "Convert the film first: no container here holds all of it.",
     )
 
 
@@ -161,6 +168,14 @@ def add_track(output: Any, kept: Kept, container: Container, default: bool | Non
     return stream
 
 
+def attach_cover(output: Any, source: Any, picture: bytes) -> None:
+    """A cover as Matroska has it: a file of that name (matroska.org, "Cover art")."""
+    mime = "image/png" if codec_of(source) == "png" else "image/jpeg"
+    ending = mime.partition("/")[2].replace("jpeg", "jpg")
+    tags = {key.lower(): value for key, value in source.metadata.items()}
+    output.add_attachment(tags.get("filename", f"cover.{ending}"), tags.get("mimetype", mime), picture)
+
+
 def _picture(stream: Any, source: Any, codec: str, container: Container) -> None:
     context, origin = stream.codec_context, source.codec_context
     if source.sample_aspect_ratio:
@@ -179,9 +194,9 @@ def _picture(stream: Any, source: Any, codec: str, container: Container) -> None
 def track_tags(source: Any, container: Container) -> dict[str, str]:
     """A track's metadata, less what belongs to the file it was in."""
     tags = {key: value for key, value in source.metadata.items() if key.lower() not in _TECHNICAL}
+    if tags.get("name") and "mov" in source.container.format.name:
+        tags.setdefault("title", tags.pop("name"))
     if container.boxes:
-        if tags.get("name"):
-            tags.setdefault("title", tags.pop("name"))
         # Many players show this name in place of the title.
         if tags.get("title") and not tags.get("handler_name"):
             tags["handler_name"] = tags["title"]
@@ -189,10 +204,13 @@ def track_tags(source: Any, container: Container) -> dict[str, str]:
     return {key: value for key, value in tags.items() if key.lower() not in _GENERIC}
 
 
-def film_tags(source: Mapping[str, str], given: Mapping[str, str], container: Container) -> dict[str, str]:
+def film_tags(
+    source: Mapping[str, str], given: Mapping[str, str], container: Container, name: str
+) -> dict[str, str]:
     """The file's metadata: the film's own and over it ``given``, by the keys that the container keeps.
 
-    What is given under other keys goes into the comment as ``key: value``, so that it is not lost.
+    What is given under other keys goes into the comment as ``key: value``, so that it is not lost. ``name``
+    is that of the film's file.
     """
     tags = {key: value for key, value in source.items() if key.lower() not in _TECHNICAL}
     by_lower = {key.lower(): key for key in tags}
@@ -201,6 +219,8 @@ def film_tags(source: Mapping[str, str], given: Mapping[str, str], container: Co
         tags[key] = value
     if container.tags is None:
         return tags
+    if container.muxer == "mpegts":
+        return _service(tags, name)
     kept = {key: value for key, value in tags.items() if key.lower() in (*container.tags, "creation_time")}
     homeless = [
         f"{key.replace('_', ' ')}: {value}"
@@ -210,3 +230,20 @@ def film_tags(source: Mapping[str, str], given: Mapping[str, str], container: Co
     if "comment" in container.tags and homeless:
         kept["comment"] = "; ".join([*([kept["comment"]] if kept.get("comment") else []), *homeless])
     return kept
+
+
+def _service(tags: Mapping[str, str], name: str) -> dict[str, str]:
+    """MPEG-TS names a service and who provides it, and keeps nothing else: the remarks go to the second.
+
+    Both names share a descriptor of 255 bytes (ETSI EN 300 468, service descriptor).
+    """
+    remarks = [
+        tags.get("comment", ""),
+        *(f"{k.replace('_', ' ')}: {v}" for k, v in tags.items() if k not in _SAID),
+    ]
+    told = {"service_name": tags.get("title") or name, "service_provider": "; ".join(r for r in remarks if r)}
+    room = {"service_name": 80, "service_provider": 160}
+    return {key: text.encode()[: room[key]].decode(errors="ignore") for key, text in told.items() if text}
+
+
+_SAID = frozenset({"comment", "title", "language"})

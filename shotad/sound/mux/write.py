@@ -52,7 +52,7 @@ def write_film(
         recipe = Recipe(film.info, container, plan, sound, coding, text, settings, metadata)
         _check_room(target, media, recipe)
         with _draft(target) as draft:
-            assembly = _assemble(source, draft, target, recipe, progress or NoProgress())
+            assembly = _assemble(media, source, draft, target, recipe, progress or NoProgress())
     finally:
         source.close()
     warnings = (*plan.warnings, *assembly.warnings)
@@ -60,7 +60,9 @@ def write_film(
     return Written(target, container.name, warnings, assembly.copied(), codec, assembly.has_text)
 
 
-def _assemble(source: Any, draft: Path, target: Path, recipe: Recipe, progress: Progress) -> Assembly:
+def _assemble(
+    media: Media, source: Any, draft: Path, target: Path, recipe: Recipe, progress: Progress
+) -> Assembly:
     """Write everything to ``draft`` and put it in the place of ``target``."""
     import av
 
@@ -70,7 +72,7 @@ def _assemble(source: Any, draft: Path, target: Path, recipe: Recipe, progress: 
         options["mpegts_m2ts_mode"] = "1"
     try:
         output = av.open(f"file:{draft.absolute()}", "w", format=container.muxer, container_options=options)
-        assembly = Assembly(source, output, recipe)
+        assembly = Assembly(media, source, output, recipe)
         try:
             assembly.add_tracks()
             assembly.run(progress)
