@@ -1,0 +1,208 @@
+"""Sound files: one writer for all kinds, by the ending of the name.
+
+WAV and FLAC hold every sample, in 24 bits; a WAV of more than 4 GiB is an RF64. MP3, Opus (``.opus``,
+``.ogg``) and AAC (``.m4a``) begin with samples of their coder's own; how many is written into the file, so
+that players and decoders leave them out and sample 0 is heard at second 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shotad.errors import SoundError
+from shotad.film.audio import SoundBlock
+from shotad.sound.mixing.layouts import channel_names, to_stereo
+from shotad.sound.mixing.limiter import Limiter, limited
+from shotad.workfolder import replacing
+
+if TYPE_CHECKING:
+    from av import AudioFrame
+    from av.audio.stream import AudioStream
+    from av.container import OutputContainer
+
+DOWNMIXED_PEAK = -1.0
+"""dBTP that a downmix stays under; it may be louder than each of its channels."""
+
+
+@dataclass(frozen=True, slots=True)
+class SoundKind:
+    """How a kind of file is written: ffmpeg's muxer with its options, the coder, its format of samples.
+
+    ``rates`` are those that the coder knows, empty: all; ``most`` channels; ``bit_rate`` is for one channel.
+    """
+
+    muxer: str
+    codec: str
+    pixels: str
+    options: Mapping[str, str]
+    bit_rate: int = 0
+    rates: tuple[int, ...] = ()
+    most: int = 8
+
+
+_OPUS = SoundKind("ogg", "libopus", "flt", {}, 64_000, (8000, 12000, 16000, 24000, 48000))
+
+KINDS: Mapping[str, SoundKind] = {
+    ".wav": SoundKind("wav", "pcm_s24le", "s32", {"rf64": "auto", "write_bext": "1"}),
+    ".flac": SoundKind("flac", "flac", "s32", {}),
+    ".mp3": SoundKind(
+        "mp3",
+        "libmp3lame",
+        "fltp",
+        {"id3v2_version": "4", "write_xing": "1"},
+        96_000,
+        (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000),
+        2,
+    ),
+    ".opus": _OPUS,
+    ".ogg": _OPUS,
+    ".m4a": SoundKind(
+        "ipod",
+        "aac",
+        "fltp",
+        {"movflags": "+faststart+use_metadata_tags"},
+        96_000,
+        (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000, 64000, 88200, 96000),
+    ),
+}
+"""Kinds of file by ending."""
+
+
+def kind_of(path: Path) -> SoundKind:
+    """The kind of file that a name asks for. Raises SoundError with the list of endings."""
+    kind = KINDS.get(path.suffix.lower())
+    if kind is None:
+        raise SoundError(
+            f"{path.name} is no name for a sound file: {path.suffix or 'no ending'} is not known.",
+            f"Endings: {', '.join(KINDS)}.",
+        )
+    return kind
+
+
+def write_sound(
+    path: Path,
+    blocks: Iterable[SoundBlock],
+    *,
+    layout: str,
+    rate: int,
+    tags: Mapping[str, str] = {},
+    bit_rate: int = 0,
+) -> Path:
+    """Write blocks that follow each other from second 0, ``float32[n]`` or ``float32[n, channels]``, to a
+    file.
+
+    ``layout`` is ffmpeg's name, in whose order the channels stand. ``tags`` are title, language, comment and
+    the like; what a format has no place for is left out. ``bit_rate`` is bits a second in all, 0: by the
+    kind and the channels; lossless kinds have none. A kind that holds fewer channels gets a stereo downmix
+    (MP3), one that does not know the rate the next higher one that it knows. The file appears when it is
+    whole. Raises SoundError for an unknown ending and where the coder refuses; WorkFolderError where it
+    cannot be written.
+    """
+    kind = kind_of(path)
+    if len(channel_names(layout)) > kind.most:
+        blocks, layout = _downmixed(blocks, layout, rate), "stereo"
+    with replacing(path) as part:
+        _encode(part, kind, _Sound(blocks, _plain_layout(layout), rate), tags, bit_rate, path.name)
+    return path
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sound:
+    blocks: Iterable[SoundBlock]
+    layout: str
+    rate: int
+
+
+def _plain_layout(layout: str) -> str:
+    """Sides as rears where there are no others: Opus, AAC and FLAC know 5.1 with rears, in the same order."""
+    return {"5.1(side)": "5.1", "5.0(side)": "5.0", "quad(side)": "quad"}.get(layout, layout)
+
+
+def _downmixed(blocks: Iterable[SoundBlock], layout: str, rate: int) -> Iterator[SoundBlock]:
+    matrix = to_stereo(channel_names(layout))
+    mixed = (replace(block, samples=block.samples @ matrix) for block in blocks)
+    return limited(mixed, Limiter(DOWNMIXED_PEAK, rate))
+
+
+def _encode(
+    part: Path, kind: SoundKind, sound: _Sound, tags: Mapping[str, str], bit_rate: int, name: str
+) -> None:
+    import av
+
+    try:
+        with av.open(str(part), "w", format=kind.muxer, options=dict(kind.options)) as container:
+            stream = _stream(container, kind, sound, bit_rate)
+            _label(container, stream, kind, tags)
+            for frame in _fitted(_frames(sound), kind, stream):
+                container.mux(stream.encode(frame))
+            container.mux(stream.encode(None))
+    except (av.error.FFmpegError, ValueError) as error:
+        said = getattr(error, "strerror", None) or error
+        raise SoundError(
+            f"{name} cannot be written as {kind.codec} with {sound.layout} at {sound.rate} Hz ({said}).",
+            "Try .wav or .flac.",
+        ) from None
+
+
+def _stream(container: OutputContainer, kind: SoundKind, sound: _Sound, bit_rate: int) -> AudioStream:
+    rate = _known_rate(kind, sound.rate)
+    stream: Any = container.add_stream(kind.codec, rate=rate, layout=sound.layout)
+    stream.codec_context.format = kind.pixels
+    stream.codec_context.time_base = stream.time_base = Fraction(1, rate)
+    if kind.bit_rate:
+        channels = len(channel_names(sound.layout))
+        stream.codec_context.bit_rate = bit_rate or kind.bit_rate * channels
+    if kind.codec == "flac":
+        stream.codec_context.options = {"bits_per_raw_sample": "24"}
+    found: AudioStream = stream
+    return found
+
+
+def _known_rate(kind: SoundKind, rate: int) -> int:
+    if not kind.rates or rate in kind.rates:
+        return rate
+    return min((known for known in kind.rates if known > rate), default=max(kind.rates))
+
+
+def _label(container: OutputContainer, stream: AudioStream, kind: SoundKind, tags: Mapping[str, str]) -> None:
+    if kind.muxer == "ogg":
+        # Ogg has no tags but the stream's own.
+        stream.metadata.update(tags)
+        return
+    container.metadata.update(tags)
+    if "language" in tags:
+        stream.metadata["language"] = tags["language"]
+
+
+def _frames(sound: _Sound) -> Iterator[AudioFrame]:
+    from av import AudioFrame
+
+    done = 0
+    for block in sound.blocks:
+        if len(block.samples) == 0:
+            continue
+        woven = np.ascontiguousarray(block.samples, np.float32).reshape(1, -1)
+        frame = AudioFrame.from_ndarray(woven, format="flt", layout=sound.layout)
+        frame.sample_rate, frame.pts, frame.time_base = sound.rate, done, Fraction(1, sound.rate)
+        done += len(block.samples)
+        yield frame
+
+
+def _fitted(frames: Iterable[AudioFrame], kind: SoundKind, stream: AudioStream) -> Iterator[AudioFrame]:
+    """Frames in the coder's format, rate and size."""
+    from av import AudioResampler
+
+    context = stream.codec_context
+    size = context.frame_size if context.frame_size else None
+    resampler = AudioResampler(
+        format=kind.pixels, layout=context.layout, rate=context.sample_rate, frame_size=size
+    )
+    for frame in frames:
+        yield from resampler.resample(frame)
+    yield from resampler.resample(None)

@@ -1,0 +1,285 @@
+"""How loud sound is, by EBU R 128 (ITU-R BS.1770, EBU Tech 3341 and 3342): all figures in one pass, in
+blocks.
+
+ffmpeg's ``ebur128`` filter measures. The true peak is our own, since the filter's costs five times all the
+rest: by four times as many samples (BS.1770-4, annex 2), made only where a peak above the highest so far is
+possible.
+
+One channel is counted once, as in the centre: that is what the standard says and what others' meters show.
+Played over two loudspeakers at full level it is 3 dB louder. Surround channels count 1.5 dB more, bass
+effects (LFE) nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shotad.film.audio import SoundBlock
+
+Levels = npt.NDArray[np.float32]
+"""``float32[n]``, LUFS; -inf is silence."""
+
+STEP = 0.1
+"""Seconds between two figures of a course."""
+
+WINDOW = 0.4
+"""Seconds that a momentary figure covers; short-term ones cover 3."""
+
+SILENT = -70.0
+"""LUFS: what is quieter does not count (the absolute gate)."""
+
+RELATIVE_GATE = -10.0
+"""LU below the mean of what is left, under which the rest does not count either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loudness:
+    """Figures of a whole. None: it is silence, or shorter than what the figure needs.
+
+    ``integrated`` and the highest ``momentary`` (0.4 s) and ``short_term`` (3 s) are LUFS, ``range`` is LU,
+    ``true_peak`` dBTP.
+    """
+
+    integrated: float | None
+    range: float
+    true_peak: float | None
+    momentary: float | None
+    short_term: float | None
+
+    def louder(self, decibels: float) -> Loudness:
+        """The same sound, amplified."""
+        moved = [
+            None if figure is None else figure + decibels
+            for figure in (self.integrated, self.true_peak, self.momentary, self.short_term)
+        ]
+        return Loudness(moved[0], self.range, *moved[1:])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Course:
+    """Loudness along time: figure k is of the window that ends at ``(k + 1) * STEP`` seconds."""
+
+    momentary: Levels
+    short_term: Levels
+
+    def within(self, start: float, end: float) -> slice:
+        """The momentary figures whose windows have their middle in ``[start, end)``; at least the nearest."""
+        offset = STEP - WINDOW / 2
+        first = int(np.ceil((start - offset) / STEP - 1e-9))
+        last = int(np.ceil((end - offset) / STEP - 1e-9))
+        first = min(max(0, first), max(0, len(self.momentary) - 1))
+        return slice(first, max(first + 1, last))
+
+    @property
+    def middles(self) -> npt.NDArray[np.float64]:
+        """``float64[n]``: the second in the middle of each momentary window."""
+        windows = np.arange(1, len(self.momentary) + 1, dtype=np.float64)
+        return np.asarray(windows * STEP - WINDOW / 2, np.float64)
+
+
+def measure(blocks: Iterable[SoundBlock], layout: str, rate: int) -> Loudness:
+    """The loudness of blocks that follow each other, ``float32[n]`` or ``float32[n, channels]``.
+
+    ``layout`` is ffmpeg's name, ``5.1(side)`` say; the channels stand in its order.
+    """
+    meter = Meter(layout, rate)
+    for block in blocks:
+        meter.add(block.samples)
+    return meter.result()[0]
+
+
+def along(blocks: Iterable[SoundBlock], layout: str, rate: int) -> Course:
+    """The course of their loudness."""
+    meter = Meter(layout, rate, peaks=False)
+    for block in blocks:
+        meter.add(block.samples)
+    return meter.result()[1]
+
+
+def power(levels: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Levels in LUFS or dB as power: -10 → 0.1."""
+    return np.asarray(10 ** (np.asarray(levels, np.float64) / 10), np.float64)
+
+
+def level(of_power: float) -> float:
+    """Power as LUFS or dB: 0.1 → -10; 0 → -inf."""
+    return float(10 * np.log10(of_power)) if of_power > 0 else -np.inf
+
+
+def gated(momentary: npt.ArrayLike) -> float | None:
+    """The integrated loudness of momentary figures: their mean by power after both gates; None: silence."""
+    loud = np.asarray(momentary, np.float64)
+    loud = loud[loud >= SILENT]
+    if len(loud) == 0:
+        return None
+    loud = loud[loud >= level(float(power(loud).mean())) + RELATIVE_GATE]
+    return level(float(power(loud).mean()))
+
+
+class Meter:
+    """Measures what it is given, samples after samples."""
+
+    def __init__(self, layout: str, rate: int, peaks: bool = True) -> None:
+        self._filter = _Filter(layout, rate)
+        self._peak = TruePeak() if peaks else None
+        self._momentary: list[float] = []
+        self._short: list[float] = []
+        self._last: dict[str, str] = {}
+
+    def add(self, samples: npt.NDArray[np.float32]) -> None:
+        """Samples that follow those before: ``float32[n]`` or ``float32[n, channels]``."""
+        if len(samples) == 0:
+            return
+        woven = samples.reshape(len(samples), -1)
+        if self._peak is not None:
+            self._peak.add(woven)
+        self._note(self._filter.figures(woven))
+
+    def result(self) -> tuple[Loudness, Course]:
+        """What was measured; nothing may be added afterwards."""
+        self._note(self._filter.rest())
+        momentary, short = _levels(self._momentary), _levels(self._short)
+        integrated = float(self._last.get("lavfi.r128.I", "-70"))
+        whole = Loudness(
+            integrated if integrated > SILENT else None,
+            float(self._last.get("lavfi.r128.LRA", "0")),
+            self._peak.decibels if self._peak else None,
+            _highest(momentary),
+            _highest(short),
+        )
+        return whole, Course(momentary, short)
+
+    def _note(self, figures: Iterator[dict[str, str]]) -> None:
+        for self._last in figures:
+            self._momentary.append(float(self._last["lavfi.r128.M"]))
+            self._short.append(float(self._last["lavfi.r128.S"]))
+
+
+def _levels(figures: Sequence[float]) -> Levels:
+    """ffmpeg's figures; -120 is its silence, and so is nan: its running sums go below 0 by rounding."""
+    levels = np.array(figures, np.float32)
+    return np.asarray(np.where(levels > -119, levels, -np.inf), np.float32)
+
+
+def _highest(levels: Levels) -> float | None:
+    top = float(levels.max(initial=-np.inf))
+    return top if top > SILENT else None
+
+
+class _Filter:
+    """ffmpeg's ``ebur128``, which gives figures for each tenth of a second."""
+
+    def __init__(self, layout: str, rate: int) -> None:
+        from av.filter import Graph
+
+        self._layout, self._rate, self._given = layout, rate, 0
+        self._graph = Graph()
+        source = self._graph.add_abuffer(
+            sample_rate=rate, format="flt", layout=layout, time_base=Fraction(1, rate)
+        )
+        meter = self._graph.add("ebur128", "metadata=1:peak=none:framelog=quiet")
+        sink = self._graph.add("abuffersink")
+        source.link_to(meter)
+        meter.link_to(sink)
+        self._graph.configure()
+
+    def figures(self, samples: npt.NDArray[np.float32]) -> Iterator[dict[str, str]]:
+        from av import AudioFrame
+
+        woven = np.ascontiguousarray(samples, np.float32).reshape(1, -1)
+        frame = AudioFrame.from_ndarray(woven, format="flt", layout=self._layout)
+        frame.sample_rate, frame.pts = self._rate, self._given
+        self._given += len(samples)
+        self._graph.push(frame)
+        yield from self._ready()
+
+    def rest(self) -> Iterator[dict[str, str]]:
+        if self._given:
+            self._graph.push(None)
+            yield from self._ready()
+
+    def _ready(self) -> Iterator[dict[str, str]]:
+        import av
+
+        while True:
+            try:
+                frame: Any = self._graph.pull()
+            except (av.error.BlockingIOError, av.error.EOFError):
+                return
+            # The last, shorter than a tenth of a second, has none.
+            if figures := frame.metadata:
+                yield figures
+
+
+TAPS = 32
+"""Samples that a value between two samples is made from."""
+
+_PHASES = 4
+
+
+def _kernel() -> npt.NDArray[np.float32]:
+    """``float32[TAPS, 3]``: a windowed sinc for the points 1/4, 1/2 and 3/4 between the two middle
+    samples."""
+    places = np.arange(TAPS)[:, None] - (TAPS // 2 - 1) - np.arange(1, _PHASES) / _PHASES
+    window = np.i0(8.0 * np.sqrt(np.clip(1 - (2 * places / TAPS) ** 2, 0, 1))) / np.i0(8.0)
+    taps = np.sinc(places) * window
+    return np.asarray(taps / taps.sum(axis=0), np.float32)
+
+
+_KERNEL = _kernel()
+
+OVERSHOOT = float(np.abs(_KERNEL).sum(axis=0).max())
+"""No value between samples is further from 0 than this times the furthest of them."""
+
+BEFORE, AFTER = TAPS // 2 - 1, TAPS // 2
+"""Samples before and after that `peaks_of` needs beside those that it looks at."""
+
+
+def peaks_of(samples: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """``float32[n]``: the furthest from 0 of any channel at each sample and up to the next, four points for
+    each.
+
+    ``samples`` is ``float32[BEFORE + n + AFTER, channels]``.
+    """
+    windows = np.lib.stride_tricks.sliding_window_view(samples, TAPS, axis=0)
+    between = np.abs(windows @ _KERNEL).max(axis=(1, 2))
+    own = np.abs(samples[BEFORE : len(samples) - AFTER]).max(axis=1)
+    return np.asarray(np.maximum(own, between), np.float32)
+
+
+class TruePeak:
+    """The true peak of blocks that follow each other."""
+
+    PIECE = 1024
+
+    def __init__(self) -> None:
+        self._held: npt.NDArray[np.float32] | None = None
+        self._top = 0.0
+
+    def add(self, samples: npt.NDArray[np.float32]) -> None:
+        """``float32[n, channels]``."""
+        if self._held is None:
+            self._held = np.zeros((BEFORE, samples.shape[1]), np.float32)
+        self._look(np.concatenate([self._held, samples]))
+
+    @property
+    def decibels(self) -> float | None:
+        """dBTP of all so far; None: silence. Ends what is measured."""
+        if self._held is not None:
+            self._look(np.concatenate([self._held, np.zeros((AFTER, self._held.shape[1]), np.float32)]))
+            self._held = None
+        return float(20 * np.log10(self._top)) if self._top > 0 else None
+
+    def _look(self, samples: npt.NDArray[np.float32]) -> None:
+        count = len(samples) - BEFORE - AFTER
+        self._held = samples[max(0, count) :]
+        for at in range(0, count, self.PIECE):
+            piece = samples[at : min(at + self.PIECE, count) + BEFORE + AFTER]
+            if max(float(piece.max()), -float(piece.min())) * OVERSHOOT > self._top:
+                self._top = max(self._top, float(peaks_of(piece).max()))

@@ -1,0 +1,148 @@
+"""From a film and its spoken lines to a settled mix: the programme is heard once, then the mix once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from shotad.config.sound import MixSettings
+from shotad.film.audio import SoundBlock
+from shotad.film.reader import Film
+from shotad.progress import NoProgress, Progress, reported
+from shotad.sound.ducking import envelope
+from shotad.sound.kinds import Spoken
+from shotad.sound.loudness import Course, Loudness, Meter
+from shotad.sound.mixing.layouts import channel_names, voice_gains
+from shotad.sound.mixing.levels import (
+    Dialogue,
+    depth_for,
+    level_during,
+    peak_limit,
+    reached,
+    summed,
+    target_of,
+    voice_level,
+)
+from shotad.sound.mixing.limiter import Limiter, limited
+from shotad.sound.mixing.mix import Mix, Recipe
+from shotad.sound.mixing.profiles import PROFILES
+from shotad.sound.mixing.programme import programme_of
+from shotad.sound.mixing.report import LineLevel, MixReport
+from shotad.sound.mixing.takes import Lane, PlacedTake, loudness_of, place
+from shotad.types import Interval
+
+
+def prepare_mix(
+    film: Film,
+    spoken: Sequence[Spoken],
+    speech: Sequence[Interval],
+    settings: MixSettings,
+    *,
+    audio_track: int | None = None,
+    progress: Progress | None = None,
+) -> Mix:
+    """The mix of a film's sound with its lines; ``speech`` are the seconds in which the film is not lowered.
+
+    ``audio_track`` None is the film's default track. Every line is spoken at one loudness, that of the
+    programme as a whole (see `MixSettings`). Raises FilmError for a track that is not there.
+    """
+    programme = programme_of(film, audio_track, settings.rate)
+    ear = _Ear(progress or NoProgress(), film.info.duration)
+    own = ear.heard("Measuring the film's sound", programme.blocks(), programme.layout, settings.rate)
+    profile = PROFILES[settings.profile]
+    level = voice_level(own.loudness, profile, settings)
+    takes = _placed(spoken, level, settings.rate, programme.total)
+    lines = [take.line.interval for take in takes]
+    around = [level_during(own.course, line) for line in lines]
+    depths = [depth_for(level, programme_level, settings) for programme_level in around]
+    gains = envelope(lines, speech, depths, settings)
+    spread = voice_gains(channel_names(programme.layout), settings.channels)
+    recipe = Recipe(programme, gains, Lane(takes, settings.rate), spread)
+    settled = _settle(recipe, own, Dialogue([*speech, *lines], film.info.duration), settings, ear)
+    report = replace(
+        settled.report,
+        lines=tuple(
+            LineLevel(
+                take.line.id, line, level, programme_level, level_during(own.course, line, gains), depth
+            )
+            for take, line, programme_level, depth in zip(takes, lines, around, depths, strict=True)
+        ),
+    )
+    return replace(settled, report=report)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Heard:
+    loudness: Loudness
+    course: Course
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ear:
+    """Listens to whole sounds, and says how far it is."""
+
+    progress: Progress
+    duration: float
+
+    def heard(self, task: str, blocks: Iterable[SoundBlock], layout: str, rate: int) -> _Heard:
+        meter = Meter(layout, rate)
+        with reported(self.progress, task, self.duration, "s") as counted:
+            for block in blocks:
+                meter.add(block.samples)
+                counted.advance(len(block.samples) / rate)
+        return _Heard(*meter.result())
+
+
+def _placed(spoken: Sequence[Spoken], level: float, rate: int, total: int) -> list[PlacedTake]:
+    """The lines that are heard within the film, each at ``level`` LUFS."""
+    placed = []
+    for line in sorted(spoken, key=lambda line: line.start):
+        own = loudness_of(line.take)
+        take = place(line, rate, total, 1.0 if own is None else 10 ** ((level - own) / 20))
+        if take is not None:
+            placed.append(take)
+    return placed
+
+
+def _settle(recipe: Recipe, own: _Heard, dialogue: Dialogue, settings: MixSettings, ear: _Ear) -> Mix:
+    """The mix with the make-up gain that brings it to its target.
+
+    The gain is reckoned from how loud programme and voice are by themselves, then corrected by what the
+    limited mix is heard to be.
+    """
+    profile, rate = PROFILES[settings.profile], settings.rate
+    limit = peak_limit(own.loudness, profile, settings)
+    target, of_dialogue = target_of(profile, dialogue)
+    meter = Meter("mono", rate)
+    for block in recipe.alone():
+        meter.add(block.samples)
+    voice = _Heard(*meter.result())
+    expected = reached(summed(own.course, recipe.gains, voice.course), dialogue, of_dialogue)
+    trial = replace(recipe, make_up=_gain(target, expected))
+    limiter = Limiter(limit, rate)
+    heard = ear.heard("Measuring the mix", limited(trial.mixed(), limiter), recipe.programme.layout, rate)
+    got = reached(heard.course, dialogue, of_dialogue)
+    rest = _gain(target, got)
+    final = replace(trial, make_up=trial.make_up + rest)
+    report = MixReport(
+        settings.profile,
+        target,
+        None if got is None else got + rest,
+        own.loudness,
+        voice.loudness.louder(final.make_up),
+        _under(heard.loudness.louder(rest), limit),
+        final.make_up,
+        limit,
+        max(0.0, limiter.deepest + rest) if limiter.deepest else 0.0,
+        (),
+    )
+    return Mix(final, limit, report)
+
+
+def _gain(target: float | None, level: float | None) -> float:
+    return 0.0 if target is None or level is None else target - level
+
+
+def _under(loudness: Loudness, limit: float) -> Loudness:
+    peak = loudness.true_peak
+    return loudness if peak is None else replace(loudness, true_peak=min(peak, limit))
