@@ -49,13 +49,14 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
     from shotad.describe import bill
     from shotad.engines import make_engine, stage_engines
     from shotad.translating.files import log_name, make_ready, read_source, ready_if_here, translate_into
-    from shotad.translating.translate import foresee_translation
+    from shotad.translating.translate import between, foresee_translation
     from shotad.workfolder import RecordLog, WorkFolder
 
     tag = language_of(target).tag
     file = _track_file(path)
     config, cast = _terms(file.parent, options, tag)
     source = read_source(file, cast)
+    between(source.track, tag)
     settings = _settings(options)
     place: Path = options["out"] or file.parent
     engine = make_engine(stage_engines(config).stage2, config, "stage2")

@@ -13,7 +13,7 @@ from typing import Any
 
 from shotad import __version__
 from shotad.config import Config
-from shotad.config.languages import language_of
+from shotad.config.languages import Language, language_of
 from shotad.config.translating import TranslateSettings
 from shotad.describe.ask import identity_record, prompt_record, slot_seed
 from shotad.describe.estimate import Estimate, OpenQuestion, Terms, estimate
@@ -31,7 +31,7 @@ from shotad.translating.wanted import Wanted, wanted_lines
 from shotad.types import Slot
 from shotad.workfolder import RecordLog, key_of
 
-__all__ = ["FailedLine", "Plan", "Translated", "foresee_translation", "translate_track"]
+__all__ = ["FailedLine", "Plan", "Translated", "between", "foresee_translation", "translate_track"]
 
 Record = Mapping[str, Any]
 
@@ -77,9 +77,7 @@ class Plan:
         """
         settings = settings or TranslateSettings()
         check_templates(TEMPLATES)
-        source, into = language_of(track.language), language_of(target)
-        if source.tag == into.tag:
-            raise UsageError(f"The track is in {into.name} ({into.tag}) already.", "Name another language.")
+        source, into = between(track, target)
         if not engine.abilities.converses:
             raise EngineError(
                 f"The engine {engine.identity.engine} reads no prompts and cannot translate.",
@@ -117,6 +115,14 @@ class Plan:
         after = self.lines[last + 1 : last + 1 + self.settings.after]
         told = tuple((line.text, said[line.id]) for line in before if line.id in said)
         return Around(told, tuple(line.text for line in after))
+
+
+def between(track: Track, target: str) -> tuple[Language, Language]:
+    """The track's language and the other one. Raises UsageError where they are the same, or are none."""
+    source, into = language_of(track.language), language_of(target)
+    if source.tag == into.tag:
+        raise UsageError(f"The track is in {into.name} ({into.tag}) already.", "Name another language.")
+    return source, into
 
 
 def translate_track(
