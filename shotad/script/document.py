@@ -163,6 +163,7 @@ def _set_page(document: Document) -> None:
         setattr(section, side, Inches(0.4 if side.startswith(("left", "right")) else 0.7))
     document.styles["Normal"].font.size = Pt(12)
     document.styles["Normal"].font.name = "Calibri"
+    document.styles["Normal"].element.rPr.append(_element("szCs", val="24"))
     for name in ("Heading 1", "Heading 2"):
         document.styles[name].font.color.rgb = RGBColor(0, 0, 0)
     for setting in document.settings.element.iter(_w("compatSetting")):

@@ -20,7 +20,9 @@ from shotad.script.cue import clean_text
 from shotad.script.track import Track
 
 LARGEST = 64 * 2**20
-"""Bytes of a part that we read, and of all parts together, unpacked. 2,000 lines need less than 2 MiB."""
+"""Bytes of all parts together, unpacked: pictures may be among them."""
+LARGEST_PART = 16 * 2**20
+"""Bytes of a part that is parsed. 3,000 lines need 5 MiB; 16 MiB of empty elements take 0.6 GB of memory."""
 MOST_PARTS = 1000
 
 DOCUMENT = "word/document.xml"
@@ -58,13 +60,17 @@ def open_package(data: bytes, name: str) -> zipfile.ZipFile:
 
 def read_part(package: zipfile.ZipFile, part: str, name: str) -> bytes:
     """One part. Raises ScriptError if it is absent, damaged, or declares a document type (XXE)."""
+    is_text = not part.lower().endswith(_NOT_TEXT)
     try:
+        size = package.getinfo(part).file_size
+        if is_text and size > LARGEST_PART:
+            raise ScriptError(f"{name} has {size} bytes in {part}; at most {LARGEST_PART} are read.")
         data = package.read(part)
     except KeyError:
         raise ScriptError(f"{name} has no part {part}.", "Save it as DOCX or XLSX.") from None
     except _DAMAGE as error:
         raise ScriptError(f"{name} is damaged at {part}: {error}.") from None
-    if not part.lower().endswith(_NOT_TEXT) and _declares(data):
+    if is_text and _declares(data):
         raise ScriptError(f"{name} declares a document type in {part}, which no Office program writes.")
     return data
 

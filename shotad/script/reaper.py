@@ -1,9 +1,10 @@
 """Regions and markers for Reaper: the CSV of its Region/Marker Manager.
 
 Heads ``#,Name,Start,End,Length``; a region is ``R1`` with start, end and length, a marker ``M1`` with a
-start; UTF-8 without a byte order mark. Times are those of Reaper's ruler: we write minutes and seconds
-(``1:02.500``, ``1:00:02.500``), which it reads whatever the ruler shows. Sources: Reaper's user guide; the
-files of este.audio, Ultraschall, and utaupy (``reaper.py``), which say the same.
+start; UTF-8 without a byte order mark. Times are those of Reaper's ruler. We write minutes and seconds
+(``1:02.500``, ``1:00:02.500``): set the ruler so before importing. Measures and beats, or frames, do not say
+how many seconds they are, and are refused. Sources: what este.audio, utaupy (``reaper.py``) and Avolites
+Titan's manual say of the file, and a dozen programs that write it; they agree.
 
 Each line is a region with the text as its name and the id in brackets behind it, since numbers are given
 anew in Reaper at will. A marker at the very start says that the script is made by machine.
@@ -32,7 +33,8 @@ SECONDS_PER_WORD = 0.375
 
 _ID = re.compile(r"\s*\[(?P<id>[sh]\d{8,})\]\s*$")
 _STATEMENT = re.compile(r"\s*\[track (?P<stamp>[0-9a-f]{8})\]\s*$")
-_MEASURES = re.compile(r"\d+\.\d+\.\d+")
+_MEASURES = re.compile(r"-?\d+\.\d+\.\d+")
+_FRAMES = re.compile(r"\d+:\d+:\d+:\d+(?:\.\d+)?")
 
 
 def write_reaper(track: Track) -> str:
@@ -101,9 +103,10 @@ def _heads(row: list[str], where: str) -> list[str]:
 def _entry(cells: dict[str, str], where: str) -> _Entry:
     start, end = cells.get("start", "").strip(), cells.get("end", "").strip()
     for time in (start, end):
-        if _MEASURES.fullmatch(time):
+        if _MEASURES.fullmatch(time) or _FRAMES.fullmatch(time):
+            unit = "measures and beats" if _MEASURES.fullmatch(time) else "frames"
             raise ScriptError(
-                f"{where}: {time!r} is in measures and beats.",
+                f"{where}: {time!r} is in {unit}.",
                 "Set Reaper's ruler to minutes and seconds, and export again.",
             )
     try:

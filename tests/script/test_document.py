@@ -275,6 +275,12 @@ def test_bombs_are_refused_before_they_unpack(monkeypatch: pytest.MonkeyPatch) -
             read_docx(data, "x")
 
 
+def test_a_part_that_is_too_large_to_parse_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(document_package, "LARGEST_PART", 1000)
+    with pytest.raises(ScriptError, match="bytes in word/document.xml; at most 1000 are read"):
+        read_docx(DOCX.encode(TRACK), "x")
+
+
 def test_a_small_size_in_the_directory_does_not_hide_a_bomb() -> None:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as package:

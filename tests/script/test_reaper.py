@@ -73,6 +73,7 @@ def test_files_of_other_programs_are_read(text: str, expected: list[tuple[float,
     ("text", "message"),
     [
         ("#,Name,Start,End,Length\nR1,a,5.1.00,9.1.00,4.0.00\n", "x, line 2: '5.1.00' is in measures"),
+        ("#,Name,Start,End,Length\nR1,a,0:00:01:12,0:00:02:00,\n", "x, line 2: '0:00:01:12' is in frames"),
         ("#,Name,Start,End,Length\nR1,a,0:03,0:02,\n", r"x, line 2: .*\[3.0, 2.0\)"),
         ("#,Start,End\nR1,1,2\n", "x, line 1: .* Name and Start are missing"),
         ('#,Name,Start\nR1,"a" b,1\n', "x, line 2"),
