@@ -105,8 +105,12 @@ class ExtendedSettings(Settings):
     least: float = Field(1.0, ge=0)
     """Points that a line must have to be waited for: 3 for text read out, 2 for a new name, 1 for each half
     minute without a line (2 at most), 1 for five cuts, 1 for twenty words."""
+    picture: Literal["encode", "copy"] = "encode"
+    """``encode``: anew, with the frame repeated through a pause, as every player takes it; ``copy``: as it is,
+    the last frame before a pause merely shown longer: at once and without loss, HDR too, but players have
+    been seen to stumble over a frame of several seconds."""
     crf: int = Field(18, ge=0, le=51)
-    """Quality of the picture, which must be encoded anew: less is better."""
+    """Quality of a picture that is encoded anew: less is better."""
 
 
 class LintSettings(Settings):

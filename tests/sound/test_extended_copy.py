@@ -23,6 +23,7 @@ from tests.media import FilmSpec, SoundSpec, make_film, read_number, read_patche
 
 RATE = 48000
 ON = ExtendedSettings(on=True)
+AS_IT_IS = ExtendedSettings(on=True, picture="copy")
 TIMES = TimeMap((Pause(0.8, 0.7, "a"), Pause(1.2, 1.234, "b"), Pause(2.01, 0.5, "c")))
 BEEPS = (0.5, 1.0, 1.5, 2.5)
 BAND = FilmSpec(frames=75)
@@ -108,6 +109,31 @@ def test_variable_frame_rates_are_kept_and_the_frame_comes_again_only_in_the_pau
     for number, second in enumerate(made.seconds):
         assert first[number] == pytest.approx(pauses.late(second), abs=0.0011)
     assert 2.0 * 15 < sum(1.0 < second < 3.0 for second, _ in shown) < 2.0 * 60
+
+
+@pytest.mark.parametrize(
+    ("suffix", "target"), [(".mp4", ".mp4"), (".mkv", ".mkv"), (".ts", ".ts"), (".ts", ".mkv")]
+)
+def test_a_picture_that_is_not_encoded_stands_still_as_well(tmp_path: Path, suffix: str, target: str) -> None:
+    spec = FilmSpec(
+        suffix=suffix, frames=75, sounds=(band(),), b_frames=2, shift=2.0 if suffix == ".ts" else 0.0
+    )
+    with open_film(make_film(spec).path) as film:
+        path = write_copy(film, TIMES.pauses, tmp_path / f"copy{target}", AS_IT_IS)
+        with open_film(path) as copy:
+            assert wrong_pictures(film, copy, TIMES, np.arange(0.0313, 2.9, 0.04)) == []
+            assert late_by(film, copy, TIMES) < 1.0
+            one, other = next(film.pictures([2.5])), next(copy.pictures([TIMES.late(2.5)]))
+            np.testing.assert_array_equal(one.image, other.image)
+            assert sum(1 for _ in copy.frames()) == 75
+
+
+def test_hdr_is_kept_by_taking_the_picture_as_it_is(tmp_path: Path) -> None:
+    bright = FilmSpec(frames=25, pixels="yuv420p10le", transfer=16, primaries=9, matrix=9)
+    with open_film(make_film(bright).path) as film:
+        path = write_copy(film, [Pause(0.5, 1.0, "a")], tmp_path / "c.mp4", AS_IT_IS)
+    with open_film(path) as copy:
+        assert copy.info.hdr
 
 
 def test_silence_comes_and_goes_without_a_click_and_all_else_is_untouched(tmp_path: Path) -> None:

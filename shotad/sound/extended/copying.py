@@ -15,7 +15,7 @@ from shotad.film.probe import probe
 from shotad.film.reader import Film
 from shotad.progress import NoProgress, Progress, Task, reported
 from shotad.sound.extended.kinds import Pause
-from shotad.sound.extended.picturecopy import PictureCopy
+from shotad.sound.extended.picturecopy import PictureCopy, PictureKept
 from shotad.sound.extended.soundcopy import SoundCopy, tracks_of
 from shotad.sound.extended.timemap import TimeMap
 from shotad.workfolder import replacing
@@ -57,17 +57,19 @@ def write_copy(
 
     The picture is encoded anew (H.264; VP9 in WebM), 8 bits in 4:2:0, each frame at its own moment; fields
     are made whole frames, turns are carried out. Through a pause the frame on the screen comes again at
-    the film's rate. Every track of sound is encoded anew, silent in the pauses (`sound_with_pauses`), in its
-    own codec where the container and an encoder allow. Subtitles of kinds that the container takes,
-    chapters, covers, titles and languages come along with times moved; what cannot is named by
-    ``progress.note``.
+    the film's rate. With ``settings.picture`` "copy" it is taken over undecoded instead, and the frame
+    before a pause is shown for longer.
+
+    Every track of sound is encoded anew, silent in the pauses (`sound_with_pauses`), in its own codec where
+    the container and an encoder allow. Subtitles of kinds that the container takes, chapters, covers, fonts,
+    titles and languages come along with times moved; what cannot is named by ``progress.note``.
 
     Returns ``target``. Raises SoundError for a container that is not known, numbered frames, and HDR, which
     H.264 carries to hardly any player; FilmError for a film that cannot be read; WorkFolderError for a
     file that cannot be written.
     """
     progress = progress or NoProgress()
-    container, media = _format_of(target), _media_of(film)
+    container, media = _format_of(target), _media_of(film, settings)
     times = TimeMap(tuple(pauses))
     with (
         reported(progress, "Writing the film with pauses", film.info.duration + times.total, "s") as task,
@@ -86,13 +88,13 @@ def _format_of(target: Path) -> str:
     return FORMATS[target.suffix.lower()]
 
 
-def _media_of(film: Film) -> Media:
+def _media_of(film: Film, settings: ExtendedSettings) -> Media:
     if film.media is None:
         raise SoundError(f"{film.info.name} are numbered frames, which cannot pause.", "Give a film file.")
-    if film.info.hdr:
+    if film.info.hdr and settings.picture == "encode":
         raise SoundError(
-            f"{film.info.name} is HDR: a copy with pauses would lose that.",
-            "Give an SDR version, or leave extended AD off.",
+            f"{film.info.name} is HDR, which a picture encoded anew would lose.",
+            "Set extended.picture to copy, or give an SDR version.",
         )
     return film.media
 
@@ -110,16 +112,17 @@ def _write(
     import av
 
     source = media.open()
-    picture = None
+    picture: PictureCopy | PictureKept | None = None
     try:
         with av.open(str(part), "w", format=container) as out:
-            picture = PictureCopy(out, film, probe(media), times, settings.crf)
+            picture = _picture(out, film, media, times, settings)
             sounds = [SoundCopy(out, film, track, times.pauses, container) for track in tracks_of(film)]
             video = source.streams.video[probe(media).stream]
             _dress(picture.stream, video)
             for sound, track in zip(sounds, tracks_of(film), strict=True):
                 _dress(sound.stream, source.streams.audio[track.number])
             others = _others(source, out, media, times, film.info.start, container, progress)
+            _attach(source, out)
             _describe(source, out, times, film.info.start)
             streams = [picture.packets(), *(sound.packets() for sound in sounds), *others]
             _mux(out, streams, task)
@@ -131,6 +134,14 @@ def _write(
         source.close()
         if picture is not None:
             picture.close()
+
+
+def _picture(
+    out: OutputContainer, film: Film, media: Media, times: TimeMap, settings: ExtendedSettings
+) -> PictureCopy | PictureKept:
+    if settings.picture == "copy":
+        return PictureKept(out, film, probe(media), times)
+    return PictureCopy(out, film, probe(media), times, settings.crf)
 
 
 def _mux(out: OutputContainer, streams: Sequence[Iterator[Packet[Any]]], task: Task) -> None:
@@ -190,9 +201,18 @@ def _others(
             copy = out.add_stream_from_template(stream)
             _dress(copy, stream)
             found.append(_copied(media, stream.index, copy, times, start, cover))
-        elif stream.type not in ("video", "audio"):
+        elif stream.type not in ("video", "audio", "attachment"):
             progress.note(f"The film with pauses goes without the {stream.type} track {codec}.")
     return found
+
+
+def _attach(source: InputContainer, out: OutputContainer) -> None:
+    """Fonts and the like, which Matroska alone carries."""
+    if out.format.name == "matroska":
+        for kept in source.streams.attachments:
+            out.add_attachment(
+                kept.name or "attachment", kept.mimetype or "application/octet-stream", kept.data
+            )
 
 
 def _copied(

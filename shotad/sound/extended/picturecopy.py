@@ -8,7 +8,9 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from shotad.errors import SoundError
 from shotad.film.colour import matrix_of
+from shotad.film.container import only
 from shotad.film.probe import Probed
 from shotad.film.reader import TOLERANCE, Film
 from shotad.film.reel import Reel
@@ -72,6 +74,51 @@ class PictureCopy:
                 at = begin + (end - begin) * step / steps
                 yield at, (end - begin) / steps, frame, fresh and step == 0
             fresh = waits
+
+    def _late(self, second: float) -> float:
+        return self._times.late(second + TOLERANCE) - TOLERANCE
+
+
+class PictureKept:
+    """The picture of the copy as it is, undecoded: what comes after a pause is shown later."""
+
+    def __init__(self, out: OutputContainer, film: Film, probed: Probed, times: TimeMap) -> None:
+        assert film.media is not None
+        self._times, self._start, self._name = times, film.info.start, film.info.name
+        self._source = film.media.open()
+        self._video = self._source.streams.video[probed.stream]
+        only(self._source, self._video)
+        self.stream: Any = out.add_stream_from_template(self._video, opaque=True)
+
+    def close(self) -> None:
+        """Let go of the film."""
+        self._source.close()
+
+    def packets(self) -> Iterator[Packet[Any]]:
+        """As the film has them. Where a packet is decoded before a pause and shown after it, only the second
+        is moved, so that the order of decoding stays.
+
+        Raises SoundError for packets without times.
+        """
+        for packet in self._source.demux(self._video):
+            if packet.size == 0:
+                continue
+            if packet.pts is None or packet.time_base is None:
+                raise SoundError(
+                    f"The picture of {self._name} has no times to move.",
+                    "Let it be encoded: picture = encode.",
+                )
+            base = packet.time_base
+            shown = float(packet.pts * base - self._start)
+            ends = shown + float((packet.duration or 0) * base)
+            moved = self._late(shown)
+            if packet.duration:
+                packet.duration = max(1, round((self._late(ends) - moved) / base))
+            if packet.dts is not None:
+                packet.dts = round(self._late(float(packet.dts * base - self._start)) / base)
+            packet.pts = round(moved / base)
+            packet.stream = self.stream
+            yield packet
 
     def _late(self, second: float) -> float:
         return self._times.late(second + TOLERANCE) - TOLERANCE
