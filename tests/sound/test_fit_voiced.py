@@ -1,0 +1,91 @@
+"""What became of lines, on the track."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shotad.config import FitSettings
+from shotad.script.cue import Cue, CueStatus, line_stamp
+from shotad.script.track import FilmId, Track, from_json, to_json
+from shotad.sound.fitting.ladder import fit
+from shotad.sound.fitting.lines import lines_of
+from shotad.sound.fitting.voiced import UNTRIED, apply, voiced_of
+from shotad.sound.kinds import Fitting
+from shotad.types import Interval
+from tests.sound.speaking import Slow
+
+SPEECH = [Interval(0, 9), Interval(15.5, 19), Interval(21, 30)]
+
+
+def cue(start: float, end: float, text: str, status: CueStatus = CueStatus.PLACED) -> Cue:
+    name = f"s{round(start * 1000):08d}"
+    return Cue(name, name, Interval(start, end), text, status=status)
+
+
+TRACK = Track(FilmId("film.mp4", "abc", 60.0), "en", (), "1", ()).with_cues(
+    [
+        cue(10, 15, "He walks to the door, opens it and looks out into the dark street. A dog barks."),
+        cue(19.3, 20, "Ann and Bo and Cid climb the old stairs."),
+        cue(31, 33, "Ann sits."),
+        cue(40, 44, "", CueStatus.DROPPED),
+    ]
+)
+
+
+def fitted(track: Track) -> Fitting:
+    return fit(lines_of(track, SPEECH, {}, FitSettings(), margin=0.25), Slow(), FitSettings())
+
+
+def test_the_track_says_how_each_line_was_spoken() -> None:
+    fitting = fitted(TRACK)
+    made = apply(TRACK, fitting, "fake:slow")
+    long, short, plain, dropped = made.cues
+    assert long.spoken is not None
+    assert long.spoken.interval is not None
+    assert long.spoken.text == fitting.spoken[0].text
+    assert long.spoken.interval.end <= 15.15
+    assert long.spoken.speed > 1
+    assert long.spoken_length == round(fitting.spoken[0].take.seconds, 3)
+    assert short.spoken is not None
+    assert short.spoken.interval is None
+    assert short.spoken.steps[-1].startswith("not spoken: it takes")
+    assert plain.spoken is not None
+    assert plain.spoken.steps == ()
+    assert dropped.voiced is None
+
+
+def test_what_people_own_stays() -> None:
+    made = apply(TRACK, fitted(TRACK), "fake:slow")
+    for old, new in zip(TRACK.cues, made.cues, strict=True):
+        assert (old.text, old.interval, old.status) == (new.text, new.interval, new.status)
+    assert made.stamp == TRACK.stamp
+
+
+def test_it_comes_back_from_the_file() -> None:
+    made = apply(TRACK, fitted(TRACK), "fake:slow")
+    back = from_json(to_json(made))
+    for old, new in zip(made.cues, back.cues, strict=True):
+        if old.voiced is not None:
+            assert new.spoken is not None
+            assert replace(new.spoken, speed=0) == replace(old.voiced, speed=0)
+
+
+def test_fitting_twice_is_fitting_once() -> None:
+    once = apply(TRACK, fitted(TRACK), "fake:slow")
+    assert apply(once, fitted(once), "fake:slow") == once
+
+
+def test_one_line() -> None:
+    fitting = fitted(TRACK)
+    own = TRACK.cues[0]
+    stamp = line_stamp(own.interval, own.text)
+    whole = apply(TRACK, fitting, "fake:slow")
+    for one in whole.heard:
+        stamp = line_stamp(one.interval, one.text)
+        assert voiced_of(one.id, fitting, "fake:slow", stamp) == one.voiced
+
+
+def test_a_line_that_was_not_fitted_says_so() -> None:
+    assert voiced_of("s00000001", Fitting(()), "fake:slow", "x").steps == (UNTRIED,)
+    made = apply(TRACK, Fitting(()), "fake:slow")
+    assert [one.voiced.steps for one in made.heard if one.voiced] == [(UNTRIED,)] * 3
