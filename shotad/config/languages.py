@@ -112,8 +112,9 @@ _OWN_NAMES: Mapping[str, str] = {
     "suomi": "fi", "polski": "pl", "čeština": "cs", "magyar": "hu", "türkçe": "tr", "русский": "ru",
     "українська": "uk", "ελληνικά": "el", "中文": "zh", "日本語": "ja", "한국어": "ko", "العربية": "ar",
     "עברית": "he", "हिन्दी": "hi", "ไทย": "th", "tiếng việt": "vi", "bahasa indonesia": "id", "català": "ca",
+    "jp": "ja", "cn": "zh", "kr": "ko", "gr": "el", "dk": "da", "cz": "cs", "ua": "uk",
 }  # fmt: skip
-"""What people call their own language, for those who write that in place of a tag."""
+"""What people call their own language, and countries, for those who write these in place of a tag."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,7 @@ _KANA = ("HIRAGANA", "KATAKANA")
 _EITHER = frozenset(("sr", "az", "uz", "tk", "ku", "ms", "iu", "bs"))
 """Languages that are written in two scripts; without one in the tag any will do."""
 
-_WORD = re.compile(r"(?<=\w)['’]s\b|[^\W\d_]+")
+_WORD = re.compile(r"(?<=\w)['’]s\b|(?<!\w)[^\W\d_]+(?!\w)")
 _ENGLISH_SHARE = 0.3
 _FEW = 3
 """Words of a line in which one English word is enough, if it is no word of other languages (no, in, on)."""
@@ -125,25 +125,30 @@ def looks_english(lines: Sequence[str]) -> bool:
 
 
 def _by_words(words: Sequence[str], language: str) -> str | None:
-    code = _code(language)
-    own = sum(word in _small(code) for word in words)
-    if not is_english(language):
-        # A word that both languages have speaks for neither.
-        foreign = [word for word in words if word not in _small(code)]
-        english = sum(word in _english() for word in foreign)
-        few = len(words) <= _FEW and any(word in _plainly_english() for word in foreign)
-        if english >= (1 if few else 2) and english > own and _english_share(words) >= _ENGLISH_SHARE:
-            return "English"
+    code, english = _code(language), is_english(language)
+    own = {word for word in words if word in (_english() if english else _small(code))}
+    if not english and _comes_in_english(words, own):
+        return "English"
     others = {
         other: sum(word in _small(other) for word in words)
         for other in _SMALL
         if other != code and not any({other, code} <= group for group in _SIBLINGS)
     }
     best = max(others, key=lambda other: others[other])
-    known = own or sum(word in _english() for word in words) * is_english(language)
-    if others[best] >= _SURE and not known and others[best] * 4 >= len(words):
-        return languages()[best]
-    return None
+    if english:
+        sure = not own - _small(best) and others[best] * 2 >= len(words)
+    else:
+        sure = not own and others[best] * 4 >= len(words)
+    return languages()[best] if sure and others[best] >= _SURE else None
+
+
+def _comes_in_english(words: Sequence[str], own: Collection[str]) -> bool:
+    """Whether more words are English than are the language's ``own``; what both have speaks for neither."""
+    foreign = [word for word in words if word in _english() and word not in own]
+    few = len(words) <= _FEW and any(word in _plainly_english() for word in foreign)
+    ours = sum(word in own and word not in _english() for word in words)
+    enough = len(foreign) >= (1 if few else 2)
+    return enough and len(foreign) > ours and _english_share(words) >= _ENGLISH_SHARE
 
 
 def _english_share(words: Sequence[str]) -> float:
@@ -153,7 +158,7 @@ def _english_share(words: Sequence[str]) -> float:
 def _latin_language(text: str, language: str) -> str | None:
     """Which language a text in Latin letters is in, where another script was asked for."""
     words = _words(text)
-    return "English" if _english_share(words) >= _ENGLISH_SHARE else _by_words(words, language)
+    return "English" if _comes_in_english(words, ()) else _by_words(words, language)
 
 
 def _in_another_script(text: str, wanted: Sequence[str], language: str) -> str | None:
