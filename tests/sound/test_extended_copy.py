@@ -137,8 +137,7 @@ def test_hdr_is_kept_by_taking_the_picture_as_it_is(tmp_path: Path) -> None:
 
 
 def test_silence_comes_and_goes_without_a_click_and_all_else_is_untouched(tmp_path: Path) -> None:
-    made = make_film(FilmSpec(suffix=".mkv", frames=75, sounds=(hum := band("flac"),)))
-    assert hum.duration == 3.0
+    made = make_film(FilmSpec(suffix=".mkv", frames=75, sounds=(band("flac"),)))
     pauses = TimeMap((Pause(0.55, 0.3, "a"),))
     with open_film(made.path) as film:
         before = np.concatenate([b.samples for b in sound_blocks(film, 0, RATE, "native")])

@@ -45,7 +45,7 @@ def line(name: str, start: float, room: tuple[float, float], text: str = "") -> 
 
 
 def lost(of: Line, missing: float = 1.0) -> Unspoken:
-    return Unspoken(of.id, of.text, "It does not fit.", ("dropped",), missing)
+    return Unspoken(of.id, of.text, "it does not fit", ("dropped",), missing)
 
 
 def said(of: Line, start: float, seconds: float) -> Spoken:
@@ -136,7 +136,7 @@ def test_what_matters_most_comes_first_where_only_some_may() -> None:
     found = plan([plain, told], settings=ON.model_copy(update={"most": 1}))
     assert [pause.cue_id for pause in found.pauses] == ["b"]
     assert [one.id for one in found.refused] == ["a"]
-    assert "It does not fit. No pause: the film has 1 already" in found.refused[0].reason
+    assert "it does not fit; no pause: the film has 1 already" in found.refused[0].reason
     assert found.fitting.unspoken == found.refused
 
 

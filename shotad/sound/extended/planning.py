@@ -86,9 +86,9 @@ def plan_pauses(
         try:
             reason = planner.admit(line, lost, value, studio)
         except VoiceError as error:
-            reason = str(error)
+            reason = error.what
         if reason:
-            refused.append(replace(lost, reason=f"{lost.reason} No pause: {reason}".strip()))
+            refused.append(replace(lost, reason=f"{lost.reason}; no pause: {reason}"))
     return planner.extension(refused)
 
 
@@ -133,12 +133,12 @@ class _Planner:
         """Take a line in if the limits allow it; else the reason why not."""
         most = self._settings.most
         if value.points < self._settings.least:
-            return f"it matters too little ({value})."
+            return f"it matters too little ({value})"
         if len(self._places) >= most:
-            return f"the film has {most} already, for lines that matter more ({value})."
+            return f"the film has {most} already, for lines that matter more ({value})"
         squeezed = line.room.duration < ROOM
         if squeezed and (line := self._between_utterances(line)).room.duration < ROOM:
-            return "somebody speaks there, and stops nowhere near."
+            return "somebody speaks there, and stops nowhere near"
         for text in _shorter_and_shorter(line.text):
             steps = ("whole line again",) if text == line.text else ("last sentences dropped for the pause",)
             wish = _Wish(line, lost, value, studio.say(text), steps, squeezed)
@@ -147,11 +147,11 @@ class _Planner:
                 break
         else:
             longest = self._settings.longest
-            return f"it would be longer than {longest:g} s."
+            return f"it would be longer than {longest:g} s"
         total, allowed = sum(p.pause.length for p in places), self._settings.share * self._duration
         if total > allowed:
             return (
-                f"all together would be {total:.1f} s, more than the {allowed:.1f} s that the film may wait."
+                f"all together would be {total:.1f} s, more than the {allowed:.1f} s that the film may wait"
             )
         self._places = places
         return ""
