@@ -9,6 +9,7 @@ lost in an editor) fall back to careful guesses, said at each step.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -56,11 +57,11 @@ def import_script(
 ) -> Import:
     """The track with what a person changed in a script file called ``source``.
 
-    Lines are matched by id, then by start, then by a text that is unique. Lines that the script lacks are
-    dropped, their text stays in the track; lines that only the script has are added. A line whose text
-    changed and whose times did not gets its spoken end anew, within its slot (``slots`` by id).
-    A newer state of the same file replaces what that file brought before. ``overwrite`` lets the script
-    win every conflict.
+    Lines are matched by id, then by start, then by a text that is unique, then by the time that they
+    share. Lines that the script lacks are dropped, their text stays in the track; lines that only the script
+    has are added. A line whose text changed and whose times did not gets its spoken end anew, within its
+    slot (``slots`` by id). A newer state of the same file replaces what that file brought before.
+    ``overwrite`` lets the script win every conflict.
 
     Raises EditConflict with both texts of each line that both sides changed. Raises ScriptError for a
     line that starts beyond the film's end, or an id of the track that is used twice.
@@ -230,7 +231,7 @@ def _check(track: Track, script: Script, source: str) -> None:
 
 
 def _match(track: Track, script: Script) -> dict[str, ScriptCue]:
-    """Which script line belongs to which cue: by id, else by start to 1 ms, else by text, where unique.
+    """Which script line belongs to which cue: by id, start to 1 ms, text, or most of its time, where unique.
 
     Starts are compared as the script shows them, to a frame where it counts in frames.
     """
@@ -245,7 +246,22 @@ def _match(track: Track, script: Script) -> dict[str, ScriptCue]:
                 pairs[fits[0].id] = line
                 free.remove(fits[0])
                 rest.remove(line)
-    return pairs
+    free = [cue for cue in track.cues if cue.id not in pairs and cue.heard]
+    return pairs | {cue.id: line for cue, line in _sharing_time(free, rest)}
+
+
+def _sharing_time(cues: list[Cue], lines: list[ScriptCue]) -> list[tuple[Cue, ScriptCue]]:
+    """Cues and lines that have most of the shorter one's time in common, and with no other."""
+    said = [line for line in lines if line.text]
+    found = [(cue, line) for line in said for cue in cues if _share_most(cue.interval, line.interval)]
+    of_cue = Counter(cue.id for cue, _ in found)
+    of_line = Counter(id(line) for _, line in found)
+    return [(cue, line) for cue, line in found if of_cue[cue.id] == of_line[id(line)] == 1]
+
+
+def _share_most(one: Interval, other: Interval) -> bool:
+    shared = one.clip(other)
+    return shared is not None and shared.duration * 2 > min(one.duration, other.duration)
 
 
 def _fits(cue: Cue, line: ScriptCue, script: Script, *, by_text: bool) -> bool:

@@ -1,4 +1,7 @@
-"""The script as a table: CSV for spreadsheets (RFC 4180), and JSON."""
+"""The script as a table: CSV for spreadsheets (RFC 4180), and JSON.
+
+CSV loses candidates and provenance line by line. JSON is the track file itself and loses nothing.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,12 @@ from shotad.script.track import Track, from_json, to_json
 from shotad.types import Interval
 
 COLUMNS = ("id", "start", "end", "text", "kind", "status", "note", "timecode", "made_by", "stamp", "track")
-_FORMULA = re.compile(r"'*[=+\-@＝＋－＠]")
-"""What a spreadsheet may take for a formula; some take the wide signs, too (OWASP, CSV injection)."""
+_SIGNS = "=+\\-@＝＋－＠"
+_FORMULA = re.compile(rf"(^|[;,|\n]\s*)('*[{_SIGNS}])")
+_GUARDED = re.compile(rf"(^|[;,|\n]\s*)'('*[{_SIGNS}])")
+"""What a spreadsheet may take for a formula (OWASP, CSV injection): a cell that begins with a sign; some
+take the wide signs, too. Where another country's separator parts the file, a cell may begin behind it or on
+a new line."""
 _STAMP = re.compile(r"[0-9a-f]{8}-[0-9a-f]{8}")
 _UNHEARD = tuple(status.value for status in CueStatus if not status.heard)
 _LISTS = ("cues", "slots", "lines", "shots")
@@ -86,13 +93,14 @@ def read_csv(text: str, name: str) -> Script:
 
 
 def guarded(text: str) -> str:
-    """The text as a cell that no spreadsheet takes for a formula: after an apostrophe where it must."""
-    return f"'{text}" if _FORMULA.match(text) else text
+    """The text as a cell that no spreadsheet takes for a formula: with apostrophes before signs where it
+    must."""
+    return _FORMULA.sub(r"\1'\2", text)
 
 
 def unguarded(cell: str) -> str:
-    """The text in a cell, without the apostrophe of `guarded`."""
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+    """The text in a cell, without the apostrophes of `guarded`."""
+    return _GUARDED.sub(r"\1\2", cell)
 
 
 def note(cue: Cue) -> str:

@@ -88,6 +88,22 @@ def test_a_script_of_another_program_is_matched_by_its_times(
     assert [c.interval.start for c in load_track(folder / "track.json").cues[:2]] == [10.003, 20.0]
 
 
+def test_lines_that_another_describer_places_otherwise_are_matched_by_the_time_they_share(
+    shotad: Shotad, folder: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.srt"
+    other.write_text(
+        "1\n00:00:10,400 --> 00:00:12,000\nA cat.\n\n2\n00:00:19,500 --> 00:00:21,000\nShe says.\n\n"
+        "3\n00:00:21,100 --> 00:00:22,500\nMore.\n\n4\n00:00:50,000 --> 00:00:52,000\nNew.\n"
+    )
+    said = json.loads(shotad("import", folder, other, "--json").out)
+    assert said["changed"] == ["s00010000"]
+    assert said["added"] == ["h00019500", "h00021100", "h00050000"]
+    assert said["removed"] == ["s00020000", "h00030000"]
+    first = load_track(folder / "track.json").cues[0]
+    assert (first.text, first.interval) == ("A cat.", Interval(10.4, 12.0))
+
+
 def test_the_formats_are_named_where_one_is_unknown(shotad: Shotad, folder: Path) -> None:
     said = shotad("export", folder, "--format", "pdf")
     assert said.code == 1

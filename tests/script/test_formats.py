@@ -160,6 +160,14 @@ def test_csv_is_rfc_4180_with_a_mark_for_excel_and_no_formulas() -> None:
     assert len(rows[0]) == len(rows[1])
 
 
+def test_csv_has_no_formula_where_another_separator_parts_it() -> None:
+    for text in ("a;=cmd|' /C calc'!A0;b", "a\n=1+1", "a, -1", "＝1"):
+        written = write_script(make_track(line(1000, 2000, text)), "csv")
+        cells = re.split("[;,\n]", written.replace('"', ""))
+        assert not [cell for cell in cells if cell.strip()[:1] in tuple("=+-@＝")]
+        assert read_back(written, "csv")[0][3] == text
+
+
 def test_dapt_tells_actions_from_text_on_screen() -> None:
     cues = (line(1000, 2000, "A dog."), line(4000, 2000, "Words appear.", CueKind.TEXT))
     written = write_script(make_track(*cues), "dapt")
