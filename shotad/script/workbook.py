@@ -13,6 +13,7 @@ from __future__ import annotations
 import datetime
 import io
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -80,14 +81,17 @@ def read_xlsx(data: bytes, name: str) -> Script:
     with open_package(data, name) as package:
         for part in package.namelist():
             read_part(package, part, name)
-    try:
-        book = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
-    except Exception as error:  # noqa: BLE001  openpyxl lets through whatever its parts meet
-        raise ScriptError(f"{name} cannot be read as a workbook: {error}.", "Save it as XLSX.") from None
-    try:
-        return _script(book, name)
-    finally:
-        book.close()
+    with warnings.catch_warnings():
+        # openpyxl warns of styles and extensions that it leaves out, which hold no lines.
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            book = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+        except Exception as error:  # noqa: BLE001  openpyxl lets through whatever its parts meet
+            raise ScriptError(f"{name} cannot be read as a workbook: {error}.", "Save it as XLSX.") from None
+        try:
+            return _script(book, name)
+        finally:
+            book.close()
 
 
 def _script(book: Workbook, name: str) -> Script:

@@ -213,6 +213,14 @@ def test_what_cannot_be_read_is_refused(make: Callable[[bytes], bytes], message:
         read_xlsx(make(XLSX.encode(TRACK)), "x")
 
 
+def test_styles_that_openpyxl_does_not_know_are_no_trouble() -> None:
+    plain = b'<cellStyle name="Normal" xfId="0" builtinId="0" hidden="0"/>'
+    data = changed(XLSX.encode(TRACK), "xl/styles.xml", plain, b"")
+    with pytest.warns(UserWarning, match="default style"):
+        edit(data)
+    assert len(read_xlsx(data, "x").cues) == 3
+
+
 def test_a_sheet_that_claims_the_whole_grid_is_read_as_what_it_holds() -> None:
     data = changed(XLSX.encode(TRACK), SHEET, b"A1:I4", b"A1:XFD1048576")
     assert len(read_xlsx(data, "x").cues) == 3
