@@ -10,6 +10,7 @@ import click
 
 from shotad.cli.console import Console, duration
 from shotad.cli.options import DETAIL, console_options, film_options, opened, settings
+from shotad.cli.render import sound_flags, sound_options
 from shotad.config import Config
 from shotad.config.languages import language_of
 from shotad.describe import usage
@@ -19,6 +20,10 @@ from shotad.script.cue import CueStatus
 from shotad.script.timecode import timecode
 
 if TYPE_CHECKING:
+    from shotad.film.reader import Film
+    from shotad.lint.report import Report
+    from shotad.rendering.rendered import Rendered
+    from shotad.workfolder import WorkFolder
     from shotad.writing import Engines
 
 
@@ -60,6 +65,7 @@ if TYPE_CHECKING:
 @click.option("--estimate", is_flag=True, help="Say what a run would ask and cost; send nothing.")
 @click.option("--force", is_flag=True, help="Do everything again; a person's edits stay.")
 @click.option("--no-sheet", is_flag=True, help="Draw no overview of the film.")
+@sound_options
 @click.option("--discard-edits", is_flag=True, help="Throw away what people changed in the track.")
 @console_options
 def command(console: Console, **options: Any) -> None:
@@ -67,15 +73,22 @@ def command(console: Console, **options: Any) -> None:
 
     FILM is a film file, or a folder or tar of numbered frames (with --frame-rate). The track, its
     scripts and the records of each step go to the work folder, FILM.shotad beside the film or --out.
-    The same command again goes on where it stopped.
+    The same command again goes on where it stopped. With --voice (or --make) the lines are spoken too,
+    and the described film is written, as shotad render does it.
     """
     from shotad.describe import bill
     from shotad.foreseeing import foresee
+    from shotad.lint.check import lint_track
+    from shotad.lint.report import summary_line
     from shotad.pipeline import describe
+    from shotad.rendering.rendered import summary as render_summary
     from shotad.writing import Engines
 
     config = settings(options, **_flags(options))
     engines = Engines.of(config)
+    spoken = bool(options["voice"] or options["makes"])
+    if spoken:
+        _check_voice(config, options["makes"])
     with opened(options, config) as (film, folder, given):
         if options["estimate"]:
             foreseen = foresee(film, folder, config, given, engines=engines, progress=console)
@@ -94,7 +107,42 @@ def command(console: Console, **options: Any) -> None:
             sheet=not options["no_sheet"],
         )
         folder.note(f"described {film.info.name}: {outcome.counts}")
-    console.result(summary(outcome), report(outcome))
+        heard = _heard(console, film, folder, config, engines, options) if spoken else None
+        checked = lint_track(heard.track if heard else outcome.track, folder.path, config)
+    told = [summary(outcome), f"Guidelines: {summary_line(checked)} shotad lint tells them."]
+    console.result(
+        "\n".join([*told, *([render_summary(heard)] if heard else [])]), report(outcome, checked, heard)
+    )
+    if heard is not None and heard.failed:
+        raise click.exceptions.Exit(1)
+
+
+def _heard(
+    console: Console,
+    film: Film,
+    folder: WorkFolder,
+    config: Config,
+    engines: Engines,
+    options: Mapping[str, Any],
+) -> Rendered:
+    """The lines just written, spoken and in their files. Where a language model wrote them it is asked for
+    shorter ones, for it is at hand."""
+    from shotad.cli.render import render_here
+    from shotad.rendering.wanted import parse_wanted, wanted_files
+
+    if engines.writes.abilities.converses and "fit.ask" not in " ".join(options["assignments"]):
+        config = config.model_copy(update={"fit": config.fit.model_copy(update={"ask": True})})
+    wanted = wanted_files(parse_wanted(options["makes"]), film.info.name, folder.path)
+    return render_here(console, film, folder, config, wanted, engines=engines)
+
+
+def _check_voice(config: Config, makes: Sequence[str]) -> None:
+    """Refuse a voice or a file that cannot be, before any work goes into the film."""
+    from shotad.rendering.wanted import parse_wanted
+    from shotad.sound.voices import make_voice
+
+    if any(kind.is_heard for kind, _ in parse_wanted(makes)):
+        make_voice(config.voice, config.language)
 
 
 def _flags(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,6 +154,7 @@ def _flags(options: Mapping[str, Any]) -> dict[str, Any]:
         "story__on": options["context"],
         "verify__on": options["verify"],
         "prompt__note": _note(options["note"]),
+        **sound_flags(options),
     }
 
 
@@ -212,8 +261,8 @@ _WORDS = {
 }
 
 
-def report(outcome: Outcome) -> dict[str, Any]:
-    """The same for programs."""
+def report(outcome: Outcome, checked: Report | None = None, heard: Rendered | None = None) -> dict[str, Any]:
+    """The same for programs, with what lint found and what was rendered."""
     return {
         "film": outcome.track.film.name,
         "counts": outcome.counts,
@@ -236,4 +285,6 @@ def report(outcome: Outcome) -> dict[str, Any]:
             }
             for cue in outcome.track.cues
         ],
+        "guidelines": None if checked is None else {"errors": checked.errors, "warnings": checked.warnings},
+        "rendered": None if heard is None else heard.as_json(),
     }

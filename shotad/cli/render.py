@@ -46,6 +46,15 @@ _SOUND_OPTIONS = (
 )
 
 
+def sound_flags(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that the flags of `sound_options` stand for."""
+    return {
+        "voice__name": options["voice"],
+        "mix__profile": options["profile"],
+        "extended__on": options["extended"],
+    }
+
+
 @click.command(name="render")
 @click.argument("path", metavar="FILM|WORKFOLDER", type=click.Path(path_type=Path))
 @sound_options
@@ -144,9 +153,7 @@ def _settings(run: RunSettings, options: Mapping[str, Any]) -> Config:
         run.config,
         options["configs"],
         options["assignments"],
-        voice__name=options["voice"],
-        mix__profile=options["profile"],
-        extended__on=options["extended"],
+        **sound_flags(options),
         container__default_track=options["default_track"],
         fit__ask=options["ask"],
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import asdict
 
@@ -19,7 +20,8 @@ PEAK_SLACK = 0.1
 def heard(report: MixReport, config: Config) -> Sound:
     """What people and programs want to know of a mix, with what is wrong with it."""
     findings = (*_loudness(report), *_audible(report, config))
-    return Sound(tuple(_told(report)), asdict(report), findings)
+    measures = json.loads(json.dumps(asdict(report)))
+    return Sound(tuple(_told(report)), measures, findings)
 
 
 def _told(report: MixReport) -> Iterator[str]:

@@ -53,7 +53,7 @@ def render(
         voicing = speak(materials, voice, progress, shorten=shorten, force=force)
         materials = materials.of(voicing.track)
     ledger = Ledger(materials, voicing, force=force)
-    kept = materials.keep(materials.track)
+    materials.keep(materials.track)
     with Workshop(materials, voicing, progress) as workshop:
         for one in wanted:
             if not ledger.has(one):
@@ -61,4 +61,4 @@ def render(
         if voicing is not None and ledger.sound is None:
             ledger.heard(heard(workshop.mix(OTHERWISE).report, config))
         sides = write_side_files(workshop, [one for one in wanted if one.kind.is_heard])
-    return ledger.rendered(wanted, (*kept, *sides))
+    return ledger.rendered(wanted, sides)

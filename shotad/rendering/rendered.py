@@ -69,8 +69,8 @@ class Sound:
 class Rendered:
     """A rendered track. ``anew`` counts takes that the voice spoke in this run, ``kept`` those it had spoken.
 
-    ``brought`` counts lines that people changed in scripts beside the track, by file; ``files`` are others
-    that were written: the track, its scripts, side files.
+    ``brought`` counts lines that people changed in scripts beside the track, by file; ``files`` are side
+    files.
     """
 
     track: Track
@@ -148,7 +148,7 @@ def summary(rendered: Rendered) -> str:
     for one in rendered.made:
         state = "" if one.fresh else " (as it was)"
         lines.append(f"  {one.wanted.path}: {MEANINGS[one.wanted.kind]}{state}")
-    return "\n".join(["\n".join(lines), *(f"  {path}" for path in rendered.files)])
+    return "\n".join([*lines, *(f"  {path}" for path in rendered.files)])
 
 
 def _lines_spoken(rendered: Rendered) -> list[str]:

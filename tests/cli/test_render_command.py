@@ -1,0 +1,118 @@
+"""``shotad render`` and ``shotad describe --voice`` as a person at the terminal meets them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from shotad.sound.checking import describe_tracks
+from tests.cli.program import FAKE, Shotad
+from tests.rendering.described import film_with, sound_of, write_folder
+
+FAKE_VOICE = ("--voice", "fake")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    film = tmp_path / "movie.mp4"
+    shutil.copy(film_with(), film)
+    return write_folder(tmp_path / "movie.shotad", film)
+
+
+def test_the_film_is_made_and_told_in_plain_lines(shotad: Shotad, place: Path) -> None:
+    said = shotad("render", place.with_name("movie.mp4"), *FAKE_VOICE)
+    assert said.code == 0
+    assert "Lines: 3 of 3 spoken by fake; 3 takes were spoken now, 0 were kept from before." in said.out
+    assert f"  {place / 'movie.described.mp4'}: the film with AD as an additional audio track" in said.out
+    assert (place / "movie.described.mp4").is_file()
+    again = shotad("render", place, *FAKE_VOICE)
+    assert "(as it was)" in again.out
+    assert "0 takes were spoken now, 3 were kept" in again.out
+
+
+def test_json_for_programs(shotad: Shotad, place: Path) -> None:
+    said = shotad("render", place, *FAKE_VOICE, "--make", "ad:flac", "--json")
+    told = json.loads(said.out)
+    assert told["counts"]["spoken"] == 3
+    assert told["made"] == [{"kind": "ad", "path": str(place / "movie.ad.flac"), "fresh": True}]
+    assert all(row["start"] < row["end"] for row in told["lines"])
+
+
+def test_quiet_says_nothing(shotad: Shotad, place: Path) -> None:
+    said = shotad("render", place, *FAKE_VOICE, "--make", "ad", "--quiet")
+    assert (said.code, said.out, said.err) == (0, "", "")
+
+
+def test_a_file_may_be_named(shotad: Shotad, place: Path, tmp_path: Path) -> None:
+    target = tmp_path / "for the radio.mp3"
+    said = shotad("render", place, *FAKE_VOICE, "--make", "mix", "--out", target)
+    assert said.code == 0, said.err
+    assert len(sound_of(target)) == pytest.approx(20 * 48000, abs=480)
+
+
+def test_players_may_start_with_it(shotad: Shotad, place: Path) -> None:
+    assert shotad("render", place, *FAKE_VOICE, "--default").code == 0
+    tracks = describe_tracks(place / "movie.described.mp4")
+    assert ["default" in track.marks for track in tracks if track.kind == "audio"] == [False, True]
+
+
+def test_settings_of_sound_may_be_set_and_no_others(shotad: Shotad, place: Path) -> None:
+    said = shotad("render", place, *FAKE_VOICE, "--make", "ad", "--set", "mix.duck=12")
+    assert said.code == 0
+    wrong = shotad("render", place, *FAKE_VOICE, "--set", "slots.minimum=3")
+    assert wrong.code == 2
+    assert "slots says nothing of how a track is spoken" in wrong.err
+    assert "Did you mean mix.duck" in shotad("render", place, "--set", "mix.ducks=3").err
+
+
+def test_what_must_not_go_out_is_exit_code_1(shotad: Shotad, place: Path) -> None:
+    said = shotad("render", place, *FAKE_VOICE, "--make", "mix", "--set", "lint.over=60")
+    assert said.code == 1
+    assert "error A3" in said.out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("--voice", "nobody"), 1, "nobody"),
+        (("--voice", "fake", "--make", "song"), 2, "nothing that can be made"),
+        (("--voice", "fake", "--make", "ad", "--make", "mix", "--out", "x.wav"), 2, "one file, but 2"),
+        (("--voice", "fake", "--track", "none.json"), 1, "none.json cannot be read"),
+        (("--voice", "fake", "--film", "none.mp4"), 1, "There is no film none.mp4"),
+        (("--voice", "fake", "--ask"), 1, "reads no prompts"),
+    ],
+)
+def test_mistakes_are_told_without_a_traceback(
+    shotad: Shotad, place: Path, words: tuple[str, ...], code: int, told: str
+) -> None:
+    said = shotad("render", place, *words)
+    assert (said.code, told in said.err) == (code, True), said.err
+    assert "Traceback" not in said.err
+
+
+def test_where_nothing_was_described(shotad: Shotad, tmp_path: Path) -> None:
+    said = shotad("render", tmp_path)
+    assert said.code == 2
+    assert "has no track" in said.err
+
+
+def test_describe_may_speak_in_one_go(shotad: Shotad, tmp_path: Path) -> None:
+    film = tmp_path / "movie.mp4"
+    shutil.copy(film_with(), film)
+    said = shotad("describe", film, *FAKE, *FAKE_VOICE, "--no-sheet", "--make", "film", "--make", "ad:mp3")
+    assert said.code == 0, said.err
+    place = tmp_path / "movie.shotad"
+    assert (place / "movie.described.mp4").is_file()
+    assert (place / "movie.ad.mp3").is_file()
+    assert "Guidelines: " in said.out
+    assert "spoken by fake" in said.out
+
+
+def test_a_voice_that_is_not_there_is_refused_before_any_work(shotad: Shotad, tmp_path: Path) -> None:
+    said = shotad("describe", film_with(), *FAKE, "--voice", "nobody", "--out", tmp_path / "w")
+    assert said.code == 1
+    assert "nobody" in said.err
+    assert not (tmp_path / "w").exists()

@@ -1,0 +1,127 @@
+"""A described film for tests of rendering: a small film with sound, speech, slots and lines of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import av
+import numpy as np
+import numpy.typing as npt
+
+from shotad.config import Config, load_config
+from shotad.film.reader import open_film
+from shotad.prepare import Given
+from shotad.records import shot_rows, slot_rows, utterance_rows
+from shotad.rendering.render import render
+from shotad.rendering.rendered import Rendered
+from shotad.rendering.wanted import parse_wanted, wanted_files
+from shotad.runsettings import write_settings
+from shotad.script.cue import Cue
+from shotad.script.track import FilmId, Track, load_track
+from shotad.sound.voices.fake import FakeVoice
+from shotad.tracking import TRACK, save_track
+from shotad.types import Interval, Shot, Slot, Utterance, slot_id
+from shotad.workfolder import WorkFolder
+from tests.media import FilmSpec, SoundSpec, make_film
+
+BEEPS = tuple(i + 0.5 for i in range(20))
+STEREO = SoundSpec(duration=20.0, beeps=BEEPS, layout="stereo", language="eng")
+SPEC = FilmSpec(frames=500, cuts=(100, 210, 330, 420), sounds=(STEREO,))
+
+SPEECH = (Interval(6.0, 8.0),)
+LINES: Mapping[float, str] = {
+    1.0: "A cat sleeps by the window.",
+    9.0: "She opens the old door. A lamp goes out.",
+    14.0: "Rain falls on the empty street.",
+}
+
+
+def film_with(**changes: object) -> Path:
+    """The test film, changed."""
+    return make_film(replace(SPEC, **changes)).path  # type: ignore[arg-type]
+
+
+def write_folder(
+    place: Path,
+    film: Path | None = None,
+    lines: Mapping[float, str] = LINES,
+    speech: tuple[Interval, ...] = SPEECH,
+    language: str = "en",
+) -> Path:
+    """A work folder as a run would leave it, with these lines; the folder."""
+    film = film or film_with()
+    with open_film(film) as opened:
+        info = opened.info
+    ends = [*sorted(lines)[1:], info.duration]
+    slots = tuple(
+        Slot(slot_id(at), Interval(at, min(end, at + 5)), 20)
+        for at, end in zip(sorted(lines), ends, strict=True)
+    )
+    cues = tuple(
+        Cue(slot.id, slot.id, Interval(slot.interval.start, slot.interval.start + 2), text, language=language)
+        for slot, (_, text) in zip(slots, sorted(lines.items()), strict=True)
+    )
+    shots = tuple(Shot(i, Interval(i * 4.0, min(i * 4.0 + 4, info.duration))) for i in range(5))
+    with WorkFolder(place) as folder:
+        write_settings(folder, Config(language=language), film, Given())
+        cuts = [i * 100 for i in range(1, 5)]
+        folder.write_json("shots.json", {"end": info.duration, "shots": shot_rows(shots, cuts)})
+        said = [Utterance(one, "words") for one in speech]
+        folder.write_json("speech.json", {"key": "k", "speech": utterance_rows(said)})
+        folder.write_json("slots.json", {"slots": slot_rows(slots)})
+        track = Track(FilmId(film.name, info.fingerprint, info.duration), language, (), "0.1.0", cues)
+        save_track(track, folder.path, film.name)
+    return place
+
+
+def rendered(
+    place: Path,
+    *makes: str,
+    film: Path | None = None,
+    voice: FakeVoice | None = None,
+    settings: tuple[str, ...] = (),
+    file: Path | None = None,
+    force: bool = False,
+) -> tuple[Rendered, FakeVoice]:
+    """A render with the fake voice; what it came to, and the voice, which counts what it spoke."""
+    voice, film = voice or FakeVoice(), film or film_with()
+    config = load_config(None, settings)
+    with open_film(film) as opened, WorkFolder(place) as folder:
+        tag = "" if file is None else load_track(file).language
+        wanted = wanted_files(parse_wanted(makes), film.name, place, tag=tag)
+        done = render(opened, folder, config, wanted, file=file, voice=voice, force=force)
+    return done, voice
+
+
+def track_of(place: Path) -> Track:
+    return load_track(place / TRACK)
+
+
+def sound_of(path: Path, number: int = 0, rate: int = 48000) -> npt.NDArray[np.float32]:
+    """A track of sound as players hear it, ``float32[n]`` mono from film second 0."""
+    from shotad.film.audio import sound_blocks
+
+    if path.suffix in (".wav", ".flac", ".mp3", ".opus", ".m4a"):
+        return _plain_sound(path, rate)
+    with open_film(path) as film:
+        return np.concatenate([block.samples for block in sound_blocks(film, number, rate)])
+
+
+def _plain_sound(path: Path, rate: int) -> npt.NDArray[np.float32]:
+    resampler = av.AudioResampler(format="flt", layout="mono", rate=rate)
+    parts = []
+    with av.open(str(path)) as container:
+        for frame in container.decode(audio=0):
+            parts += [out.to_ndarray()[0] for out in resampler.resample(frame)]
+        parts += [out.to_ndarray()[0] for out in resampler.resample(None)]
+    return np.concatenate(parts)
+
+
+def found_at(sound: npt.NDArray[np.float32], take: npt.NDArray[np.float32], near: float, rate: int) -> float:
+    """Second at which ``take`` is heard in ``sound``, sought within half a second of ``near``."""
+    first = max(0, round((near - 0.5) * rate))
+    piece = sound[first : first + len(take) + rate]
+    correlation = np.correlate(piece, take, "valid")
+    return (first + int(np.argmax(correlation))) / rate

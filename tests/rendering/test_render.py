@@ -1,0 +1,284 @@
+"""The fourth act: what is made, what is spoken again and what not, and that no model is ever asked."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shotad.config import Config
+from shotad.errors import FilmError, UsageError, VoiceError, WorkFolderError
+from shotad.film.reader import open_film
+from shotad.lint.check import lint_track
+from shotad.script.track import to_json
+from shotad.sound.checking import describe_tracks
+from shotad.sound.mixing.takes import resampled
+from shotad.sound.voices.fake import FakeVoice
+from shotad.tracking import TRACK
+from shotad.types import Interval
+from tests.media import SoundSpec
+from tests.rendering.described import (
+    BEEPS,
+    LINES,
+    film_with,
+    found_at,
+    rendered,
+    sound_of,
+    track_of,
+    write_folder,
+)
+
+RATE = 48000
+
+
+@pytest.fixture(scope="session")
+def described(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_folder(tmp_path_factory.mktemp("render") / "w")
+
+
+@pytest.fixture
+def place(described: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(described, tmp_path / "w"))
+
+
+def change(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_every_kind_is_made_and_reads_back(place: Path) -> None:
+    done, _ = rendered(place, "film+text", "text:mkv", "ad", "mix:flac")
+    assert [one.wanted.path.name for one in done.made] == [
+        f"{film_with().stem}.{rest}" for rest in ("described.mp4", "descriptions.mkv", "ad.wav", "mix.flac")
+    ]
+    film, text, _, _ = (one.wanted.path for one in done.made)
+    tracks = describe_tracks(film)
+    assert [t.kind for t in tracks] == ["video", "audio", "audio", "subtitle"]
+    assert ["visual_impaired" in t.marks for t in tracks] == [False, False, True, True]
+    assert [t.language for t in tracks[1:]] == ["eng", "eng", "eng"]
+    assert [t.handler for t in tracks[2:]] == ["Audio Description", "Audio Description (text)"]
+    assert [t.kind for t in describe_tracks(text)] == ["video", "audio", "subtitle"]
+    assert not done.findings
+    assert len(done.spoken) == len(LINES)
+
+
+def test_lines_are_heard_where_the_track_says(place: Path) -> None:
+    done, voice = rendered(place, "film", "mix", "ad")
+    for one, number in zip(done.made, (1, 0, 0), strict=True):
+        sound = sound_of(one.wanted.path, number)
+        for cue in done.spoken:
+            assert cue.spoken is not None
+            assert cue.spoken.interval is not None
+            take = resampled(voice.speak(cue.spoken.text, cue.spoken.speed), RATE)
+            at = found_at(sound, take, cue.spoken.interval.start, RATE)
+            assert at == pytest.approx(cue.spoken.interval.start, abs=0.005), one.wanted.path
+
+
+LATE = SoundSpec(duration=20.0, beeps=BEEPS, layout="5.1", language="eng")
+JITTER = tuple(float(t) for t in np.cumsum(np.tile([1 / 24, 1 / 30, 1 / 60, 1 / 15], 110)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "ending"),
+    [
+        ({"shift": 5.0, "sounds": (LATE,), "suffix": ".mkv"}, "mkv"),
+        ({"shift": 1.4, "sounds": (replace(LATE, codec="ac3"),), "suffix": ".ts"}, "ts"),
+        ({"sounds": (LATE,), "times": JITTER, "frames": len(JITTER), "time_base": Fraction(1, 90000)}, "mp4"),
+        ({"sounds": (replace(LATE, layout="stereo", start=0.7, rate=44100),)}, "mov"),
+    ],
+    ids=["late start, 5.1, mkv", "ts", "vfr, 5.1", "sound begins late, 44.1 kHz"],
+)
+def test_onsets_hold_for_films_that_are_odd(tmp_path: Path, changes: dict[str, object], ending: str) -> None:
+    film = film_with(**changes)
+    place = write_folder(tmp_path / "w", film)
+    done, voice = rendered(place, f"film:{ending}", film=film)
+    assert not done.findings
+    path = done.made[0].wanted.path
+    sound = sound_of(path, 1)
+    for cue in done.spoken:
+        assert cue.spoken is not None
+        assert cue.spoken.interval is not None
+        take = resampled(voice.speak(cue.spoken.text, cue.spoken.speed), RATE)
+        at = found_at(sound, take, cue.spoken.interval.start, RATE)
+        assert at == pytest.approx(cue.spoken.interval.start, abs=0.02)
+    with open_film(path) as copy, open_film(film) as own:
+        assert copy.info.duration == pytest.approx(own.info.duration, abs=0.04)
+
+
+def test_no_line_is_over_speech_and_the_track_keeps_its_words(place: Path) -> None:
+    before = track_of(place)
+    done, _ = rendered(place, "ad")
+    after = track_of(place)
+    assert [(c.text, c.interval, c.status, c.edited) for c in after.cues] == [
+        (c.text, c.interval, c.status, c.edited) for c in before.cues
+    ]
+    for cue in after.heard:
+        assert cue.spoken is not None
+        assert cue.spoken.interval is not None
+        assert not cue.spoken.interval.overlaps(Interval(6.0, 8.0))
+    assert done.track == after
+
+
+def test_a_second_render_speaks_and_writes_nothing(place: Path) -> None:
+    first, _ = rendered(place, "film", "mix:flac")
+    stamps = [one.wanted.path.stat().st_mtime_ns for one in first.made]
+    second, voice = rendered(place, "film", "mix:flac")
+    assert voice.calls == []
+    assert [one.fresh for one in second.made] == [False, False]
+    assert [one.wanted.path.stat().st_mtime_ns for one in second.made] == stamps
+    assert second.sound == first.sound
+
+
+@pytest.mark.parametrize("name", [TRACK, "vtt", "csv"])
+def test_only_a_changed_line_is_spoken_again(place: Path, name: str) -> None:
+    rendered(place, "ad")
+    file = place / name if name == TRACK else next(place.glob(f"*.ad.{name}"))
+    change(file, "A cat sleeps by the window.", "A dog sleeps by the window.")
+    done, voice = rendered(place, "ad")
+    assert [text for text, _ in voice.calls] == ["A dog sleeps by the window."]
+    assert done.made[0].fresh
+    line = track_of(place).cues[0]
+    assert line.edited is not None
+    assert line.spoken is not None
+    assert line.spoken.text == "A dog sleeps by the window."
+    assert "A dog sleeps" in next(place.glob("*.ad.vtt")).read_text()
+
+
+def test_no_engine_is_made(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("an engine was made")
+
+    monkeypatch.setattr("shotad.engines.make_engine", refuse)
+    monkeypatch.setattr("shotad.rendering.asking.make_engine", refuse)
+    rendered(place, "film")
+
+
+def test_a_deleted_or_foreign_file_is_made_again(place: Path) -> None:
+    done, _ = rendered(place, "ad", "mix:flac")
+    done.made[0].wanted.path.unlink()
+    done.made[1].wanted.path.write_bytes(b"somebody's")
+    again, voice = rendered(place, "ad", "mix:flac")
+    assert [one.fresh for one in again.made] == [True, True]
+    assert voice.calls == []
+
+
+def test_another_profile_makes_the_sound_anew_without_speaking(place: Path) -> None:
+    rendered(place, "mix:flac")
+    done, voice = rendered(place, "mix:flac", settings=("mix.profile=ebu-r128",))
+    assert voice.calls == []
+    assert done.made[0].fresh
+    assert done.sound is not None
+    assert done.sound.measures["target"] == -23.0
+    assert not done.findings
+
+
+def test_another_voice_speaks_all_and_the_first_is_still_kept(place: Path) -> None:
+    rendered(place, "ad")
+    _, deep = rendered(place, "ad", voice=FakeVoice("deep"))
+    assert len(deep.calls) == len(LINES)
+    _, back = rendered(place, "ad")
+    assert back.calls == []
+
+
+def test_force_speaks_and_makes_everything(place: Path) -> None:
+    rendered(place, "ad")
+    done, voice = rendered(place, "ad", force=True)
+    assert len(voice.calls) == len(LINES)
+    assert done.made[0].fresh
+
+
+def test_text_alone_needs_no_voice(place: Path) -> None:
+    done, voice = rendered(place, "text", settings=("voice.name=no such voice",))
+    assert voice.calls == []
+    assert done.voice is None
+    assert done.sound is None
+    assert [t.kind for t in describe_tracks(done.made[0].wanted.path)] == ["video", "audio", "subtitle"]
+
+
+def test_a_line_that_does_not_fit_is_told_and_not_lost(tmp_path: Path) -> None:
+    long = " ".join(["She walks along the endless corridor"] * 8) + "."
+    place = write_folder(
+        tmp_path / "w", lines={8.4: long, 15.0: "Rain."}, speech=(Interval(5, 8), Interval(10, 14))
+    )
+    done, _ = rendered(place, "ad")
+    assert [cue.text for cue in done.unspoken] == [long]
+    assert track_of(place).cues[0].text == long
+    assert [cue.text for cue in done.spoken] == ["Rain."]
+
+
+def test_a_film_that_pauses_has_the_line_that_did_not_fit(tmp_path: Path) -> None:
+    long = "She walks along the endless corridor, past doors, lamps, and a row of empty chairs."
+    place = write_folder(
+        tmp_path / "w", lines={8.4: long, 15.0: "Rain falls."}, speech=(Interval(5, 8), Interval(11, 14))
+    )
+    film = film_with()
+    settings = ("extended.on=true", "extended.share=0.5", "fit.drop_clauses=false")
+    done, voice = rendered(place, "film:mkv", settings=settings)
+    assert len(done.pauses) == 1
+    path = done.made[0].wanted.path
+    with open_film(path) as copy, open_film(film) as own:
+        assert copy.info.duration == pytest.approx(own.info.duration + done.pauses[0].length, abs=0.1)
+    told = json.loads(next(place.glob("*.pauses.json")).read_text())
+    starts = told["pauses"][0]["copy_starts"]
+    take = resampled(voice.speak(long), RATE)
+    assert found_at(sound_of(path, 1), take, starts, RATE) == pytest.approx(starts, abs=0.02)
+    assert not list(place.glob(".tmp-*"))
+
+
+def test_a_translation_is_rendered_beside_the_original(place: Path) -> None:
+    own = track_of(place)
+    german = own.with_cues(replace(cue, text="Regen fällt.", language="de") for cue in own.cues)
+    file = place / "track.de.json"
+    file.write_text(to_json(replace(german, language="de")), encoding="utf-8")
+    before = (place / TRACK).read_bytes()
+    done, _ = rendered(place, "film", file=file)
+    assert done.made[0].wanted.path.name.endswith(".de.described.mp4")
+    assert (place / TRACK).read_bytes() == before
+    assert describe_tracks(done.made[0].wanted.path)[2].language == "deu"
+
+
+def test_a_voice_that_breaks_off_loses_nothing(place: Path) -> None:
+    class Hoarse(FakeVoice):
+        def speak(self, text: str, speed: float = 1.0):  # type: ignore[no-untyped-def]
+            if len(self.calls) >= 2:
+                raise VoiceError("The voice is gone.")
+            return super().speak(text, speed)
+
+    with pytest.raises(VoiceError, match="gone"):
+        rendered(place, "ad", voice=Hoarse())
+    _, voice = rendered(place, "ad")
+    assert len(voice.calls) == len(LINES) - 2
+
+
+def test_what_cannot_be_rendered_is_refused(place: Path, tmp_path: Path) -> None:
+    other = film_with(frames=300, sounds=())
+    with pytest.raises(WorkFolderError, match="belongs to another film"):
+        rendered(place, "ad", film=other)
+    (place / "speech.json").unlink()
+    with pytest.raises(WorkFolderError, match=r"speech\.json is missing"):
+        rendered(place, "ad")
+    with pytest.raises(UsageError, match="nothing that can be made"):
+        rendered(place, "poem")
+    with pytest.raises(FilmError):
+        rendered(place, "ad", film=tmp_path / "none.mp4")
+
+
+def test_lint_shows_what_the_render_found(place: Path) -> None:
+    rendered(place, "mix", settings=("lint.over=60",))
+    report = lint_track(track_of(place), place, Config(), parse=False)
+    assert {finding.rule for finding in report.findings} >= {"A3"}
+
+
+def test_the_record_says_who_spoke_and_what_was_made(place: Path) -> None:
+    done, _ = rendered(place, "ad")
+    record = json.loads((place / "render.json").read_text())
+    assert record["voice"] == "fake"
+    assert [row["spoken"] for row in record["lines"]] == list(LINES.values())
+    assert [Path(row["path"]) for row in record["made"]] == [done.made[0].wanted.path.absolute()]
+    assert record["sound"]["measures"]["lines"]
