@@ -127,7 +127,23 @@ def test_a_translation_can_be_translated(tmp_path: Path) -> None:
 
 
 WORDS = st.sampled_from(
-    ["Sie", "er", "die", "Tür", "öffnet", "und", "rennt", "Haus", "Feuer", "der", "the", "opens", "she", "Ann", "Straßenbahnhaltestelle"]
+    [
+        "Sie",
+        "er",
+        "die",
+        "Tür",
+        "öffnet",
+        "und",
+        "rennt",
+        "Haus",
+        "Feuer",
+        "der",
+        "the",
+        "opens",
+        "she",
+        "Ann",
+        "Straßenbahnhaltestelle",
+    ]
 )
 SAID = st.one_of(st.text(max_size=60), st.lists(WORDS, max_size=25).map(" ".join))
 
