@@ -8,9 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shotad.config.languages import language_of
 from shotad.config.sound import ContainerSettings
-from shotad.errors import UsageError
 from shotad.film.container import Media, is_cover
 from shotad.film.info import FilmInfo
 from shotad.progress import Progress, reported
@@ -20,6 +18,7 @@ from shotad.sound.mux.kinds import AdSound, AdText, Copied
 from shotad.sound.mux.payload import Payload, is_pause
 from shotad.sound.mux.text_track import Converter, add_text, text_packets
 from shotad.sound.mux.timing import Clock, hides, unheard
+from shotad.sound.mux.tongues import track_language
 from shotad.sound.mux.tracks import (
     How,
     Kept,
@@ -223,7 +222,7 @@ class Assembly:
         """Remember what a track says of itself in boxes, and make room for it. Covers have no ``trak``."""
         if self._recipe.container.boxes:
             title = stream.metadata.get("title", "")
-            boxes = TrackBoxes(title, describes, role, shown)
+            boxes = TrackBoxes(title, describes, role, shown, stream.metadata.get("language", ""))
             if title:
                 stream.metadata["title"] = boxes.title_with_room
             self._boxes[len(self._boxes)] = boxes
@@ -291,25 +290,8 @@ def _seconds(packet: Packet[Any]) -> float:
 
 
 def _own_tags(language: str, title: str, container: Container) -> dict[str, str]:
-    tags = {"language": alpha3(language), "title": title}
+    tags = {"language": track_language(language, container), "title": title}
     return {**tags, "handler_name": title} if container.boxes else tags
-
-
-def alpha3(language: str) -> str:
-    """ISO 639-2's code of a BCP 47 tag: ``de-CH → deu``; a tag that is not known gives ``und``."""
-    try:
-        return language_of(language).alpha3
-    except UsageError:
-        return "und"
-
-
-def same_language(one: str, other: str) -> bool:
-    """Whether two codes or tags mean one language: ``ger`` (Matroska's) and ``de-CH`` do."""
-    try:
-        known = language_of(other)
-    except UsageError:
-        return one.lower() in (other.lower(), "", "und")
-    return one.lower().split("-")[0] in (known.code, known.alpha3, known.bibliographic)
 
 
 def shifted_chapters(chapters: Iterable[Any], start: Fraction) -> list[Any]:

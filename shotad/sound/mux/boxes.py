@@ -5,8 +5,8 @@ Apple's players know audio description by, and they switch on the first text tra
 show it unasked. So a title is given to them with as many bytes behind it as the boxes besides will need
 (`TrackBoxes.title_with_room`), and those bytes become the boxes: no box changes its size or place.
 
-Sources: ISO/IEC 14496-12 (``udta``, ``kind``, ``tkhd``), 3GPP TS 26.244 (``titl``), Apple's QuickTime File
-Format (``tagc``, tagged media characteristics).
+Sources: ISO/IEC 14496-12 (``udta``, ``kind``, ``tkhd``, ``mdhd``), 3GPP TS 26.244 (``titl``), Apple's
+QuickTime File Format (``tagc``, tagged media characteristics).
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ class TrackBoxes:
 
     ``describes``: it is the sound of audio description; ``role``: it is to have the role of a description,
     which the libraries do not write themselves; ``shown``: whether players start with it (None: as it is).
+    ``language``: three letters, for which the libraries know no more than the Macintosh's numbers in MOV.
     """
 
     title: str
     describes: bool = False
     role: bool = False
     shown: bool | None = None
+    language: str = ""
 
     @property
     def title_with_room(self) -> str:
@@ -78,6 +80,13 @@ def _mark(movie: bytearray, trak: _Place, boxes: TrackBoxes) -> None:
     if boxes.shown is not None:
         flags = _child(movie, trak, b"tkhd")[0] + 3
         movie[flags] = movie[flags] | _ENABLED if boxes.shown else movie[flags] & ~_ENABLED
+    if len(boxes.language) == 3 and boxes.language.isascii() and boxes.language.islower():
+        start, _ = _child(movie, _child(movie, trak, b"mdia"), b"mdhd")
+        # After version and flags: three times and a duration, of 32 bits or in version 1 of 64 but the third.
+        at = start + (32 if movie[start] == 1 else 20)
+        movie[at : at + 2] = sum(
+            (ord(c) - 0x60) << 5 * (2 - i) for i, c in enumerate(boxes.language)
+        ).to_bytes(2)
     if boxes.title:
         start, end = _child(movie, _child(movie, trak, b"udta"), b"name")
         made = boxes.boxes()

@@ -98,6 +98,7 @@ MOV = Container(
     text="mov_text",
     boxes=True,
     tags=_names("title artist album composer date comment genre copyright"),
+    covers=False,
     options=(_FASTSTART,),
 )
 MKV = Container(

@@ -11,6 +11,7 @@ from shotad.errors import SoundError
 from shotad.film.container import is_cover
 from shotad.film.info import FilmInfo
 from shotad.sound.mux.containers import CONTAINERS, TEXT, Container, holders
+from shotad.sound.mux.tongues import track_language
 
 _GENERIC = ("handler_name", "vendor_id")
 """What MP4 and MOV say of each track, and what means nothing elsewhere."""
@@ -194,6 +195,8 @@ def _picture(stream: Any, source: Any, codec: str, container: Container) -> None
 def track_tags(source: Any, container: Container) -> dict[str, str]:
     """A track's metadata, less what belongs to the file it was in."""
     tags = {key: value for key, value in source.metadata.items() if key.lower() not in _TECHNICAL}
+    if tags.get("language"):
+        tags["language"] = track_language(tags["language"], container)
     if tags.get("name") and "mov" in source.container.format.name:
         tags.setdefault("title", tags.pop("name"))
     if container.boxes:
