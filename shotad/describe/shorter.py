@@ -15,7 +15,7 @@ from shotad.config import Config
 from shotad.config.languages import is_english
 from shotad.describe.ask import identity_record, prompt_record, request_record, slot_seed, try_record
 from shotad.describe.checks import Complaint, complaints_about, unreadable
-from shotad.describe.clauses import bare, main_verb
+from shotad.describe.clauses import bare, is_lead, main_verb
 from shotad.describe.converse import Inquiry, Turn, converse
 from shotad.describe.english.smallwords import DETERMINERS, NOMINATIVE, PREPOSITIONS, listed
 from shotad.describe.inlanguage import capitals_are_names, own_signs
@@ -208,11 +208,26 @@ def _lost_subject(line: str, whole: str) -> str:
     """The words for who acts, where the answer has none of them."""
     words = whole.split()
     verb = main_verb(words)
-    if verb is None:
+    if verb is None and not (words and words[0][:1].isupper()):
         return ""
-    subject = words[:verb]
+    subject = _subject(words, verb or len(words))
     keys = _content(subject) or {bare(word) for word in subject}
-    return "" if keys & {bare(word).removesuffix("'s") for word in line.split()} else " ".join(subject)
+    # Who is named before the verb is who acts, whatever stands first.
+    keys |= {bare(word).removesuffix("'s") for word in words[1:verb] if word[:1].isupper()}
+    return "" if not keys or keys & _plain(line.split()) else " ".join(subject).rstrip(",")
+
+
+def _subject(words: Sequence[str], verb: int) -> Sequence[str]:
+    """The words before the verb up to a comma or a preposition, without what leads in."""
+    commas = [at for at, word in enumerate(words[:verb]) if word.endswith(",")]
+    lead = words[: commas[0] + 1] if commas else []
+    first = len(lead) if lead and (is_lead(lead) or bare(lead[0]).endswith(("ing", "ed"))) else 0
+    for at in range(first, verb):
+        if at > first and bare(words[at]) in PREPOSITIONS:
+            return words[first:at]
+        if words[at].endswith(","):
+            return words[first : at + 1]
+    return words[first:verb]
 
 
 def _is_another(line: str, whole: str) -> bool:
@@ -221,9 +236,12 @@ def _is_another(line: str, whole: str) -> bool:
     return bool(said) and sum(_stem(word) in known for word in said) < len(said) / 2
 
 
+def _plain(words: Sequence[str]) -> set[str]:
+    return {key for word in words if (key := bare(word).removesuffix("'s"))}
+
+
 def _content(words: Sequence[str]) -> set[str]:
-    plain = {bare(word).removesuffix("'s") for word in words}
-    return {word for word in plain if word} - DETERMINERS - PREPOSITIONS - NOMINATIVE - _SMALL
+    return _plain(words) - DETERMINERS - PREPOSITIONS - NOMINATIVE - _SMALL
 
 
 _SMALL = listed("a an the and or but then as to in on at of is are was it its off up down out")

@@ -31,7 +31,7 @@ def lines_of(
     not trusted to be free there: a person may have put it over speech (rule T1), and then
 
     - its room is free time within `settings.earlier` before and `settings.later` after its start: the nearest
-      that is long enough for it, else one that holds at least half of it;
+      that is long enough for it, else one that holds half of it or two seconds;
     - else free time later, as far as its own time reaches: a line far from what it tells of would mislead;
     - with nothing in reach its room is `NO_ROOM` long, and it will be left unspoken, with the reason.
     """
@@ -72,7 +72,7 @@ def _nearest(cue: Cue, free: Sequence[Interval], settings: FitSettings) -> Inter
 
     def preference(room: Interval) -> tuple[int, float, float]:
         distance = max(room.start - start, start - room.end, 0.0)
-        if room.overlaps(near) and room.duration >= _USABLE * need:
+        if room.overlaps(near) and room.duration >= min(need / 2, _USABLE):
             return (0 if room.duration >= need else 1, distance, room.start)
         if room.duration >= need:
             return (2, distance, room.start)
@@ -81,6 +81,6 @@ def _nearest(cue: Cue, free: Sequence[Interval], settings: FitSettings) -> Inter
     return min(rooms, key=preference, default=None)
 
 
-_USABLE = 0.5
-"""Share of a line's length that must find room near its place; with less it rather waits for the next gap
-within its own time, for more than half of its words would be lost."""
+_USABLE = 2.0
+"""Seconds in which something can be said (shorter pauses are unusable by WCAG's failure F113). With less near
+its place, and less than half of what it needs, a line rather waits for free time within its own."""
