@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _ENDINGS = (".wav", ".flac")
 _MOST = 12
 """Languages that a line names."""
+_MOST_LINES = 12
+"""Voices of one kind that a list of all names one by one."""
 
 
 @click.command(name="voices")
@@ -26,9 +28,7 @@ _MOST = 12
 @click.option("--voice", metavar="NAME", help="Who speaks it: a name of the list, or its kind.")
 @click.option("--speed", type=float, metavar="N", help="How fast: 1 is the voice's own pace, 1.2 faster.")
 @click.option("--lexicon", metavar="FILE", help="How words are said: word = as it is said, one a line.")
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="FILE", help="Where to: a .wav or .flac file."
-)
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Where to: a WAV or FLAC file.")
 @settings_options
 @console_options
 def command(console: Console, say: str | None, out: Path | None, **options: Any) -> None:
@@ -54,29 +54,44 @@ def command(console: Console, say: str | None, out: Path | None, **options: Any)
 
 
 def _list(console: Console, language: str | None, name: str | None) -> None:
-    from shotad.sound.voices import KINDS, kind_class, voices
+    from shotad.sound.voices import kind_class, voices
 
-    found = [info for info in voices(language) if _is_meant(info, name)]
+    found = [info for info in voices(language) if name is None or name in (info.name, info.kind)]
     if name is not None and not found:
-        kind_class(name.partition(":")[0] if name not in KINDS else name)
-    lines = [_line(info) for info in found]
+        kind_class(name.partition(":")[0])
+        raise UsageError(f"There is no voice {name!r}{_for(language)}.", "shotad voices lists them.")
+    kinds = dict.fromkeys(info.kind for info in found)
+    brief = language is None and name is None
+    lines = [line for kind in kinds for line in _lines([i for i in found if i.kind == kind], brief=brief)]
     count = sum(info.installed for info in found)
-    of = f" for {language}" if language else ""
-    lines.append(f"{len(found)} {'voice' if len(found) == 1 else 'voices'}{of}, {count} installed.")
+    lines.append(f"{_counted(len(found), 'voice')}{_for(language)}, {count} installed.")
     console.result("\n".join(lines), {"voices": [_row(info) for info in found]})
 
 
-def _is_meant(info: VoiceInfo, name: str | None) -> bool:
-    return name is None or name in (info.name, info.kind)
+def _for(language: str | None) -> str:
+    return f" for {language}" if language else ""
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _lines(found: list[VoiceInfo], *, brief: bool) -> list[str]:
+    """A line for each voice of a kind; with ``brief`` one for all where they are many."""
+    if not brief or len(found) <= _MOST_LINES:
+        return [_line(info) for info in found]
+    languages = sorted({language.partition("-")[0] for info in found for language in info.languages})
+    kind = found[0].kind
+    spoken = f"{_counted(len(languages), 'language')}: {', '.join(languages)}"
+    how = f"shotad voices --voice {kind} lists them."
+    return [f"{kind}, {_counted(len(found), 'voice')}. Speak {spoken}. {found[0].licence}. Installed. {how}"]
 
 
 def _line(info: VoiceInfo) -> str:
     """``hibari:heart. Speaks en-US. Apache-2.0. Installed. The embedded voice.``"""
-    named = ", ".join(info.languages[:_MOST])
     more = len(info.languages) - _MOST
-    spoken = (
-        "any language" if info.languages == ("all",) else named + (f" and {more} more" if more > 0 else "")
-    )
+    spoken = ", ".join(info.languages[:_MOST]) + (f" and {more} more" if more > 0 else "")
+    spoken = "any language" if info.languages == ("all",) else spoken
     state = "Installed." if info.installed else "Not installed."
     return " ".join(p for p in (f"{info.name}. Speaks {spoken}. {info.licence}.", state, info.note) if p)
 

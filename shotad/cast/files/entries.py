@@ -77,7 +77,8 @@ def fields_of(
 
 
 def _nearest(name: str, known: tuple[str, ...]) -> str:
-    near = difflib.get_close_matches(name.casefold(), known, n=1) or _MEANT.get(name.casefold(), [])
+    meant = [key for key in _MEANT.get(name.casefold(), []) if key in known]
+    near = meant or difflib.get_close_matches(name.casefold(), known, n=1)
     return f"{f'Did you mean {near[0]}? ' if near else ''}Known: {', '.join(known)}."
 
 

@@ -23,7 +23,7 @@ _ADDRESS = re.compile(
 _COMMAS = re.compile(r"\s*,(?:\s*,)+")
 _BEFORE_END = re.compile(r"[\s,;]+(?=[.!?…:](?!\d))")
 _SPACE_BEFORE = re.compile(r"\s+(?=[,.;!?:…](?!\d))")
-_AFTER_END = re.compile(r"(?<=[.!?…:]),")
+_AFTER_END = re.compile(r"(?<=[.!?…:])(?<![A-Z]\.),")
 _SILENT = frozenset({"So", "Cf", "Cc", "Cn", "Cs", "Sk"})
 """Kinds of characters that nobody says: pictures, marks of formatting, controls. (Those of private use are
 the marks of a lexicon.)"""

@@ -44,11 +44,11 @@ def make_voice(settings: VoiceSettings, language: str) -> Speaker:
 
 
 def voices(language: str | None = None) -> list[VoiceInfo]:
-    """All voices that are known, by kind; with a ``language`` those that speak it, in the order of ``auto``.
+    """All voices that are known, in the order of ``auto``; with a ``language`` those that speak it.
 
     Loads no model and contacts no other machine.
     """
-    found = [info for kind in KINDS for info in kind_class(kind).known()]
+    found = sorted((info for kind in KINDS for info in kind_class(kind).known()), key=_rank)
     if language is None:
         return found
     speaking = [info for info in found if info.speaks(language)]
@@ -66,7 +66,7 @@ def kind_class(kind: str) -> Kind:
 def who_speaks(language: str) -> str:
     """A hint: which voices speak a language, those first that are installed."""
     able = [info for info in voices(language) if info.kind != "fake"]
-    here = [info.name for info in able if info.installed]
+    here = [info.name for info in able if info.installed and info.kind in BY_ITSELF]
     if here:
         more = f", and {len(here) - _LISTED} more (shotad voices)" if len(here) > _LISTED else ""
         return f"Installed voices for it: {', '.join(here[:_LISTED])}{more}."
@@ -85,7 +85,7 @@ def notice(voice: Speaker) -> list[str]:
 
 
 def _rank(info: VoiceInfo) -> int:
-    return BY_ITSELF.index(info.kind) if info.kind in BY_ITSELF else len(BY_ITSELF)
+    return [*BY_ITSELF, "openai", "fake"].index(info.kind)
 
 
 def _nearness(info: VoiceInfo, language: str) -> int:

@@ -132,7 +132,7 @@ def nearness(known: str, language: str) -> int:
 
 def unknown(what: str, name: str, known: Sequence[str], otherwise: str = "") -> VoiceError:
     """The error for a name that is not known: the nearest, and all where they are few."""
-    near = difflib.get_close_matches(name.casefold(), [text.casefold() for text in known], n=1)
+    near = difflib.get_close_matches(name.casefold(), [text.casefold() for text in known], n=1, cutoff=0.65)
     meant = next((text for text in known if near and text.casefold() == near[0]), "")
     hint = f"Did you mean {meant}? " if meant else ""
     listed = f"Known: {', '.join(known)}." if 0 < len(known) <= 20 else otherwise

@@ -22,10 +22,11 @@ from shotad.engines.openai.trying import Clock, Sleep, asked_pause, pauses
 from shotad.errors import ShotadError, VoiceError
 from shotad.sound.kinds import Samples, Take
 from shotad.sound.voices.base import ALL, EVERYTHING, Reading, VoiceInfo
-from shotad.sound.voices.takes import cleaned, decoded, decoded_pcm
+from shotad.sound.voices.takes import cleaned, decoded, decoded_pcm, need_words
 
 KEY_NAME = "OPENAI_API_KEY"
 """The environment variable that holds the key."""
+_LICENCE = "Licence of the server"
 _DEFAULT = "alloy"
 _FORMATS = ("wav", "flac", "mp3", "pcm")
 """In the order in which they are asked for; the last has no head and is read as its protocol says."""
@@ -76,9 +77,9 @@ class EndpointVoice:
         try:
             need_client()
         except ShotadError as error:
-            return (VoiceInfo("openai", "openai", (ALL,), "that of the server", False, error.hint),)
+            return (VoiceInfo("openai", "openai", (ALL,), _LICENCE, False, error.hint),)
         note = "An OpenAI-compatible server (voice.base_url), to which the lines are sent: openai:VOICE."
-        return (VoiceInfo("openai", "openai", (ALL,), "that of the server", True, note),)
+        return (VoiceInfo("openai", "openai", (ALL,), _LICENCE, True, note),)
 
     @classmethod
     def named(cls, which: str, language: str, settings: VoiceSettings) -> EndpointVoice:
@@ -95,6 +96,7 @@ class EndpointVoice:
         ``speed`` of the take is 1 where the server knows no speed. A server that says nothing and ignores it
         is not found out.
         """
+        need_words(text, self.name)
         if len(text) > _LONGEST_TEXT:
             raise VoiceError(f"The line has {len(text)} characters; a server takes {_LONGEST_TEXT} at most.")
         pace = min(max(speed, _SPEEDS[0]), _SPEEDS[1])

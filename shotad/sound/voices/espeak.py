@@ -15,7 +15,7 @@ from shotad.errors import VoiceError
 from shotad.sound.kinds import Take
 from shotad.sound.voices.base import Reading, VoiceInfo, nearness, speaks_one, unknown
 from shotad.sound.voices.program import found, run
-from shotad.sound.voices.takes import cleaned, decoded
+from shotad.sound.voices.takes import cleaned, decoded, need_words
 
 PROGRAM = "espeak-ng"
 _LICENCE = "GPL-3.0, a program of its own"
@@ -60,11 +60,12 @@ class Espeak:
         """All that the program lists; where it is missing, one entry that says how to get it."""
         program = found(PROGRAM)
         rows = entries(program) if program else ()
+        unlike = {row.language: row for row in reversed(rows)}
         if not rows:
             return (VoiceInfo(PROGRAM, PROGRAM, _USUAL, _LICENCE, False, _GET),)
         return tuple(
             VoiceInfo(f"{PROGRAM}:{row.language}", PROGRAM, row.languages, _LICENCE, True, _spaced(row.name))
-            for row in rows
+            for row in reversed(unlike.values())
         )
 
     @classmethod
@@ -90,6 +91,7 @@ class Espeak:
 
     def speak(self, text: str, speed: float = 1.0) -> Take:
         """The text at ``speed``, at 22050 samples a second as a rule. Raises VoiceError."""
+        need_words(text, self.name)
         pace = min(max(round(_PACE * speed), _PACES[0]), _PACES[1])
         command = [
             str(self._program),

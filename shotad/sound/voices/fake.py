@@ -15,7 +15,7 @@ import numpy.typing as npt
 from shotad.config.sound import VoiceSettings
 from shotad.sound.kinds import Take
 from shotad.sound.voices.base import ALL, EVERYTHING, Reading, VoiceInfo
-from shotad.sound.voices.takes import cleaned
+from shotad.sound.voices.takes import cleaned, need_words
 
 RATE = 24000
 _BAND = (200.0, 4000.0)
@@ -58,6 +58,7 @@ class FakeVoice:
 
     def speak(self, text: str, speed: float = 1.0) -> Take:
         """Noise as long as the text would take. Raises VoiceError for a text without a word."""
+        need_words(text, self.name)
         self.calls.append((text, speed))
         samples = cleaned(self._sound(text, speed), self.rate, self.name)
         return Take(samples, self.rate, self.name, text, speed)

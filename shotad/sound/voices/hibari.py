@@ -19,7 +19,7 @@ from shotad.config.sound import VoiceSettings
 from shotad.errors import VoiceError
 from shotad.sound.kinds import Take
 from shotad.sound.voices.base import EVERYTHING, Reading, VoiceInfo, speaks_one, unknown
-from shotad.sound.voices.takes import cleaned
+from shotad.sound.voices.takes import cleaned, need_words
 
 PACKAGE = "hibari-tts"
 VERSION = "0.2.1"
@@ -77,6 +77,7 @@ class HibariVoice:
 
     def speak(self, text: str, speed: float = 1.0) -> Take:
         """The text at ``speed``, at 24000 samples a second. Raises VoiceError."""
+        need_words(text, self.name)
         pace = min(max(speed, _RANGE[0]), _RANGE[1])
         # It reads [word](/sounds/) as an order how to say a word; a line means what stands there.
         plain = text.translate({ord("["): " ", ord("]"): " "})

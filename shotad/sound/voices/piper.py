@@ -20,7 +20,7 @@ from shotad.errors import VoiceError
 from shotad.sound.kinds import Take
 from shotad.sound.voices.base import Reading, VoiceInfo, nearness, speaks_one, unknown
 from shotad.sound.voices.program import found, run
-from shotad.sound.voices.takes import cleaned, decoded
+from shotad.sound.voices.takes import cleaned, decoded, need_words
 
 PROGRAM = "piper"
 FOLDERS = "SHOTAD_PIPER_VOICES"
@@ -100,6 +100,8 @@ class Piper:
     def speak_all(self, texts: Sequence[str], speed: float = 1.0) -> list[Take]:
         """One take for each text; the model is loaded but once. Raises VoiceError."""
         scale = min(max(1 / speed, _SCALES[0]), _SCALES[1])
+        for text in texts:
+            need_words(text, self.name)
         lines = [" ".join(text.split()) for text in texts]
         with tempfile.TemporaryDirectory(prefix="shotad-piper-") as folder:
             command = [str(self._program), "--model", str(self._model.path), "--output_dir", folder]

@@ -1,0 +1,115 @@
+"""``shotad voices``."""
+
+from __future__ import annotations
+
+import json
+import wave
+from pathlib import Path
+
+import av
+import pytest
+
+from shotad.sound.voices import KINDS
+from tests.cli.program import Shotad
+from tests.speech_server import SpeechServer, refusal, sound, tone
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+
+
+def test_each_kind_has_a_line_of_plain_words(shotad: Shotad) -> None:
+    said = shotad("voices")
+    assert (said.code, said.err) == (0, "")
+    lines = said.out.splitlines()
+    for kind in KINDS:
+        assert any(line.startswith(kind) for line in lines)
+    assert "fake. Speaks any language. Apache-2.0. Installed. No words: for tests and trials." in lines
+    assert lines[-1].endswith(" installed.")
+    assert len(lines) < 60, "a kind with many voices is told in one line"
+
+
+def test_a_list_for_one_language_leaves_out_who_does_not_speak_it(shotad: Shotad) -> None:
+    said = shotad("voices", "--language", "de", "--json")
+    voices = json.loads(said.out)["voices"]
+    assert not any(voice["kind"] == "hibari" for voice in voices)
+    assert {"name", "kind", "languages", "licence", "installed", "note"} == set(voices[0])
+    for voice in voices:
+        assert {"all", "de"} & {language.partition("-")[0] for language in voice["languages"]}
+
+
+def test_one_voice_or_kind_can_be_asked_about(shotad: Shotad) -> None:
+    said = shotad("voices", "--voice", "fake")
+    assert said.out.splitlines()[-1] == "1 voice, 1 installed."
+    unknown = shotad("voices", "--voice", "faek")
+    assert unknown.code == 1
+    assert "Did you mean fake?" in unknown.err
+    assert shotad("voices", "--voice", "hibari:emma").code == 2
+
+
+def test_a_text_is_spoken_into_a_file_as_a_line_would_be(shotad: Shotad, tmp_path: Path) -> None:
+    out = tmp_path / "x.wav"
+    said = shotad("voices", "--say", "Dr. Lee sees SINTEL.", "--voice", "fake", "--out", out)
+    assert said.code == 0
+    assert said.out.startswith("fake says 'Doctor Lee sees Sintel.' in ")
+    assert said.out.rstrip().endswith(str(out))
+    with wave.open(str(out)) as file:
+        assert (file.getnchannels(), file.getsampwidth(), file.getframerate()) == (1, 2, 24000)
+        assert 1 < file.getnframes() / 24000 < 4
+
+
+def test_without_a_place_it_is_written_here_under_the_voice_s_name(shotad: Shotad, tmp_path: Path) -> None:
+    said = shotad("voices", "--say", "Hello there.", "--voice", "fake:deep", "--json")
+    found = json.loads(said.out)
+    assert found["file"] == "fake-deep.wav"
+    assert (tmp_path / "fake-deep.wav").is_file()
+    assert (found["voice"], found["said"], found["speed"]) == ("fake:deep", "Hello there.", 1.0)
+
+
+def test_flac_speed_and_lexicon(shotad: Shotad, tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("Sintel = Sin-TELL\n", encoding="utf-8")
+    options = ("--voice", "fake", "--speed", "1.25", "--lexicon", "words.txt", "--json")
+    said = shotad("voices", "--say", "Sintel runs.", "--out", "x.flac", *options)
+    found = json.loads(said.out)
+    assert (found["said"], found["speed"]) == ("Sin-TELL runs.", 1.25)
+    with av.open("x.flac") as container:
+        assert container.streams.audio[0].codec_context.name == "flac"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("--say", "Hi", "--voice", "nope"), 1, "no voice or kind of voices called 'nope'"),
+        (("--say", "Hi", "--voice", "hibari", "--language", "de"), 1, "speaks English, not 'de'"),
+        (("--say", "…", "--voice", "fake"), 2, "no word"),
+        (("--say", "Hi", "--voice", "fake", "--out", "x.mp3"), 2, "no .wav and no .flac"),
+        (("--out", "x.wav"), 2, "nothing to speak"),
+        (("--say", "Hi", "--voice", "fake", "--speed", "9"), 2, "voice.speed"),
+        (("--say", "Hi", "--voice", "fake", "--lexicon", "none.txt"), 1, "none.txt"),
+        (("--say", "Hi", "--voice", "piper:/nowhere/x.onnx"), 1, "piper"),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_one_line(
+    shotad: Shotad, words: tuple[str, ...], code: int, told: str
+) -> None:
+    said = shotad("voices", *words)
+    assert (said.code, told in said.err) == (code, True)
+    assert said.out == ""
+    assert "Traceback" not in said.err
+
+
+def test_an_endpoint_is_named_by_settings(shotad: Shotad, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("openai", reason="the endpoint's client is not installed: pip install .[openai]")
+    with SpeechServer([sound(tone(0.5))]) as server:
+        settings = ("--set", f"voice.base_url={server.url}", "--set", "voice.model=kokoro")
+        said = shotad("voices", "--say", "Hallo.", "--voice", "openai:nova", "--language", "de", *settings)
+    assert said.code == 0
+    assert (server.asked[0]["voice"], server.asked[0]["model"]) == ("nova", "kokoro")
+    with SpeechServer([refusal(400, "Unknown voice.")]) as server:
+        said = shotad(
+            "voices", "--say", "Hallo.", "--voice", "openai:x", "--set", f"voice.base_url={server.url}"
+        )
+    assert said.code == 1
+    assert "Unknown voice (status 400)" in said.err

@@ -1,0 +1,199 @@
+"""What is said for what is written."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shotad.resources import data_root
+from shotad.sound.saying import said
+from shotad.sound.saying.numerals import is_at_hand, roman
+from shotad.sound.saying.words import Words, words_of
+from shotad.sound.voices.base import EVERYTHING, Reading
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "cmd-ad" / "cmdad_anno.csv"
+LANGUAGES = sorted(path.stem for path in (data_root() / "configs" / "saying").glob("*.yaml"))
+in_words = pytest.mark.skipif(not is_at_hand(), reason="num2words is not installed: pip install .[voice]")
+
+
+@pytest.mark.parametrize(
+    ("text", "spoken"),
+    [
+        ("Mr. Lee and Mrs. Lee", "Mister Lee and Missis Lee"),
+        ("Mr. and Mrs. Smith", "Mister and Missis Smith"),
+        ("MR. SMITH", "Mister Smith"),
+        ("Dr Lee nods.", "Doctor Lee nods."),
+        ("The dr. nods.", "The dr. nods."),
+        ("St. John waits on Main St. She waves.", "Saint John waits on Main Street. She waves."),
+        ("He lives on Main St.", "He lives on Main Street."),
+        ("Ali vs. Frazier", "Ali versus Frazier"),
+        ("Guns, knives, etc. He runs.", "Guns, knives, et cetera. He runs."),
+        ("No. He runs.", "No. He runs."),
+        ("M. Dupont, M Dupont", "Monsieur Dupont, M Dupont"),
+        ("G. Smith and J. K. Lee", "G. Smith and J. K. Lee"),
+    ],
+)
+def test_abbreviations(text: str, spoken: str) -> None:
+    assert said(text, "en") == spoken
+
+
+@pytest.mark.parametrize(
+    ("text", "spoken"),
+    [
+        ("SINTEL", "Sintel"),
+        ("The title SINTEL appears.", "The title Sintel appears."),
+        ("TEARS OF STEEL", "Tears Of Steel"),
+        ("A sign: EXIT.", "A sign: Exit."),
+        ("THE END", "The End"),
+        ("O'BRIEN'S BAR", "O'Brien's Bar"),
+        ("FBI agents", "F.B.I. agents"),
+        ("the CIA.", "the C.I.A."),
+        ("An SUV, TJ's van", "An S.U.V., T.J.'s van"),
+        ("THE FBI FILES", "The F.B.I. Files"),
+        ("A SWAT team, NASA", "A Swat team, Nasa"),
+        ("XKCD", "X.K.C.D."),
+        ("I am. A cat.", "I am. A cat."),
+        ("R2-D2, TVs, iPhone", "R2-D2, TVs, iPhone"),
+        ("C.I.A. men", "C.I.A. men"),
+    ],
+)
+def test_capitals(text: str, spoken: str) -> None:
+    assert said(text, "en") == spoken
+
+
+def test_a_voice_that_reads_letters_gets_initials_as_they_are() -> None:
+    assert (
+        said("FBI agents see SINTEL.", "en", reads=frozenset({Reading.LETTERS})) == "FBI agents see Sintel."
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "spoken"),
+    [
+        ("Anna — asleep — turns", "Anna, asleep, turns"),
+        ("Anna (asleep) turns.", "Anna, asleep, turns."),
+        ("Anna - the girl -- runs", "Anna, the girl, runs"),
+        ("A well-known, red-haired girl", "A well-known, red-haired girl"),
+        ("He reads: “Open...”", "He reads: “Open…”"),
+        ("...and falls…", "and falls…"),
+        ("Emo & Proog", "Emo and Proog"),
+        ("www.tearsofsteel.org", "tearsofsteel dot org"),
+        ("**bold** and _so_", "bold and so"),
+        ("Title one\nTitle two.\nThree", "Title one, Title two. Three"),
+        ("🙂 He smiles ©", "He smiles"),
+        ("and/or", "and or"),
+        ("yes,, no , then", "yes, no, then"),
+    ],
+)
+def test_signs(text: str, spoken: str) -> None:
+    assert said(text, "en") == spoken
+
+
+@in_words
+@pytest.mark.parametrize(
+    ("text", "spoken"),
+    [
+        ("Henry VIII and Louis XIV's hat", "Henry the eighth and Louis the fourteenth's hat"),
+        ("King Zog IV", "King Zog the fourth"),
+        ("Chapter III, Part I, World War II", "Chapter three, Part one, World War two"),
+        ("Rocky IV wins", "Rocky four wins"),
+        ("Malcolm X", "Malcolm X"),
+        ("Mr. Dix, a CIVIL man, MIX", "Mister Dix, a Civil man, M.I.X."),
+        ("at 3:15 a.m.", "at three fifteen a.m."),
+        ("10:00, 14:30, 07:05, 12:05 PM", "ten o'clock, fourteen thirty, seven oh five, twelve oh five p.m."),
+        ("7 p.m. sharp", "seven p.m. sharp"),
+        (
+            "£20, $5m, $3.50, £1, $0.50",
+            "twenty pounds, five million dollars, three dollars fifty, one pound, fifty cents",
+        ),
+        ("50%, 5°C, 90°", "fifty per cent, five degrees Celsius, ninety degrees"),
+        ("5 km, 1 km, a 6-ft fence", "five kilometres, one kilometre, a six foot fence"),
+        ("10–15 men", "ten to fifteen men"),
+        ("In 1995, 2005, 2010", "In nineteen ninety-five, two thousand and five, twenty ten"),
+        ("the 1980s and the '90s", "the nineteen eighties and the nineties"),
+        ("2nd, 21st, May 5, 5th of May", "second, twenty-first, May fifth, fifth of May"),
+        ("20,000 men, 3.5, .45", "twenty thousand men, three point five, point four five"),
+        ("007 calls 555-1234", "zero zero seven calls five five five one two three four"),
+        ("Room 101", "Room one hundred and one"),
+        ("No. 5, #3", "number five, number three"),
+        ("1/2 mile, 9/11", "one half mile, nine eleven"),
+        ("B-52, C3PO, 25-year-old", "B-52, C3PO, 25-year-old"),
+    ],
+)
+def test_numbers_in_english(text: str, spoken: str) -> None:
+    assert said(text, "en") == spoken
+
+
+@in_words
+@pytest.mark.parametrize(
+    ("language", "text", "spoken"),
+    [
+        ("de", "Hr. Müller um 15:30 Uhr.", "Herr Müller um fünfzehn Uhr dreißig."),
+        ("de", "1995: 3,5 Mio. €", "neunzehnhundertfünfundneunzig: drei Komma fünf Millionen Euro"),
+        ("de", "Heinrich VIII. lacht.", "Heinrich der Achte lacht."),
+        ("de", "z. B. 20.000 Leute, der 3. Mann", "zum Beispiel zwanzigtausend Leute, der 3. Mann"),
+        ("fr", "Mme Lee à 15h30, 20 €", "Madame Lee à quinze heures trente, vingt euros"),
+        ("fr", "Louis XIV", "Louis quatorze"),
+        ("es", "Sr. López: 3,5 km", "señor López: tres coma cinco kilómetros"),
+        ("es", "Felipe II, Luis XIV", "Felipe segundo, Luis catorce"),
+        ("it", "Luigi XIV, n. 5", "Luigi quattordicesimo, numero cinque"),
+        ("nl", "Dhr. Jansen om 15.30 uur", "de heer Jansen om vijftien uur dertig"),
+        ("de-AT", "50 %", "fünfzig Prozent"),
+    ],
+)
+def test_other_languages_say_theirs(language: str, text: str, spoken: str) -> None:
+    assert said(text, language) == spoken
+
+
+def test_a_language_without_words_here_is_left_to_the_voice() -> None:
+    assert said("W 1995 r. 3,5 km", "pl") == "W 1995 r. 3,5 km"
+    assert said("彼は1995年に来た。", "ja") == "彼は1995年に来た。"
+    assert words_of("pl") == Words()
+
+
+@pytest.mark.parametrize("text", ["3:15 a.m.", "£20 and 50%", "1995", "20,000 men", "5 km", "the 21st"])
+def test_what_a_voice_reads_itself_is_left_to_it(text: str) -> None:
+    assert said(text, "en", reads=EVERYTHING) == text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_word_files_are_whole(language: str) -> None:
+    words = words_of(language)
+    assert {"&", "+", "@"} <= set(words.signs)
+    assert "%" in words.units
+    assert all((words.range, words.dot, words.point, words.before_name, words.spoken, words.roman.names))
+    assert not words.spelled & words.spoken
+    assert {word.upper() for word in words.spelled | words.spoken} == words.spelled | words.spoken
+
+
+def test_the_files_of_the_program_count_where_a_data_folder_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words_of.cache_clear()
+    monkeypatch.setenv("SHOTAD_DATA", str(tmp_path))
+    assert "&" in words_of("en").signs
+    words_of.cache_clear()
+
+
+def test_roman_numerals() -> None:
+    assert [roman(text) for text in ("I", "IV", "XIV", "XLVIII", "MCMXCIV")] == [1, 4, 14, 48, 1994]
+    assert [roman(text) for text in ("", "IIII", "VX", "ABC", "IC")] == [None] * 5
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="Aa1 .,:-–%£$&/()'IVXm5k0", max_size=40), st.sampled_from(["en", "de", "fr", "nl"]))
+def test_no_text_breaks_it_and_what_is_said_is_said_again_the_same(text: str, language: str) -> None:
+    assert said(text, language) == said(text, language)
+    assert "  " not in said(text, language)
+
+
+@pytest.mark.skipif(not SHARED.is_file(), reason="../shared/data/cmd-ad is not here")
+def test_human_lines_are_hardly_touched() -> None:
+    with SHARED.open(encoding="utf-8", newline="") as file:
+        lines = [" ".join(row["text"].split()) for row in csv.DictReader(file)][::5]
+    changed = [line for line in lines if said(line, "en", reads=EVERYTHING).replace("…", "...") != line]
+    assert len(changed) < 0.02 * len(lines), changed[:10]

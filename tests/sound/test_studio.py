@@ -1,0 +1,251 @@
+"""Lines are spoken once and kept."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shotad.config.sound import VoiceSettings
+from shotad.errors import VoiceError, WorkFolderError
+from shotad.progress import Task
+from shotad.sound.kinds import Studio, Take
+from shotad.sound.saying import Lexicon
+from shotad.sound.studio import Keeping, read_lexicon
+from shotad.sound.voices.base import Reading
+from shotad.sound.voices.fake import FakeVoice
+from shotad.sound.voices.takefile import flac, read_take
+
+LINES = [f"Line {word} is spoken." for word in ("one", "two", "three", "four", "five")]
+
+
+class Counter:
+    """Progress that counts."""
+
+    def __init__(self) -> None:
+        self.total: float | None = None
+        self.done_so_far = 0.0
+        self.notes: list[str] = []
+
+    def task(self, name: str, total: float | None, unit: str) -> Task:
+        self.total = total
+        return self
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def advance(self, amount: float = 1) -> None:
+        self.done_so_far += amount
+
+    def done(self) -> None: ...
+
+
+class Slow(FakeVoice):
+    """A voice that may speak two lines at once, and says whether it did."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.at_once = 2
+        self._both = threading.Barrier(2)
+
+    def speak(self, text: str, speed: float = 1.0) -> Take:
+        self._both.wait(timeout=20)
+        return super().speak(text, speed)
+
+
+class Together(FakeVoice):
+    """A voice that speaks several lines in one go."""
+
+    together = 3
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.groups: list[int] = []
+
+    def speak_all(self, texts: Sequence[str], speed: float = 1.0) -> list[Take]:
+        self.groups.append(len(texts))
+        return [self.speak(text, speed) for text in texts]
+
+
+def studio(folder: Path, voice: FakeVoice | None = None, **settings: object) -> Keeping:
+    made = VoiceSettings.model_validate({"name": "fake", **settings})
+    return Keeping(voice or FakeVoice(), folder / "voice", made, "en")
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.name for path in (folder / "voice").iterdir())
+
+
+def test_a_line_is_spoken_once_and_then_taken(tmp_path: Path) -> None:
+    voice = FakeVoice()
+    first = studio(tmp_path, voice)
+    new, kept = first.say(LINES[0]), first.say(LINES[0])
+    assert (first.spoken, first.taken, len(voice.calls)) == (1, 0, 1)
+    second: Studio = studio(tmp_path, voice)
+    again = second.say(LINES[0])
+    assert isinstance(second, Keeping)
+    assert (second.spoken, second.taken, len(voice.calls)) == (0, 1, 1)
+    for take in (kept, again):
+        assert np.array_equal(take.samples, new.samples), "a kept take is the new one, to the sample"
+        assert (take.rate, take.voice, take.text, take.speed) == (24000, "fake", LINES[0], 1.0)
+
+
+def test_only_what_changed_is_spoken_again(tmp_path: Path) -> None:
+    studio(tmp_path).say_all(LINES)
+    voice = FakeVoice()
+    changed = studio(tmp_path, voice)
+    changed.say_all([*LINES[:-1], "The last one is another."])
+    assert [text for text, _ in voice.calls] == ["The last one is another."]
+    assert (changed.spoken, changed.taken) == (1, 4)
+
+
+def test_all_that_changes_a_take_changes_its_name(tmp_path: Path) -> None:
+    text = "Sintel runs."
+    settings = VoiceSettings(name="fake")
+    lexicon = Lexicon({"Sintel": "Sin-TELL"})
+    studios = (
+        studio(tmp_path),
+        studio(tmp_path, FakeVoice("deep")),
+        studio(tmp_path, speed=1.1),
+        Keeping(FakeVoice(), tmp_path / "voice", settings, "en", lexicon),
+    )
+    names = {one.name_of(text) for one in studios} | {studio(tmp_path).name_of(text, 1.15)}
+    assert len(names) == 5
+    assert studio(tmp_path).name_of(text) == studio(tmp_path).name_of(" Sintel  runs. ")
+
+
+def test_the_speed_of_the_settings_multiplies(tmp_path: Path) -> None:
+    voice = FakeVoice()
+    take = studio(tmp_path, voice, speed=1.2).say(LINES[0], 1.1)
+    assert voice.calls == [(LINES[0], 1.32)]
+    assert take.speed == 1.32
+    assert studio(tmp_path, speed=1.2).say(LINES[0], 1.1).speed == 1.32, "a kept take knows its speed"
+
+
+@pytest.mark.parametrize("harm", ["half", "flipped", "empty", "other"])
+def test_a_damaged_take_is_spoken_anew(tmp_path: Path, harm: str) -> None:
+    whole = studio(tmp_path).say(LINES[0])
+    path = tmp_path / "voice" / files(tmp_path)[0]
+    data = bytearray(path.read_bytes())
+    if harm == "flipped":
+        data[len(data) // 2] ^= 0x55
+    harmed = {"half": data[: len(data) // 2], "flipped": data, "empty": b"", "other": b"RIFF"}[harm]
+    path.write_bytes(harmed)
+    voice = FakeVoice()
+    again = studio(tmp_path, voice).say(LINES[0])
+    assert len(voice.calls) == 1
+    assert np.array_equal(again.samples, whole.samples)
+    assert read_take(path, "fake", LINES[0]) is not None
+
+
+def test_files_are_the_same_to_the_byte_from_run_to_run(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        studio(tmp_path / folder).say_all(LINES)
+    for name in files(tmp_path / "a"):
+        assert (tmp_path / "a/voice" / name).read_bytes() == (tmp_path / "b/voice" / name).read_bytes()
+
+
+def test_a_take_survives_its_file_as_it_is(tmp_path: Path) -> None:
+    samples = np.random.default_rng(0).uniform(-1, 1, 10001).astype(np.float32)
+    path = tmp_path / "x.flac"
+    path.write_bytes(flac(Take(samples, 22050, "v", "t", 1.25)))
+    found = read_take(path, "v", "t")
+    assert found is not None
+    assert (found.rate, found.speed, found.samples.size) == (22050, 1.25, 10001)
+    assert float(np.abs(found.samples - samples).max()) <= 1.01 / 32768
+
+
+def test_several_lines_are_spoken_at_once_and_each_once(tmp_path: Path) -> None:
+    voice, counter = Slow(), Counter()
+    speaking = studio(tmp_path, voice)
+    speaking.say_all([*LINES[:4], LINES[0]], progress=counter)
+    assert sorted(text for text, _ in voice.calls) == sorted(LINES[:4])
+    assert (counter.total, counter.done_so_far, speaking.spoken) == (4, 4, 4)
+
+
+def test_a_voice_that_speaks_many_in_one_go_is_given_many(tmp_path: Path) -> None:
+    voice = Together()
+    speaking = studio(tmp_path, voice)
+    speaking.say_all(LINES)
+    assert voice.groups == [3, 2]
+    assert speaking.say(LINES[4]).text == LINES[4]
+    assert speaking.spoken == 5
+    alone = studio(tmp_path / "other")
+    assert np.array_equal(alone.say(LINES[3]).samples, speaking.say(LINES[3]).samples)
+
+
+def test_what_is_spoken_before_an_error_is_kept(tmp_path: Path) -> None:
+    speaking = studio(tmp_path)
+    with pytest.raises(VoiceError):
+        speaking.say_all([LINES[0], "…", LINES[1]])
+    assert len(files(tmp_path)) == 1
+
+
+def test_takes_that_no_line_uses_are_swept(tmp_path: Path) -> None:
+    studio(tmp_path).say_all(LINES)
+    (tmp_path / "voice" / ".tmp-killed").write_bytes(b"half")
+    (tmp_path / "voice" / "notes.txt").write_text("mine")
+    later = studio(tmp_path)
+    later.say_all(LINES[:2])
+    assert later.keep(later.used) == 3
+    assert files(tmp_path) == sorted([*(later.name_of(text) for text in LINES[:2]), "notes.txt"])
+
+
+def test_force_speaks_all_again_once(tmp_path: Path) -> None:
+    studio(tmp_path).say(LINES[0])
+    voice = FakeVoice()
+    forced = Keeping(voice, tmp_path / "voice", VoiceSettings(name="fake"), "en", force=True)
+    forced.say(LINES[0])
+    forced.say(LINES[0])
+    assert (len(voice.calls), forced.spoken) == (1, 1)
+
+
+def test_what_is_sent_is_written_out_and_what_is_told_is_the_line(tmp_path: Path) -> None:
+    voice = FakeVoice()
+    voice.reads = frozenset({Reading.NUMBERS, Reading.TIMES, Reading.MONEY, Reading.UNITS})
+    take = studio(tmp_path, voice).say("Dr. Lee & the FBI: SINTEL.")
+    assert voice.calls[0][0] == "Doctor Lee and the F.B.I.: Sintel."
+    assert take.text == "Dr. Lee & the FBI: SINTEL."
+
+
+def test_the_lexicon_s_file_goes_before_the_cast_s(tmp_path: Path) -> None:
+    file = tmp_path / "words.txt"
+    file.write_text("# how we say it\nProog = Proohg  # long o\nSintel = Sin-TELL\n", encoding="utf-8")
+    cast = Lexicon({"Sintel": "SIN-tul", "Emo": "EE-mo"})
+    made = Keeping(FakeVoice(), tmp_path, VoiceSettings(name="fake", lexicon=str(file)), "en", cast)
+    assert made.sent("Sintel, Proog and Emo.") == "Sin-TELL, Proohg and EE-mo."
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"Sintel\n", "line 1: there is no '='"),
+        (b"a = ay\na = eh\n", "line 2: 'a' stands twice"),
+        (b"Sintel = [x](/y/)\n", "cannot be said"),
+        (b"Sintel = 5\n", "no letter"),
+        (b"= x\n", "is no word"),
+        (b"\xff\xfe\x00", "no text in UTF-8"),
+    ],
+)
+def test_a_lexicon_that_cannot_be_meant_is_told_with_its_line(
+    tmp_path: Path, content: bytes, words: str
+) -> None:
+    file = tmp_path / "words.txt"
+    file.write_bytes(content)
+    with pytest.raises(VoiceError) as error:
+        read_lexicon(str(file))
+    assert words in str(error.value)
+
+
+def test_a_lexicon_that_is_missing_is_a_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(VoiceError, match="No such file"):
+        read_lexicon(str(tmp_path / "none.txt"))
+
+
+def test_a_folder_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "voice").write_text("a file stands there")
+    with pytest.raises(WorkFolderError):
+        studio(tmp_path).say(LINES[0])

@@ -1,0 +1,214 @@
+"""Voices behind a server, over real HTTP."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import av
+import numpy as np
+import pytest
+
+from shotad.config.sound import VoiceSettings
+from shotad.errors import VoiceError
+from shotad.sound.voices import make_voice, notice
+from shotad.sound.voices.endpoint import EndpointVoice
+from tests.endpoint import StoppedTime
+from tests.speech_server import Act, SpeechServer, refusal, sound, tone
+
+pytest.importorskip("openai", reason="the endpoint's client is not installed: pip install .[openai]")
+
+KEY = "sk-test-0123456789abcdef"
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+def voice_at(server: SpeechServer, time: StoppedTime | None = None, **settings: Any) -> EndpointVoice:
+    time = time or StoppedTime()
+    made = VoiceSettings(base_url=server.url, **settings)
+    return EndpointVoice(made, "nova", sleep=time.sleep, clock=time.clock)
+
+
+def encoded(form: str, codec: str, rate: int = 24000) -> bytes:
+    out = io.BytesIO()
+    with av.open(out, "w", format=form) as container:
+        stream = container.add_stream(codec, rate=rate, layout="mono")
+        frame = av.AudioFrame.from_ndarray(
+            np.round(tone(0.5, rate) * 32767).astype(np.int16)[None], "s16", "mono"
+        )
+        frame.sample_rate = rate
+        for packet in [*stream.encode(frame), *stream.encode(None)]:
+            container.mux(packet)
+    return out.getvalue()
+
+
+def test_what_is_asked_is_what_the_protocol_says_and_no_more() -> None:
+    with SpeechServer([sound(tone(0.5))]) as server:
+        take = voice_at(server).speak("Anna runs.")
+    assert server.paths == ["/v1/audio/speech"]
+    assert server.asked == [
+        {"model": "gpt-4o-mini-tts", "voice": "nova", "input": "Anna runs.", "response_format": "wav"}
+    ]
+    assert server.keys == [f"Bearer {KEY}"]
+    assert (take.rate, take.voice, take.text, take.speed) == (24000, "openai:nova", "Anna runs.", 1.0)
+    assert take.seconds == pytest.approx(0.5, abs=0.02)
+
+
+def test_speed_and_instructions_are_asked_for_when_they_are_wanted() -> None:
+    with SpeechServer([sound(tone(0.5))]) as server:
+        take = voice_at(server, instructions="Calm.", model="kokoro").speak("Anna runs.", 1.1)
+    assert server.asked[0]["speed"] == 1.1
+    assert (server.asked[0]["instructions"], server.asked[0]["model"]) == ("Calm.", "kokoro")
+    assert take.speed == 1.1
+
+
+def test_a_server_without_speed_is_asked_without_from_then_on() -> None:
+    acts = [refusal(400, "Unrecognized request argument supplied: speed"), sound(tone(0.5))]
+    with SpeechServer(acts) as server:
+        voice = voice_at(server)
+        first, second = voice.speak("Anna runs.", 1.1), voice.speak("Bo sits.", 1.2)
+    assert ["speed" in body for body in server.asked] == [True, False, False]
+    assert (first.speed, second.speed) == (1.0, 1.0)
+
+
+def test_a_server_without_instructions_or_wav_still_speaks() -> None:
+    def act(body: dict[str, Any]) -> Act:
+        if "instructions" in body:
+            return Act(422, b'{"detail": [{"loc": ["body", "instructions"], "msg": "Extra inputs"}]}')
+        if body["response_format"] != "mp3":
+            return refusal(400, f"Unsupported response_format {body['response_format']!r}")
+        return Act(200, encoded("mp3", "libmp3lame"), {"Content-Type": "audio/mpeg"})
+
+    with SpeechServer(act) as server:
+        take = voice_at(server, instructions="Calm.").speak("Anna runs.")
+    assert [body["response_format"] for body in server.asked] == ["wav", "wav", "flac", "mp3"]
+    assert take.seconds == pytest.approx(0.5, abs=0.1)
+
+
+@pytest.mark.parametrize(("form", "codec"), [("flac", "flac"), ("mp3", "libmp3lame"), ("ogg", "libopus")])
+def test_whatever_format_comes_is_read(form: str, codec: str) -> None:
+    rate = 48000 if codec == "libopus" else 24000
+    with SpeechServer([Act(200, encoded(form, codec, rate), {"Content-Type": "audio/wav"})]) as server:
+        take = voice_at(server).speak("Anna runs.")
+    assert take.seconds == pytest.approx(0.5, abs=0.1)
+
+
+def test_a_streamed_wav_has_no_length_in_its_head_and_is_read_whole() -> None:
+    with SpeechServer([sound(tone(0.5), streamed=True)]) as server:
+        assert voice_at(server).speak("Anna runs.").seconds == pytest.approx(0.5, abs=0.02)
+
+
+def test_bare_samples_are_read_at_the_rate_that_is_told() -> None:
+    data = np.round(tone(0.5, 16000) * 32767).astype("<i2").tobytes()
+    with SpeechServer([Act(200, data, {"Content-Type": "audio/pcm;rate=16000"})]) as server:
+        take = voice_at(server).speak("Anna runs.")
+    assert (take.rate, round(take.seconds, 1)) == (16000, 0.5)
+
+
+def test_what_may_pass_is_tried_again_as_the_server_asks() -> None:
+    time = StoppedTime()
+    acts = [refusal(429, "Slow down.", **{"Retry-After": "7"}), refusal(503, "Busy."), sound(tone(0.5))]
+    with SpeechServer(acts) as server:
+        voice_at(server, time).speak("Anna runs.")
+    assert len(server.asked) == 3
+    assert time.slept[0] == 7.0
+    assert 0.5 <= time.slept[1] <= 2.0
+
+
+def test_a_server_that_never_recovers_is_given_up_in_plain_words() -> None:
+    time = StoppedTime()
+    with SpeechServer([refusal(500, "Out of memory.")]) as server, pytest.raises(VoiceError) as error:
+        voice_at(server, time).speak("Anna runs.")
+    assert "Out of memory (status 500)" in error.value.what
+    assert "what is spoken is kept" in error.value.hint
+    assert len(server.asked) == 5
+
+
+def test_a_wait_of_an_hour_is_not_waited() -> None:
+    time = StoppedTime()
+    acts = [refusal(429, "Slow down.", **{"Retry-After": "3600"})]
+    with SpeechServer(acts) as server, pytest.raises(VoiceError):
+        voice_at(server, time).speak("Anna runs.")
+    assert time.slept == []
+
+
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        (refusal(401, f"Incorrect API key provided: {KEY}."), "right for this server"),
+        (refusal(404, "The model does not exist."), "may not have the model"),
+        (refusal(402, "Billing."), "nothing left"),
+        (refusal(400, "Unknown voice nova."), "may not know the voice"),
+    ],
+)
+def test_what_will_not_pass_is_said_at_once_without_the_key(act: Act, words: str) -> None:
+    with SpeechServer([act]) as server, pytest.raises(VoiceError) as error:
+        voice_at(server).speak("Anna runs.")
+    assert words in error.value.hint
+    assert KEY not in str(error.value)
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        Act(200, b""),
+        Act(200, b"<html>hello</html>", {"Content-Type": "text/html"}),
+        Act(200, b'{"error": {"message": "no such voice"}}', {"Content-Type": "application/json"}),
+        Act(200, b'{"audio": "none"}', {"Content-Type": "application/json"}),
+        sound(np.zeros(24000)),
+    ],
+)
+def test_an_answer_without_sound_is_a_clear_error(act: Act) -> None:
+    time = StoppedTime()
+    with SpeechServer([act]) as server, pytest.raises(VoiceError):
+        voice_at(server, time).speak("Anna runs.")
+
+
+def test_a_connection_that_breaks_in_the_middle_is_tried_again() -> None:
+    whole = sound(tone(0.5))
+    with SpeechServer([Act(200, whole.body, whole.headers, cut=True), whole]) as server:
+        assert voice_at(server).speak("Anna runs.").seconds == pytest.approx(0.5, abs=0.02)
+    assert len(server.asked) == 2
+
+
+def test_nobody_listening_is_a_clear_error() -> None:
+    with SpeechServer([sound(tone(0.1))]) as server:
+        voice = voice_at(server)
+    with pytest.raises(VoiceError, match="does not answer"):
+        voice.speak("Anna runs.")
+
+
+def test_openai_itself_wants_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    with pytest.raises(VoiceError, match="wants a key"):
+        make_voice(VoiceSettings(name="openai:nova"), "en")
+
+
+def test_an_address_that_is_none_is_told_by_the_setting_s_name() -> None:
+    with pytest.raises(VoiceError) as error:
+        make_voice(VoiceSettings(name="openai", base_url="ftp://x"), "en")
+    assert "voice.base_url" in error.value.hint
+
+
+def test_what_leaves_the_machine_is_told_before() -> None:
+    away = make_voice(VoiceSettings(name="openai", base_url="http://speech.example/v1"), "de")
+    assert notice(away) == [
+        "The lines of the track leave this machine: they are sent to speech.example to be spoken.",
+        "The connection to speech.example is not encrypted (http).",
+    ]
+    assert notice(make_voice(VoiceSettings(name="openai", base_url="http://localhost:9/v1"), "de")) == []
+
+
+def test_the_identity_names_all_that_changes_the_sound_and_no_secret() -> None:
+    def identity(**settings: Any) -> str:
+        return EndpointVoice(
+            VoiceSettings(**{"base_url": "http://user:secret12@localhost:9/v1", **settings})
+        ).identity
+
+    assert len({identity(), identity(model="kokoro"), identity(instructions="Calm.")}) == 3
+    assert "secret12" not in identity()

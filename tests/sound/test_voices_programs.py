@@ -1,0 +1,258 @@
+"""espeak-ng and piper as programs: stand-ins on the PATH, run as real processes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from shotad.config.sound import VoiceSettings
+from shotad.errors import VoiceError
+from shotad.sound.voices import espeak, make_voice, voices
+from shotad.sound.voices.espeak import Espeak
+from shotad.sound.voices.piper import FOLDERS, Piper
+from shotad.sound.voices.program import run
+
+TEXT = "A woman climbs the snowy ridge, leaning on a spear."
+
+_SPEAK = """
+import io, math, struct, sys, wave
+def wav(seconds, rate=22050):
+    out = io.BytesIO()
+    with wave.open(out, "wb") as file:
+        file.setnchannels(1); file.setsampwidth(2); file.setframerate(rate)
+        tone = (int(9000 * math.sin(0.1 * n)) for n in range(int(seconds * rate)))
+        file.writeframes(struct.pack(f"<{int(seconds * rate)}h", *tone))
+    return out.getvalue()
+"""
+
+_ESPEAK = f"""{_SPEAK}
+import json, pathlib
+args = sys.argv[1:]
+if args == ["--voices"]:
+    print("Pty Language       Age/Gender VoiceName          File                 Other Languages")
+    print(" 5  de              --/M      German             gmw/de               ")
+    print(" 5  en-029          --/M      English_(Caribbean) gmw/en-029           (en 10)")
+    print(" 2  en-gb           --/M      English_(Great_Britain) gmw/en            (en 2)")
+    print(" 2  en-us           --/M      English_(America)  gmw/en-US            (en 3)")
+    print(" 5  cmn             --/M      Chinese_(Mandarin) sit/cmn              (zh-cmn 5)(zh 5)")
+    print(" 8  fr              --/M      french-mbrola-1    mb/mb-fr1            ")
+elif args == ["--version"]:
+    print("eSpeak NG text-to-speech: 1.52.0  Data at: /usr/share/espeak-ng-data")
+else:
+    text = sys.stdin.buffer.read().decode()
+    pathlib.Path(__file__).with_name("asked.json").write_text(json.dumps([args, text]))
+    data = wav(0.05 * len(text) * 175 / int(args[args.index("-s") + 1]))
+    sys.stdout.buffer.write(data[:4] + b"\\xff\\xff\\xff\\x7f" + data[8:40] + b"\\xff\\xff\\xff\\x7f" + data[44:])
+"""
+
+_PIPER = f"""{_SPEAK}
+import json, pathlib, time
+args = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+lines = [line.strip() for line in sys.stdin if line.strip()]
+pathlib.Path(__file__).with_name("asked.json").write_text(json.dumps([args, lines]))
+for number, line in enumerate(lines, 999):
+    seconds = 0.05 * len(line) * float(args["--length_scale"])
+    (pathlib.Path(args["--output_dir"]) / f"{{number}}.wav").write_bytes(wav(seconds, 16000))
+"""
+
+
+@pytest.fixture
+def bin_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty PATH, and a home without voices."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("XDG_DATA_HOME", FOLDERS):
+        monkeypatch.delenv(name, raising=False)
+    espeak.entries.cache_clear()
+    espeak.version.cache_clear()
+    yield folder
+    espeak.entries.cache_clear()
+    espeak.version.cache_clear()
+
+
+def program(folder: Path, name: str, code: str) -> Path:
+    path = folder / name
+    path.write_text(f"#!{sys.executable}\n{code}", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def piper_voice(folder: Path, stem: str, language: str, speakers: int = 1) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{stem}.onnx"
+    path.write_bytes(stem.encode())
+    told = {"language": {"code": language}, "num_speakers": speakers, "espeak": {"voice": language[:2]}}
+    path.with_name(f"{stem}.onnx.json").write_text(json.dumps(told), encoding="utf-8")
+    return path
+
+
+def asked(folder: Path) -> list[object]:
+    found: list[object] = json.loads((folder / "asked.json").read_text())
+    return found
+
+
+def error_of(name: str, language: str) -> VoiceError:
+    with pytest.raises(VoiceError) as error:
+        make_voice(VoiceSettings(name=name), language)
+    return error.value
+
+
+def test_espeak_speaks_what_it_is_given_at_the_pace_that_is_asked(bin_folder: Path) -> None:
+    program(bin_folder, "espeak-ng", _ESPEAK)
+    voice = make_voice(VoiceSettings(name="espeak-ng:de"), "de")
+    take = voice.speak("-v ist kein Schalter", 1.2)
+    assert asked(bin_folder) == [
+        ["-v", "de", "-s", "210", "-b", "1", "-z", "--stdin", "--stdout"],
+        "-v ist kein Schalter",
+    ]
+    assert (take.rate, take.voice, take.speed) == (22050, "espeak-ng:de", 1.2)
+    assert take.seconds == pytest.approx(0.05 * 20 / 1.2, abs=0.01)
+    assert voice.identity == "espeak-ng:de 1.52.0"
+
+
+def test_espeak_takes_the_voice_nearest_to_the_language(bin_folder: Path) -> None:
+    program(bin_folder, "espeak-ng", _ESPEAK)
+    found = {
+        language: make_voice(VoiceSettings(name="espeak-ng"), language).name
+        for language in ("en", "en-GB", "en-AU", "de-AT", "zh-Hant")
+    }
+    assert found == {
+        "en": "espeak-ng:en-us",
+        "en-GB": "espeak-ng:en-gb",
+        "en-AU": "espeak-ng:en-029",
+        "de-AT": "espeak-ng:de",
+        "zh-Hant": "espeak-ng:cmn",
+    }
+
+
+def test_espeak_knows_its_voices_by_their_own_names_and_variants(bin_folder: Path) -> None:
+    program(bin_folder, "espeak-ng", _ESPEAK)
+    assert Espeak.named("English_(America)+f3", "en", VoiceSettings()).name == "espeak-ng:en-us+f3"
+    error = error_of("espeak-ng:klingon", "en")
+    assert "no espeak-ng voice called 'klingon'" in error.what
+    assert "English_(America)" in error.hint
+    assert "no variant" in error_of("espeak-ng:de+f 3;x", "de").what
+
+
+def test_voices_of_mbrola_are_not_listed(bin_folder: Path) -> None:
+    program(bin_folder, "espeak-ng", _ESPEAK)
+    names = [info.name for info in voices() if info.kind == "espeak-ng"]
+    assert names == [f"espeak-ng:{name}" for name in ("de", "en-029", "en-gb", "en-us", "cmn")]
+    assert error_of("espeak-ng", "fr").what == "espeak-ng does not speak 'fr'."
+
+
+def test_a_voice_that_cannot_speak_the_language_says_who_can(bin_folder: Path) -> None:
+    program(bin_folder, "espeak-ng", _ESPEAK)
+    error = error_of("espeak-ng:en-us", "de")
+    assert error.what == "The voice espeak-ng:en-us does not speak 'de'."
+    assert error.hint == "Installed voices for it: espeak-ng:de."
+
+
+def test_programs_that_are_missing_are_listed_with_how_to_get_them(bin_folder: Path) -> None:
+    here = {info.name: info for info in voices("de") if info.kind in ("espeak-ng", "piper")}
+    assert {name: info.installed for name, info in here.items()} == {"piper": False, "espeak-ng": False}
+    assert "Install espeak-ng" in error_of("espeak-ng:de", "de").hint
+    assert "Install piper" in error_of("piper", "de").hint
+    error = error_of("auto", "de")
+    assert error.what == "No voice that is installed speaks 'de'."
+    assert "Install espeak-ng" in error.hint
+    assert "Install piper" in error.hint
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("import sys; print('no such voice', file=sys.stderr); sys.exit(2)", "no such voice (exit code 2)"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "ended by SIGKILL"),
+        ("", "gave no sound"),
+        ("import sys; sys.stdout.write('RIFFnonsense')", "cannot be read"),
+        ("import sys; sys.exit(1)", "it says nothing"),
+    ],
+)
+def test_a_program_that_fails_is_a_clear_error(bin_folder: Path, code: str, words: str) -> None:
+    path = program(bin_folder, "espeak-ng", code)
+    with pytest.raises(VoiceError, match="espeak-ng") as error:
+        Espeak(path, espeak.Entry("de", "German", ())).speak("Hallo.")
+    assert words in error.value.what
+
+
+def test_a_program_that_hangs_is_stopped(bin_folder: Path) -> None:
+    path = program(bin_folder, "espeak-ng", "import time; time.sleep(60)")
+    with pytest.raises(VoiceError, match="took more than 0 s"):
+        run([str(path)], "", voice="espeak-ng:de", timeout=0.3)
+
+
+def test_a_program_that_goes_away_is_a_clear_error(bin_folder: Path) -> None:
+    path = program(bin_folder, "espeak-ng", _ESPEAK)
+    voice = make_voice(VoiceSettings(name="espeak-ng:de"), "de")
+    path.unlink()
+    with pytest.raises(VoiceError, match="no program espeak-ng any more"):
+        voice.speak("Hallo.")
+
+
+def test_piper_speaks_many_lines_in_one_go_each_in_its_place(bin_folder: Path, tmp_path: Path) -> None:
+    program(bin_folder, "piper", _PIPER)
+    model = piper_voice(tmp_path / ".local/share/piper", "en_US-joe-medium", "en_US")
+    voice = Piper.named("", "en", VoiceSettings())
+    takes = voice.speak_all([TEXT, "Two\nlines.", "And a third."], 1.25)
+    assert asked(bin_folder)[1] == [TEXT, "Two lines.", "And a third."]
+    command = asked(bin_folder)[0]
+    assert isinstance(command, dict)
+    assert (command["--model"], command["--length_scale"]) == (str(model), "0.8000")
+    assert [take.text for take in takes] == [TEXT, "Two\nlines.", "And a third."]
+    lengths = [len(TEXT), 10, 12]
+    assert [take.seconds for take in takes] == pytest.approx([0.05 * n * 0.8 for n in lengths], abs=0.01)
+    assert {(take.rate, take.voice, take.speed) for take in takes} == {
+        (16000, "piper:en_US-joe-medium", 1.25)
+    }
+
+
+def test_piper_voices_are_found_where_people_keep_them_or_by_their_path(
+    bin_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(bin_folder, "piper", _PIPER)
+    piper_voice(tmp_path / "piper-voices" / "de", "de_DE-thorsten-low", "de_DE")
+    own = piper_voice(tmp_path / "mine", "fr_FR-siwis-medium", "fr_FR", speakers=3)
+    (tmp_path / "piper-voices" / "half.onnx").write_bytes(b"no description")
+    assert [info.name for info in voices("de") if info.kind == "piper"] == ["piper:de_DE-thorsten-low"]
+    assert make_voice(VoiceSettings(name=f"piper:{own}#2"), "fr-CA").name == "piper:fr_FR-siwis-medium#2"
+    monkeypatch.setenv(FOLDERS, str(tmp_path / "mine"))
+    assert make_voice(VoiceSettings(name="auto"), "fr").name == "piper:fr_FR-siwis-medium"
+    assert "no speaker '3'" in error_of("piper:fr_FR-siwis-medium#3", "fr").what
+    assert "no piper voice" in error_of("piper:/nowhere/x.onnx", "fr").what
+    assert error_of("piper:de_DE-torsten-low", "de").hint.startswith("Did you mean de_DE-thorsten-low?")
+    assert "no piper voice for 'es'" in error_of("piper", "es").what
+
+
+def test_piper_s_identity_changes_with_the_model_s_file(bin_folder: Path, tmp_path: Path) -> None:
+    program(bin_folder, "piper", _PIPER)
+    one = piper_voice(tmp_path / "a", "en_US-joe-medium", "en_US")
+    other = piper_voice(tmp_path / "b", "en_US-joe-medium", "en_US")
+    other.write_bytes(b"another model")
+    names = [make_voice(VoiceSettings(name=f"piper:{path}"), "en").identity for path in (one, other)]
+    assert names[0] != names[1]
+
+
+def test_piper_that_speaks_too_few_lines_is_a_clear_error(bin_folder: Path, tmp_path: Path) -> None:
+    program(bin_folder, "piper", "import sys; sys.stdin.read()")
+    piper_voice(tmp_path / "piper", "en_US-joe-medium", "en_US")
+    with pytest.raises(VoiceError, match="piper spoke 0 of 2 lines"):
+        Piper.named("", "en", VoiceSettings()).speak_all(["One.", "Two."])
+
+
+@pytest.mark.skipif(shutil.which("espeak-ng") is None, reason="espeak-ng is not installed here")
+def test_the_real_espeak_speaks_faster_when_it_is_asked_to() -> None:
+    espeak.entries.cache_clear()
+    voice = make_voice(VoiceSettings(name="espeak-ng"), "en-GB")
+    slow, fast = voice.speak(TEXT), voice.speak(TEXT, 1.2)
+    assert voice.name == "espeak-ng:en-gb"
+    assert 1.5 < slow.seconds < 5
+    assert slow.seconds / fast.seconds == pytest.approx(1.2, abs=0.08)
+    assert voice.speak(TEXT).samples.tobytes() == slow.samples.tobytes()
