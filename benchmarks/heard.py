@@ -167,7 +167,8 @@ def best_take(sound: Samples, line: Said, takes: Sequence[Samples]) -> tuple[Sam
         if abs(len(take) / RATE - line.interval.duration) > SAME_LENGTH or len(take) > len(sound):
             continue
         products = _correlated(sound, take)
-        energy = np.convolve(sound.astype(np.float64) ** 2, np.ones(len(take)), "valid")
+        running = np.concatenate([[0.0], np.cumsum(sound.astype(np.float64) ** 2)])
+        energy = running[len(take) :] - running[: -len(take)]
         alike = products / np.sqrt(np.maximum(energy, 1e-9) * max(float((take**2).sum()), 1e-9))
         at = int(products.argmax())
         place = round((line.interval.start - window_of(line).start) * RATE)
