@@ -80,8 +80,13 @@ def variants(
 def _falling(text: str, language: str, sentences: bool, clauses: bool) -> Iterator[Fitted]:
     parts = split_sentences(text)
     if sentences and clauses:
-        budgets = range(count_words(text) - 1, 0, -1)
-        yield from filter(None, (fit_words(text, budget, language=language) for budget in budgets))
+        budget = count_words(text) - 1
+        while budget > 0:
+            fitted = fit_words(text, budget, language=language)
+            if fitted is not None:
+                yield fitted
+                budget = min(budget, count_words(fitted.text))
+            budget -= 1
     elif sentences:
         kept = (" ".join(parts[:number]) for number in range(len(parts) - 1, 0, -1))
         yield from (Fitted(head, ("dropped sentences",)) for head in kept)

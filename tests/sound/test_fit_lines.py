@@ -51,6 +51,14 @@ def test_the_slot_is_the_part_that_was_planned_for_it() -> None:
     assert only(cue(20, 23), (5, 10), (30, 40)).slot == Interval(20, 23)
 
 
+def test_a_line_that_a_person_moved_out_of_its_slot_stays_where_it_was_put() -> None:
+    slots = {"s00020000": Interval(26, 32)}
+    found = only(cue(20, 23), (5, 10), (40, 41), slots=slots)
+    assert found.slot == Interval(20, 23)
+    (said,) = fit([found], Slow(), SETTINGS).spoken
+    assert said.start == 20
+
+
 def test_the_film_has_a_beginning_and_an_end() -> None:
     assert only(cue(0.1, 3)).room == Interval(0.1, 100)
     found = lines_of(track(cue(0.02, 3), duration=5), [], {}, SETTINGS, margin=0.25)

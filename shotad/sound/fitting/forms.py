@@ -51,11 +51,15 @@ def milliseconds_of(take: Take) -> int:
     return -(-take.samples.size * 1000 // take.rate)
 
 
-def forms_of(line: Line, take: Take, settings: FitSettings) -> tuple[Form, ...]:
-    """The line as it is, spoken, then its ever shorter forms, with lengths by its own pace."""
+def whole_form(line: Line, take: Take, settings: FitSettings) -> Form:
+    """The line as it is, spoken."""
     words = spoken_words(line.text, line.language)
-    whole = spoken(Form(line.text, words, 0, (), 1, 1.0), take, settings)
-    return (whole, *(_cut(line, text, whole, settings) for text in _shorter(line, settings)))
+    return spoken(Form(line.text, words, 0, (), 1, 1.0), take, settings)
+
+
+def shorter_forms(line: Line, whole: Form, settings: FitSettings) -> Iterator[Form]:
+    """Its ever shorter forms, with lengths by its own pace."""
+    return (_cut(line, text, whole, settings) for text in _shorter(line, settings))
 
 
 def written(line: Line, text: str, whole: Form, settings: FitSettings) -> Form:

@@ -24,7 +24,7 @@ from shotad.config import FitSettings
 from shotad.progress import NoProgress, Progress, reported
 from shotad.script.pace import spoken_words
 from shotad.sound.fitting.asking import Answer, Shorten, Wish
-from shotad.sound.fitting.forms import Form, forms_of, spoken, written
+from shotad.sound.fitting.forms import Form, shorter_forms, spoken, whole_form, written
 from shotad.sound.fitting.lines import NO_ROOM
 from shotad.sound.fitting.placing import (
     Option,
@@ -33,7 +33,7 @@ from shotad.sound.fitting.placing import (
     earliest_starts,
     nearest_starts,
 )
-from shotad.sound.fitting.speeds import factors
+from shotad.sound.fitting.speeds import companies, factors
 from shotad.sound.fitting.stretch import to_length
 from shotad.sound.kinds import Fitting, Line, Spoken, Studio, Unspoken
 
@@ -147,9 +147,20 @@ class _Desk:
             self._studio.say_all([line.text for line in lines], progress=progress)
         with reported(progress, "Speaking lines", 0 if many else len(lines), "lines") as task:
             for line in lines:
-                forms = forms_of(line, self._studio.say(line.text), self._settings)
-                self._cases.append(_Case(line, _window(line, self._settings), list(forms)))
+                whole = whole_form(line, self._studio.say(line.text), self._settings)
+                self._cases.append(_Case(line, _window(line, self._settings), [whole]))
                 task.advance()
+        self._find_forms()
+
+    def _find_forms(self) -> None:
+        """Looks for shorter forms of lines that do not find place as they are, and of their neighbours."""
+        windows = [case.window for case in self._cases]
+        wholes = [case.whole for case in self._cases]
+        for start, end in companies(windows, wholes, self._between):
+            lengths = [form.shortest for form in wholes[start:end]]
+            if earliest_starts(windows[start:end], lengths, self._between) is None:
+                for case in self._cases[start:end]:
+                    case.forms += shorter_forms(case.line, case.whole, self._settings)
 
     def settle(self) -> None:
         """Chooses until all that was chosen has been spoken and still has its place.

@@ -54,13 +54,14 @@ def _room(
 ) -> tuple[Interval, Interval]:
     """Room and slot of a line."""
     planned = slots.get(cue.slot_id or "", cue.interval)
+    # A person who moved a line out of its slot did not mean the slot.
+    own = planned if planned.contains(cue.interval.start) else cue.interval
     if free is None:
-        own = planned if planned.contains(cue.interval.start) else cue.interval
         return own, own
     room = _nearest(cue, free, settings)
     if room is None:
         room = Interval(cue.interval.start, cue.interval.start + NO_ROOM)
-    return room, planned.clip(room) or cue.interval.clip(room) or room
+    return room, own.clip(room) or cue.interval.clip(room) or room
 
 
 def _nearest(cue: Cue, free: Sequence[Interval], settings: FitSettings) -> Interval | None:

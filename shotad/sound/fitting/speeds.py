@@ -18,7 +18,7 @@ def factors(windows: Sequence[Window], forms: Sequence[Form], between: int) -> l
     first to the last, what the others leave. The lines must be possible at their fastest.
     """
     found: list[float] = []
-    for start, end in _companies(windows, forms, between):
+    for start, end in companies(windows, forms, between):
         found += _of_company(windows[start:end], forms[start:end], between)
     return found
 
@@ -49,8 +49,8 @@ def _steps(most: float) -> list[float]:
     return steps if steps[-1] >= most else [*steps, most]
 
 
-def _companies(windows: Sequence[Window], forms: Sequence[Form], between: int) -> list[tuple[int, int]]:
-    """Runs of lines, ``[first, after the last)``, that can press on each other."""
+def companies(windows: Sequence[Window], forms: Sequence[Form], between: int) -> list[tuple[int, int]]:
+    """Runs of lines, ``[first, after the last)``, that can press on each other; nothing joins two runs."""
     starts = []
     reach: int | None = None
     for at, (window, form) in enumerate(zip(windows, forms, strict=True)):
