@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,7 @@ from tests.describe.prompting import DESCRIBED, stage2_text
 from tests.media import FilmSpec, make_film
 
 SLOT = Slot("s00010000", Interval(10.0, 16.0), 16)
-STAGE1 = {
+STAGE1: dict[str, Any] = {
     "error": None, "notes": {}, "maker": {"engine": "e", "model": "", "revision": ""}, "prompt": [], "seed": 1,
     "steps": {"Actions": "Ann runs."}, "explanation": "", "raw": "", "engine": "e",
 }  # fmt: skip

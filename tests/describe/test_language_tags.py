@@ -204,10 +204,10 @@ def test_human_ad_and_captions_are_told_apart() -> None:
     assert sum(other_language(line, "en") is not None for line in lines) <= 1
     doubted = total = 0
     for path in sorted((DATA / "ad-text" / "able-player").glob("*.vtt")):
-        tag = re.search(r"_([a-z]{2}(?:-br)?)\.vtt$", path.name)
-        if tag and tag[1] != "en":
+        named = re.search(r"_([a-z]{2}(?:-br)?)\.vtt$", path.name)
+        if named and named[1] != "en":
             texts = [cue.text for cue in read_cues(path)]
             total += len(texts)
-            doubted += sum(other_language(text, tag[1]) is not None for text in texts)
+            doubted += sum(other_language(text, named[1]) is not None for text in texts)
     assert total > 400
     assert doubted <= 2

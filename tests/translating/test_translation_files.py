@@ -24,11 +24,15 @@ from shotad.workfolder import RecordLog, WorkFolder
 from tests.translating.germans import GERMAN, IDS, LINES, Translator, asked, slots_of, track_of
 
 
-def run(place: Path, engine: Translator | None = None, track: Track | None = None, **more: bool) -> Outcome:
+def run(
+    place: Path, engine: Translator | None = None, track: Track | None = None, *, discard_edits: bool = False
+) -> Outcome:
     track = track or track_of()
     with WorkFolder(place) as folder:
         source = Source(track, slots_of(track), ("Ann",))
-        return translate_into(folder, source, "de", engine or Translator(), Config(), **more)
+        return translate_into(
+            folder, source, "de", engine or Translator(), Config(), discard_edits=discard_edits
+        )
 
 
 def edit(path: Path, old: str, new: str) -> None:
