@@ -64,7 +64,7 @@ def lines_of(number: int) -> list[str]:
 
 
 def _spread(texts: Sequence[str], number: int) -> list[str]:
-    long = [text for text in texts if count_words(text) >= _FEWEST]
+    long = [text for text in texts if count_words(text) >= _FEWEST and "NOTE" not in text]
     return [long[round(i * (len(long) - 1) / max(number - 1, 1))] for i in range(min(number, len(long)))]
 
 
@@ -95,10 +95,12 @@ def measure(name: str, lines: Sequence[str], model: Any, normal: Any, options: a
     """Speak and transcribe all lines with one voice."""
     voice = make_voice(VoiceSettings(name=name), options.language)
     count = Count()
-    for line in lines:
-        began = time.perf_counter()
-        take = voice.speak(said(line, options.language, reads=voice.reads), options.speed)
-        count.took += time.perf_counter() - began
+    began = time.perf_counter()
+    sent = [said(line, options.language, reads=voice.reads) for line in lines]
+    together = getattr(voice, "speak_all", None)
+    takes = together(sent, options.speed) if together else [voice.speak(text, options.speed) for text in sent]
+    count.took = time.perf_counter() - began
+    for line, take in zip(lines, takes, strict=True):
         count.seconds += take.seconds
         heard = model.transcribe(_ready(take), language=options.language, temperature=0.0, fp16=False)["text"]
         reference, found = normal(line).split(), normal(heard).split()

@@ -28,6 +28,8 @@ MODEL = "5f70741d4e900f4e85d0037498736cc1b3e1b9a63a13546a5da1e63abf4fccd8"
 
 _WHICH = "heart"
 _LANGUAGES = ("en-US",)
+_READS = EVERYTHING - {Reading.UNITS}
+"""Of units it knows only those of several letters."""
 _SEED = 0
 """Of the noise in the voice; with it the same text is the same sound."""
 _RANGE = (0.5, 2.0)
@@ -43,7 +45,7 @@ class HibariVoice:
         model = _model()
         self.name = f"hibari:{_WHICH}"
         self.identity = f"{self.name} {VERSION} {MODEL[:12]}"
-        self.reads: frozenset[Reading] = EVERYTHING
+        self.reads: frozenset[Reading] = _READS
         self.at_once = 1
         self.sends_to = ""
         self._lock = threading.Lock()

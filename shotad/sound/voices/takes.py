@@ -14,7 +14,7 @@ from shotad.sound.kinds import Samples
 _FRAME = 0.005
 """Seconds over which loudness is measured to find where sound begins."""
 _QUIET = -55.0
-"""dB under the loudest 5 ms, below which nothing is heard. Measured on lines that begin and end in f, h, th and
+"""dB under the loudest 5 ms; nothing below it is heard. Measured on lines that begin and end in f, h, th or
 s: these come in at -52 dB with the embedded voice and at -53 with piper, whose noises in silence reach -56;
 espeak-ng's at -35, with no silence around."""
 _OVER_FLOOR = 6.0
