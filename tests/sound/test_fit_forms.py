@@ -1,0 +1,112 @@
+"""The forms of a line: ever shorter, whole, with lengths by its own pace and words on what is gone."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shotad.config import FitSettings
+from shotad.describe.fit import fit_words, variants
+from shotad.script.cue import count_words
+from shotad.sound.fitting.forms import HOPE, Form, milliseconds_of, shorter_forms, weight, whole_form, written
+from tests.sound.speaking import Slow, line
+
+TEXT = "He walks to the door, opens it and looks out into the dark street. A dog barks. Then it is still."
+SETTINGS = FitSettings()
+
+
+def forms(text: str, settings: FitSettings = SETTINGS, pace: float = 0.1, language: str = "en") -> list[Form]:
+    own = line(text, 10, (10, 20), language=language)
+    whole = whole_form(own, Slow(pace).say(text), settings)
+    return [whole, *shorter_forms(own, whole, settings)]
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                TEXT,
+                "She takes a book from the shelf, holding her hat.",
+                "As the sun sets, they walk home.",
+                'A sign reads "No entry, please."',
+                "Run!",
+            ]
+        ),
+        min_size=1,
+        max_size=3,
+    ),
+    st.booleans(),
+    st.booleans(),
+)
+def test_variants_get_ever_shorter_and_the_first_is_the_line(
+    parts: list[str], sentences: bool, clauses: bool
+) -> None:
+    text = " ".join(parts)
+    found = [one.text for one in variants(text, sentences=sentences, clauses=clauses)]
+    words = [count_words(one) for one in found]
+    assert found[0] == text
+    assert all(more > fewer > 0 for more, fewer in itertools.pairwise(words))
+    if sentences and clauses:
+        budgets = range(count_words(text), 0, -1)
+        every = [fitted.text for budget in budgets if (fitted := fit_words(text, budget)) is not None]
+        assert found == list(dict.fromkeys(every))
+    if not sentences and not clauses:
+        assert found == [text]
+
+
+def test_what_is_gone_is_told() -> None:
+    told = {form.text: form.steps for form in forms(TEXT)}
+    assert told[TEXT] == ()
+    first = "He walks to the door, opens it and looks out into the dark street."
+    assert told[f"{first} A dog barks."] == ("dropped a sentence: Then it is still.",)
+    assert told[first] == ("dropped 2 sentences: A dog barks. Then it is still.",)
+    assert told["He walks to the door and opens it."] == (
+        "dropped 2 sentences: A dog barks. Then it is still.",
+        "dropped a clause: and looks out into the dark street",
+    )
+
+
+def test_lengths_of_unspoken_forms_are_hoped_for_by_the_lines_own_pace() -> None:
+    whole, *shorter = forms(TEXT)
+    assert whole.take is not None
+    assert whole.length == milliseconds_of(whole.take)
+    assert all(form.take is None for form in shorter)
+    for form in shorter:
+        assert form.length == pytest.approx(HOPE * whole.length * weight(form.text) / weight(TEXT), abs=1)
+
+
+def test_lost_words_add_up() -> None:
+    whole, *shorter = forms(TEXT)
+    assert whole.words == count_words(TEXT)
+    assert all(form.lost == whole.words - count_words(form.text) for form in shorter)
+
+
+@pytest.mark.parametrize(("pace", "factor"), [(0.1, 1.15), (0.065, 1.0), (0.085, 1.039)])
+def test_how_much_faster_depends_on_the_pace(pace: float, factor: float) -> None:
+    # 12 words of 44 letters: 164 words a minute at 0.1 s a letter, 193 at 0.085; 200 at most.
+    text = "They walk down to the lake, and then they swim across it."
+    (whole, *_) = forms(text, pace=pace)
+    own = 60 * 12 / (whole.length / 1000)
+    assert whole.factor == pytest.approx(max(1, min(1.15, 200 / own)))
+    assert whole.factor == pytest.approx(factor, abs=0.002)
+    assert whole.at(9) == whole.shortest
+    assert whole.at(1) == whole.length
+
+
+def test_a_line_written_anew_tells_the_old_one() -> None:
+    own = line(TEXT, 10, (10, 20))
+    whole = whole_form(own, Slow().say(TEXT), SETTINGS)
+    form = written(own, "He looks out.", whole, SETTINGS)
+    assert form.steps == (f"written anew, shorter: {TEXT}",)
+    assert form.lost == whole.words - 3
+
+
+def test_forms_of_other_languages() -> None:
+    german = forms("Er geht zur Tür, öffnet sie und blickt hinaus. Ein Hund bellt.", language="de")
+    assert [form.text for form in german][1] == "Er geht zur Tür, öffnet sie und blickt hinaus."
+    chinese = forms("他打开门，走进黑暗的房间。窗外下着雨。", language="zh")
+    assert [form.text for form in chinese][1:] == ["他打开门，走进黑暗的房间。", "他打开门。"]
+    assert chinese[1].steps[0].startswith("dropped sentences or clauses: ")
