@@ -203,7 +203,7 @@ def listen(
         if others is not None:
             result = replace(result, control=len(matched(line.text, recogniser.hear(next(others)), names)[2]))
         if (take := best_take(sound, line, takes)) is not None:
-            clean = matched(line.text, recogniser.hear(take[0]), names)[2]
+            clean = matched(line.text, recogniser.hear(np.pad(take[0], round(AROUND * RATE))), names)[2]
             here = {match.wanted for match in matched(line.text, heard, names)[2]}
             both = sum(match.wanted in here for match in clean)
             result = replace(result, alone=len(clean), both=both, shift=take[1], likeness=take[2])

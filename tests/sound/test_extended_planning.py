@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -156,6 +157,17 @@ def test_a_line_that_would_stop_the_film_too_long_loses_its_last_sentences() -> 
     none = plan([line("a", 10.0, (10.0, 12.0), words(30))], settings=ON.model_copy(update={"longest": 4.0}))
     assert none.pauses == ()
     assert "longer than 4 s" in none.refused[0].reason
+
+
+def test_a_line_that_is_heard_in_fewer_words_may_be_waited_for_whole() -> None:
+    one = line("a", 10.0, (10.0, 12.0), f"{words(4)} {words(6)}")
+    short = replace(said(one, 10.0, 2.0), text=words(4))
+    found = plan([one], [short], settings=ON.model_copy(update={"least": 0.3}))
+    assert [spoken.text for spoken in found.fitting.spoken] == [one.text]
+    assert found.pauses[0].length == pytest.approx(3.0)
+    assert "60% of it not heard" in found.fitting.spoken[0].steps[-1]
+    same = plan([one], [short], settings=ON.model_copy(update={"least": 3.0}))
+    assert (same.fitting.spoken, same.pauses, same.refused) == ((short,), (), ())
 
 
 def test_lines_that_matter_little_and_lines_lost_for_other_reasons_get_none() -> None:

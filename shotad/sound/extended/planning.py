@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from shotad.config.sound import ExtendedSettings, FitSettings
 from shotad.errors import VoiceError
 from shotad.plan.gaps import subtract
+from shotad.script.cue import count_words
 from shotad.sound.extended.kinds import Extension, Pause
 from shotad.sound.extended.worth import Worth, names_of, worth
 from shotad.sound.kinds import Fitting, Line, Spoken, Studio, Take, Unspoken
@@ -72,7 +73,9 @@ def plan_pauses(
     that time's end, before anybody speaks, for as long as the line then lacks. The moment lies in no other
     line, and not at a cut where that can be helped. `most`, `longest` and `share` limit the pauses; a line
     that alone passes `longest` loses its last sentences until it does not. Lines of less than `least` points
-    get none. Lines that were dropped for other reasons than time (``missing`` 0) are left alone.
+    get none. Lines that are heard in fewer words count too, by the share of their words that would be lost;
+    without a pause they stay as they are. Lines that were dropped for other reasons than time (``missing`` 0)
+    are left alone.
 
     ``lines`` are all lines of the track, ``duration`` is the film's in seconds. ``speech`` are the seconds in
     which somebody speaks: a line whose room is no more than a place in a conversation is said between two
@@ -87,7 +90,7 @@ def plan_pauses(
             reason = planner.admit(line, lost, value, studio)
         except VoiceError as error:
             reason = error.what
-        if reason:
+        if reason and lost.id not in planner.shortened:
             refused.append(replace(lost, reason=f"{lost.reason}; no pause: {reason}"))
     return planner.extension(refused)
 
@@ -111,6 +114,13 @@ class _Planner:
         self._gaps = () if speech is None else subtract(Interval(0.0, duration), speech)
         self._cuts = [shot.interval.start for shot in shots[1:]]
         self._spoken = {line.id: line for line in fitting.spoken}
+        whole = {line.id: line.text for line in lines}
+        self.shortened = {
+            line.id: Unspoken(line.id, whole[line.id], "")
+            for line in fitting.spoken
+            if line.id in whole and count_words(line.text) < count_words(whole[line.id])
+        }
+        """Lines that are heard, but not with all of their words."""
         self._places: tuple[_Place, ...] = ()
 
     def candidates(self) -> list[tuple[Line, Unspoken, Worth]]:
@@ -126,6 +136,10 @@ class _Planner:
                 value = worth(line.text, line.start, last, names, told, self._shots)
                 found.append((line, lost[line.id], value))
             elif (spoken := self._spoken.get(line.id)) is not None:
+                if line.id in self.shortened:
+                    value = worth(line.text, line.start, last, names, told, self._shots)
+                    value = value.of_lost(count_words(spoken.text), count_words(line.text))
+                    found.append((line, self.shortened[line.id], value))
                 last, told = spoken.interval.end, [*told, spoken.text]
         return sorted(found, key=lambda item: -item[2].points)
 
@@ -139,7 +153,8 @@ class _Planner:
         squeezed = line.room.duration < ROOM
         if squeezed and (line := self._between_utterances(line)).room.duration < ROOM:
             return "somebody speaks there, and stops nowhere near"
-        for text in _shorter_and_shorter(line.text):
+        heard = count_words(self._spoken[line.id].text) if line.id in self.shortened else 0
+        for text in (text for text in _shorter_and_shorter(line.text) if count_words(text) > heard):
             steps = ("whole line again",) if text == line.text else ("last sentences dropped for the pause",)
             wish = _Wish(line, lost, value, studio.say(text), steps, squeezed)
             places = self._arranged((*(place.wish for place in self._places), wish))
@@ -171,17 +186,18 @@ class _Planner:
         places: list[_Place] = []
         taken_until = 0.0
         for number, line in enumerate(self._lines):
-            if (spoken := self._spoken.get(line.id)) is not None:
-                taken_until = max(taken_until, spoken.interval.end)
-            elif (wish := by_id.get(line.id)) is not None:
-                place = self._place(wish, taken_until, self._next_start(number))
+            if (wish := by_id.get(line.id)) is not None:
+                place = self._place(wish, taken_until, self._next_start(number, by_id))
                 places.append(place)
                 taken_until = max(taken_until, place.end)
+            elif (spoken := self._spoken.get(line.id)) is not None:
+                taken_until = max(taken_until, spoken.interval.end)
         return tuple(places)
 
-    def _next_start(self, number: int) -> float:
+    def _next_start(self, number: int, waited_for: Collection[str]) -> float:
         """Where the next line begins that needs no pause."""
-        later = (self._spoken.get(line.id) for line in self._lines[number + 1 :])
+        after = self._lines[number + 1 :]
+        later = (self._spoken.get(line.id) for line in after if line.id not in waited_for)
         return next((line.start for line in later if line is not None), math.inf)
 
     def _place(self, wish: _Wish, taken_until: float, next_start: float) -> _Place:
@@ -219,7 +235,8 @@ class _Planner:
         unspoken = tuple(
             reasons.get(line.id, line) for line in self._fitting.unspoken if line.id not in waited_for
         )
-        spoken = [*self._fitting.spoken, *(_spoken(place) for place in self._places)]
+        kept = (line for line in self._fitting.spoken if line.id not in waited_for)
+        spoken = [*kept, *(_spoken(place) for place in self._places)]
         return Extension(
             Fitting(tuple(sorted(spoken, key=lambda line: line.start)), unspoken),
             tuple(place.pause for place in self._places),

@@ -42,6 +42,11 @@ class Worth:
     points: float
     reasons: tuple[str, ...]
 
+    def of_lost(self, heard: int, words: int) -> Worth:
+        """What is lost where ``heard`` of ``words`` words are heard: half the words, half the points."""
+        share = 1 - heard / max(1, words)
+        return Worth(self.points * share, (*self.reasons, f"{share:.0%} of it not heard"))
+
     def __str__(self) -> str:
         return f"{self.points:.1f} points" + (f": {', '.join(self.reasons)}" if self.reasons else "")
 
