@@ -4,9 +4,9 @@ Waveform-similarity overlap-add (WSOLA: Verhelst and Roelands 1993, `An overlap-
 waveform similarity`): the sound is laid out anew in windows that overlap by half, each taken from near its
 place where it goes on most like what stands there already, so that the periods of the voice meet.
 
-Chosen over a voice's own speed, whose lengths cannot be foretold (the embedded voice, asked for 1.15, came out
-0.03 to 0.5 s too long) and which costs another call; over ffmpeg's atempo, which is as clear but 5 to 15 ms off
-and gives nothing for very short sound; and over a library that is as good and one dependency more.
+Chosen over a voice's own speed, which costs another call and whose lengths cannot be foretold (the embedded
+voice, asked for 1.15, came out 0.03 to 0.5 s too long); over ffmpeg's atempo, which is as clear but 7 ms
+short to 16 ms long and gives nothing for very short sound; and over a library that is as good: one more to install.
 """
 
 from __future__ import annotations
