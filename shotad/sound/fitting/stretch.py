@@ -6,7 +6,7 @@ place where it goes on most like what stands there already, so that the periods 
 
 Chosen over a voice's own speed, which costs another call and whose lengths cannot be foretold (the embedded
 voice, asked for 1.15, came out 0.03 to 0.5 s too long); over ffmpeg's atempo, which is as clear but 7 ms
-short to 16 ms long and gives nothing for very short sound; and over a library that is as good: one more to install.
+short to 16 ms long and gives nothing for very short sound; over a library that is as good: one more to have.
 """
 
 from __future__ import annotations
