@@ -1,0 +1,205 @@
+"""Films with many tracks, sound with bursts of noise, and how those are found again."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shotad.config.sound import ContainerSettings
+from shotad.film.audio import SoundBlock, sound_blocks
+from shotad.film.reader import Film, open_film
+from shotad.sound.mux import AdSound, AdText, Written, write_film
+from shotad.types import Interval
+from tests.media import FilmSpec, SoundSpec, make_film, media_folder
+
+Samples = npt.NDArray[np.float32]
+
+RATE = 48000
+CUES = ((Interval(0.25, 1.0), "A man & his <dog> run."), (Interval(1.25, 1.75), "They stop.\nThey wait."))
+ONSETS = (0.2567, 1.1004, 1.6)
+METADATA = {"comment": "Audio description made by machine.", "reviewer": "Ann"}
+
+
+def stereo(**more: Any) -> SoundSpec:
+    return SoundSpec(layout="stereo", language="eng", default=True, **more)
+
+
+H264 = {
+    "plain": FilmSpec(b_frames=2, sounds=(stereo(),)),
+    "late": FilmSpec(suffix=".mkv", shift=5.368, b_frames=2, sounds=(stereo(start=0.3, duration=1.7),)),
+    "vfr": FilmSpec(
+        times=tuple(0.04 * i + (0.013 if i % 3 else 0) + (0.3 if i > 30 else 0) for i in range(42)),
+        time_base=Fraction(1, 1000),
+        sounds=(stereo(),),
+    ),
+    "5.1": FilmSpec(
+        suffix=".mkv", sounds=(SoundSpec(layout="5.1", codec="ac3", language="eng", default=True),)
+    ),
+    "silent": FilmSpec(),
+    "ntsc": FilmSpec(rate=Fraction(30000, 1001), frames=60, b_frames=2, sounds=(stereo(rate=44100),)),
+    "broadcast": FilmSpec(
+        suffix=".ts", shift=1.72, b_frames=2, sounds=(SoundSpec(layout="stereo", codec="ac3"),)
+    ),
+}
+VP8 = {
+    "plain": FilmSpec(suffix=".webm", codec="libvpx", sounds=(stereo(codec="libopus"),)),
+    "late": FilmSpec(
+        suffix=".webm",
+        codec="libvpx",
+        shift=3.211,
+        sounds=(stereo(codec="libopus", start=0.3, duration=1.7),),
+    ),
+    "vfr": FilmSpec(
+        suffix=".webm",
+        codec="libvpx",
+        times=H264["vfr"].times,
+        time_base=Fraction(1, 1000),
+        sounds=(stereo(codec="libopus"),),
+    ),
+    "5.1": FilmSpec(
+        suffix=".webm", codec="libvpx", sounds=(SoundSpec(layout="5.1", codec="libopus", default=True),)
+    ),
+    "silent": FilmSpec(suffix=".webm", codec="libvpx"),
+    "ntsc": FilmSpec(
+        suffix=".webm",
+        codec="libvpx",
+        rate=Fraction(30000, 1001),
+        frames=60,
+        sounds=(stereo(codec="libopus"),),
+    ),
+}
+TWO = FilmSpec(
+    suffix=".mkv",
+    b_frames=2,
+    shift=2.0,
+    sounds=(
+        SoundSpec(language="ger", title="Deutsch", codec="ac3", layout="stereo"),
+        SoundSpec(language="eng", title="English", default=True),
+    ),
+)
+
+
+@functools.cache
+def rich_film() -> Path:
+    """Two sounds, subtitles in two codecs, chapters, an attachment, a cover: Matroska that starts at 2 s."""
+    import av
+    from av.stream import Disposition
+
+    made = make_film(TWO)
+    path = media_folder() / "rich.mkv"
+    with av.open(str(made.path)) as source, av.open(str(path), "w") as film:
+        ways = {s.index: film.add_stream_from_template(s, opaque=True) for s in source.streams}
+        for stream in source.streams:
+            ways[stream.index].disposition = stream.disposition
+            ways[stream.index].metadata.update(stream.metadata)
+        ways[1].disposition = ways[1].disposition | Disposition.original
+        words = film.add_mux_stream("subrip")
+        words.time_base, words.disposition = Fraction(1, 1000), Disposition.hearing_impaired
+        words.metadata.update({"language": "eng", "title": "SDH"})
+        film.add_attachment("font.ttf", "application/x-truetype-font", b"no font" * 100)
+        film.add_attachment("cover.jpg", "image/jpeg", _picture())
+        film.metadata.update({"title": "Two of them", "artist": "Ann", "IMDB": "tt1"})
+        base = Fraction(1, 1000)
+        film.set_chapters(
+            [
+                {"id": 1, "start": 2000, "end": 3000, "time_base": base, "metadata": {"title": "One"}},
+                {"id": 2, "start": 3000, "end": 4000, "time_base": base, "metadata": {"title": "Two"}},
+            ]
+        )
+        for start, text in ((2400, b"<i>Oh</i> & no"), (3300, b"Two\nlines")):
+            packet = av.Packet(text)
+            packet.stream, packet.time_base = words, base
+            packet.pts = packet.dts = start
+            packet.duration = 500
+            film.mux(packet)
+        for packet in source.demux():
+            if packet.size:
+                packet.stream = ways[packet.stream.index]
+                film.mux(packet)
+    return path
+
+
+def _picture() -> bytes:
+    import cv2
+
+    return bytes(cv2.imencode(".jpg", np.full((320, 320, 3), 200, np.uint8))[1].tobytes())
+
+
+def film_for(name: str, ending: str) -> Path:
+    """The film of that name, in codecs that a container with this ending holds."""
+    if name == "two":
+        return rich_film()
+    return make_film((VP8 if ending == ".webm" else H264)[name]).path
+
+
+@functools.cache
+def burst() -> Samples:
+    """``float32[n]``: noise of 0.2 s, like nothing but itself."""
+    noise = np.random.default_rng(7).standard_normal(RATE // 5) * 0.2
+    return noise.astype(np.float32)
+
+
+def ad_samples(seconds: float, channels: int, rate: int = RATE) -> Samples:
+    """``float32[n, channels]``: silence with a burst at each of `ONSETS`, on all channels alike."""
+    wave = np.zeros((round(seconds * rate), channels), np.float32)
+    for onset in ONSETS:
+        at = round(onset * rate)
+        part = burst()[: max(0, len(wave) - at)]
+        wave[at : at + len(part)] = part[:, None]
+    return wave
+
+
+def blocks(samples: Samples, size: int = RATE) -> Iterator[SoundBlock]:
+    for at in range(0, len(samples), size):
+        yield SoundBlock(at / RATE, samples[at : at + size])
+
+
+def ad_sound(film: Film, layout: str = "stereo", language: str = "en-GB") -> AdSound:
+    from av import AudioLayout
+
+    samples = ad_samples(film.info.duration, AudioLayout(layout).nb_channels)
+    return AdSound(blocks(samples), layout, RATE, language, "Audio Description")
+
+
+TEXT = AdText(CUES, "en", "Descriptions")
+
+
+def written(source: Path, target: Path, layout: str = "stereo", **settings: Any) -> Written:
+    """The film at ``source`` with bursts and cues, at ``target``."""
+    with open_film(source) as film:
+        return write_film(
+            film,
+            target,
+            sound=ad_sound(film, layout),
+            text=TEXT,
+            settings=ContainerSettings(**settings),
+            metadata=METADATA,
+        )
+
+
+def heard(path: Path, track: int, channel: int = 0) -> list[float]:
+    """Seconds by which each burst in a track of sound is off its place, by cross-correlation."""
+    with open_film(path) as film:
+        wave = np.concatenate([block.samples for block in sound_blocks(film, track, RATE, "native")])[
+            :, channel
+        ]
+    return [offset(wave, onset) for onset in ONSETS]
+
+
+def offset(wave: Samples, onset: float, around: float = 0.1) -> float:
+    """Seconds by which the burst that should begin at ``onset`` is late."""
+    first = max(0, round((onset - around) * RATE))
+    part = wave[first : first + round(2 * around * RATE) + len(burst())]
+    return (first + int(np.correlate(part, burst(), "valid").argmax())) / RATE - onset
+
+
+def shown(path: Path) -> list[float]:
+    """Seconds of all pictures."""
+    with open_film(path) as film:
+        return [frame.seconds for frame in film.frames()]

@@ -1,0 +1,346 @@
+"""Writing a described film: what is refused, what a failure leaves behind, and what comes out the same."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shotad.config.sound import ContainerSettings
+from shotad.errors import SoundError
+from shotad.film.audio import SoundBlock, sound_blocks
+from shotad.film.reader import open_film
+from shotad.sound.checking import describe_tracks
+from shotad.sound.mux import AdSound, write_film
+from tests.media import FilmSpec, SoundSpec, make_film, make_stills
+from tests.sound.muxmedia import (
+    H264,
+    METADATA,
+    RATE,
+    TEXT,
+    VP8,
+    ad_samples,
+    ad_sound,
+    blocks,
+    film_for,
+    heard,
+    written,
+)
+
+
+def write(source: Path, target: Path, sound: AdSound | None = None, **settings: Any) -> Any:
+    with open_film(source) as film:
+        return write_film(
+            film,
+            target,
+            sound=sound,
+            text=TEXT,
+            settings=ContainerSettings(**settings),
+            metadata=METADATA,
+        )
+
+
+@pytest.mark.parametrize(
+    ("spec", "ending", "says", "instead"),
+    [
+        (H264["plain"], ".webm", "video track 0 (und, h264)", ".mp4 or .mkv or .ts or .mov"),
+        (VP8["plain"], ".mp4", "video track 0 (vp8)", ".mkv or .webm"),
+        (
+            FilmSpec(suffix=".mkv", sounds=(SoundSpec(codec="libopus"),)),
+            ".mov",
+            "opus",
+            ".mp4 or .mkv or .ts",
+        ),
+        (
+            FilmSpec(suffix=".mov", sounds=(SoundSpec(codec="pcm_s16le"),)),
+            ".mp4",
+            "pcm_s16le",
+            ".mkv or .mov",
+        ),
+        (FilmSpec(suffix=".mkv", sounds=(SoundSpec(codec="flac"),)), ".ts", "flac", ".mp4 or .mkv"),
+    ],
+)
+def test_picture_and_sound_that_do_not_fit_are_refused_before_anything_is_written(
+    spec: FilmSpec, ending: str, says: str, instead: str, tmp_path: Path
+) -> None:
+    with pytest.raises(SoundError) as error:
+        write(make_film(spec).path, tmp_path / f"described{ending}")
+    assert says in error.value.what
+    assert error.value.hint == f"Write {instead} instead."
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_ending_that_means_no_container_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SoundError, match=r"as \.avi.*\.mp4.*\.webm"):
+        write(make_film().path, tmp_path / "described.avi")
+    with pytest.raises(SoundError, match="without ending"):
+        write(make_film().path, tmp_path / "described")
+
+
+def test_the_film_itself_is_never_the_target(tmp_path: Path) -> None:
+    film = tmp_path / "film.mp4"
+    film.write_bytes(make_film(H264["plain"]).path.read_bytes())
+    link = tmp_path / "link.mp4"
+    link.symlink_to(film)
+    before = film.read_bytes()
+    for target in (film, link, tmp_path / "." / "film.mp4"):
+        with pytest.raises(SoundError, match="is the film itself"):
+            write(film, target)
+    assert film.read_bytes() == before
+
+
+def test_pictures_in_a_folder_have_no_tracks_to_copy(tmp_path: Path) -> None:
+    stills = make_stills(tmp_path / "stills", 3)
+    with (
+        open_film(stills, frame_rate=Fraction(25)) as film,
+        pytest.raises(SoundError, match="series of pictures"),
+    ):
+        write_film(
+            film,
+            tmp_path / "described.mp4",
+            sound=None,
+            text=TEXT,
+            settings=ContainerSettings(),
+            metadata={},
+        )
+
+
+def test_a_target_without_folder_or_that_is_one(tmp_path: Path) -> None:
+    with pytest.raises(SoundError, match="There is no folder"):
+        write(make_film().path, tmp_path / "none" / "described.mp4")
+    (tmp_path / "folder.mp4").mkdir()
+    with pytest.raises(SoundError, match="is a folder"):
+        write(make_film().path, tmp_path / "folder.mp4")
+
+
+def test_a_failure_on_the_way_leaves_what_was_there(tmp_path: Path) -> None:
+    target = tmp_path / "described.mp4"
+    target.write_bytes(b"an older one")
+
+    def failing() -> Iterator[SoundBlock]:
+        yield SoundBlock(0.0, np.zeros((RATE, 2), np.float32))
+        raise SoundError("The mix broke.")
+
+    with pytest.raises(SoundError, match="The mix broke"):
+        write(make_film(H264["plain"]).path, target, AdSound(failing(), "stereo", RATE, "en", "AD"))
+    assert target.read_bytes() == b"an older one"
+    assert [p.name for p in tmp_path.iterdir()] == [target.name]
+    written(film_for("plain", ".mp4"), target)
+    assert len(describe_tracks(target)) == 4
+
+
+_FULL = """
+import resource, signal, sys
+from pathlib import Path
+from shotad.errors import SoundError
+from tests.sound.muxmedia import written
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+try:
+    written(Path(sys.argv[1]), Path(sys.argv[2]))
+except SoundError as error:
+    print(error.what)
+"""
+
+
+@pytest.mark.parametrize("ending", [".mp4", ".mkv", ".ts"])
+def test_a_disk_that_is_full_is_said_and_nothing_is_left(ending: str, tmp_path: Path) -> None:
+    target = tmp_path / f"described{ending}"
+    source = film_for("plain", ending)
+    told = subprocess.run(
+        [sys.executable, "-c", _FULL, str(source), str(target)], capture_output=True, text=True, check=True
+    )
+    assert told.stdout.strip() == f"{target} could not be written: the disk is full."
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_too_little_room_is_seen_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import shutil
+
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1000))
+    with pytest.raises(SoundError, match="has 0 MiB free"):
+        write(make_film(H264["plain"]).path, tmp_path / "described.mp4")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("ending", [".mp4", ".mkv", ".ts", ".mov", ".webm"])
+def test_the_same_again_is_the_same_bytes(ending: str, tmp_path: Path) -> None:
+    source = film_for("plain", ending)
+    for name in ("one", "two"):
+        written(source, tmp_path / f"{name}{ending}")
+    assert (tmp_path / f"one{ending}").read_bytes() == (tmp_path / f"two{ending}").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "ending", "codec"),
+    [
+        ("plain", ".mp4", "aac"),
+        ("5.1", ".mkv", "ac3"),
+        ("5.1", ".ts", "ac3"),
+        ("silent", ".ts", "aac"),
+        ("plain", ".webm", "opus"),
+        ("broadcast", ".mp4", "aac"),
+    ],
+)
+def test_the_codec_is_one_that_the_containers_players_know(
+    name: str, ending: str, codec: str, tmp_path: Path
+) -> None:
+    target = tmp_path / f"described{ending}"
+    assert written(film_for(name, ending), target).codec == codec
+    voice = [t for t in describe_tracks(target) if t.kind == "audio"][-1]
+    assert voice.codec == codec
+
+
+@pytest.mark.parametrize(
+    ("codec", "ending"),
+    [
+        ("eac3", ".mkv"),
+        ("flac", ".mkv"),
+        ("libopus", ".mkv"),
+        ("mp3", ".mkv"),
+        ("mp2", ".ts"),
+        ("opus", ".mp4"),
+    ],
+)
+def test_a_codec_that_is_asked_for_is_as_exact(codec: str, ending: str, tmp_path: Path) -> None:
+    target = tmp_path / f"described{ending}"
+    made = written(film_for("plain", ending), target, codec=codec)
+    assert made.codec == codec.removeprefix("lib")
+    assert max(map(abs, heard(target, 1))) < 0.001
+
+
+def test_a_codec_that_cannot_be_is_refused_with_those_that_can(tmp_path: Path) -> None:
+    source = film_for("plain", ".mp4")
+    with pytest.raises(SoundError, match=r"MP4 cannot hold a track of truehd"):
+        written(source, tmp_path / "described.mp4", codec="truehd")
+    with pytest.raises(SoundError, match=r"mp2 cannot be written with 5\.1"):
+        written(source, tmp_path / "described.ts", "5.1", codec="mp2")
+
+
+@pytest.mark.parametrize("layout", ["mono", "5.1(side)", "7.1"])
+def test_channels_stay_where_they_are(layout: str, tmp_path: Path) -> None:
+    from av import AudioLayout
+
+    count = AudioLayout(layout).nb_channels
+    target = tmp_path / "described.mp4"
+    source = film_for("plain", ".mp4")
+    samples = np.zeros((2 * RATE, count), np.float32)
+    # Each channel alone for a while, the bass (number 3) too low for it to be cut.
+    for channel in range(count):
+        at = slice(round(channel * 0.2 * RATE), round((channel * 0.2 + 0.15) * RATE))
+        tone = 60 if channel == 3 else 440
+        samples[at, channel] = 0.4 * np.sin(2 * np.pi * tone * np.arange(at.stop - at.start) / RATE)
+    write(source, target, AdSound(blocks(samples), layout, RATE, "en", "AD"))
+    with open_film(target) as film:
+        assert film.info.audio[1].channels == count
+        back = np.concatenate([b.samples for b in sound_blocks(film, 1, RATE, "native")])
+    for channel in range(count):
+        at = slice(round((channel * 0.2 + 0.05) * RATE), round((channel * 0.2 + 0.1) * RATE))
+        loud = np.sqrt((back[at] ** 2).mean(0))
+        assert int(loud.argmax()) == channel
+        assert loud[channel] == pytest.approx(0.4 / 2**0.5, rel=0.1)
+
+
+def test_another_rate_is_as_exact(tmp_path: Path) -> None:
+    """WebM's Opus knows 48000 only; the sound is given at 44100."""
+    target = tmp_path / "described.webm"
+    source = film_for("plain", ".webm")
+    samples = ad_samples(2.0, 2)
+    sparse = np.stack(
+        [np.interp(np.arange(88200) / 44100, np.arange(len(samples)) / RATE, samples[:, 0])] * 2, 1
+    )
+    given = (
+        SoundBlock(at / 44100, sparse[at : at + 44100].astype(np.float32)) for at in range(0, 88200, 44100)
+    )
+    write(source, target, AdSound(given, "stereo", 44100, "en", "AD"))
+    assert max(map(abs, heard(target, 1))) < 0.001
+
+
+@pytest.mark.parametrize("seconds", [0.5, 3.5])
+def test_the_ad_is_as_long_as_the_film_whatever_it_was(seconds: float, tmp_path: Path) -> None:
+    target = tmp_path / "described.mp4"
+    source = film_for("plain", ".mp4")
+    write(
+        source,
+        target,
+        AdSound(blocks(np.zeros((round(seconds * RATE), 2), np.float32)), "stereo", RATE, "en", "AD"),
+    )
+    with open_film(target) as film, open_film(source) as origin:
+        assert film.info.duration == pytest.approx(origin.info.duration, abs=0.03)
+
+
+def test_text_alone_and_sound_alone(tmp_path: Path) -> None:
+    source = film_for("plain", ".mp4")
+    write(source, tmp_path / "text.mp4")
+    assert [t.kind for t in describe_tracks(tmp_path / "text.mp4")] == ["video", "audio", "subtitle"]
+    with open_film(source) as film:
+        write_film(
+            film,
+            tmp_path / "sound.mp4",
+            sound=ad_sound(film),
+            text=None,
+            settings=ContainerSettings(),
+            metadata={},
+        )
+    assert [t.kind for t in describe_tracks(tmp_path / "sound.mp4")] == ["video", "audio", "audio"]
+
+
+def test_languages_that_are_known_are_told_and_others_are_not(tmp_path: Path) -> None:
+    source = film_for("plain", ".mkv")
+    for language, ending, code in (
+        ("de-CH", ".mkv", "ger"),
+        ("de-CH", ".mp4", "deu"),
+        ("xx", ".mp4", ""),
+        ("sv", ".mov", "swe"),
+    ):
+        target = tmp_path / f"described{ending}"
+        with open_film(source) as film:
+            sound = replace_language(ad_sound(film), language)
+            write_film(film, target, sound=sound, text=None, settings=ContainerSettings(), metadata={})
+        assert [t.language for t in describe_tracks(target)][2] == code
+
+
+def replace_language(sound: AdSound, language: str) -> AdSound:
+    return replace(sound, language=language)
+
+
+def test_progress_tells_the_films_seconds(tmp_path: Path) -> None:
+    class Told:
+        def __init__(self) -> None:
+            self.names: list[tuple[str, float | None]] = []
+            self.sum, self.ended = 0.0, False
+
+        def task(self, name: str, total: float | None, unit: str) -> Told:
+            self.names.append((name, total))
+            return self
+
+        def note(self, text: str) -> None: ...
+
+        def advance(self, amount: float = 1) -> None:
+            self.sum += amount
+
+        def done(self) -> None:
+            self.ended = True
+
+    told = Told()
+    with open_film(film_for("plain", ".mp4")) as film:
+        write_film(
+            film,
+            tmp_path / "described.mp4",
+            sound=ad_sound(film),
+            text=None,
+            settings=ContainerSettings(),
+            metadata={},
+            progress=told,
+        )
+        assert told.names == [("Writing MP4", film.info.duration)]
+        assert film.info.duration - 0.2 < told.sum <= film.info.duration
+    assert told.ended
