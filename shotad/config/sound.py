@@ -133,7 +133,7 @@ class LintSettings(Settings):
     """L10: seconds."""
     antecedent: int = Field(3, ge=0)
     """L6: lines that are looked back for whom a pronoun means; 0: only in its own."""
-    antecedent_seconds: float = Field(60.0, ge=0)
+    antecedent_seconds: float = Field(90.0, ge=0)
     """L6: how long ago that may have been."""
     text_window: float = Field(20.0, ge=0)
     """L11: seconds before and after a text is shown within which it is read out."""

@@ -19,8 +19,9 @@ from shotad.lint.screen import check_texts
 from shotad.lint.sentences import Reader, reader_for
 from shotad.lint.wordfiles import UserWords, lists_for, read_words
 from shotad.script.namerules import check_names
-from shotad.script.rules import Finding, Level, Limits, check_line, check_order, gaps, stretches
+from shotad.script.rules import BENCHMARK, Finding, Level, Limits, check_line, check_order, gaps, stretches
 from shotad.script.track import Track
+from shotad.script.words import WordList
 from shotad.types import Interval, SpeechKind
 
 ENGLISH = "en"
@@ -67,6 +68,17 @@ def limits_of(settings: LintSettings) -> Limits:
         history=settings.history,
         overlap=settings.overlap,
         titles=settings.titles,
+    )
+
+
+def without_minima(limits: Limits) -> Limits:
+    """The limits for slots and budgets of a benchmark: no T2 and no T3 (`shotad.script.rules.BENCHMARK`)."""
+    return replace(
+        limits,
+        gap_error=BENCHMARK.gap_error,
+        gap_warning=BENCHMARK.gap_warning,
+        rate_error=BENCHMARK.rate_error,
+        rate_warning=BENCHMARK.rate_warning,
     )
 
 
@@ -123,6 +135,8 @@ def _all(material: Material, checker: Checker) -> Iterator[Finding]:
 
 def _each_line(material: Material, checker: Checker) -> Iterator[Finding]:
     """Rules that look at a line, and at those just before it."""
+    if material.given:
+        checker = replace(checker, limits=without_minima(checker.limits))
     limits, settings = checker.limits, checker.settings
     lists = {line.language: lists_for(line.language, checker.words) for line in material.lines}
     parsed = checker.reader.read(material.lines) if checker.reader else {}
@@ -132,13 +146,19 @@ def _each_line(material: Material, checker: Checker) -> Iterator[Finding]:
         before = [earlier.text for earlier in material.lines[max(number - limits.history, 0) : number]]
         wording = check_line(line.text, previous=before, limits=limits, lists=lists[line.language])
         read = parsed.get(line.id)
-        sentences = read.merged(wording) if read is not None else wording
+        events = _events(lists[line.language])
+        sentences = read.merged(wording, events) if read is not None else wording
         yield from _of(line, sentences)
         yield from _of(line, _times(line, spoken, free, checker))
         if material.speech is not None:
             yield from _of(line, tuple(check_dialogue(line, material.speech, settings.dialogue_window)))
         if material.texts is not None:
             yield from _of(line, tuple(check_subtitles(line, material.texts, settings.dialogue_window)))
+
+
+def _events(lists: Sequence[WordList]) -> frozenset[str]:
+    """The verbs of the set ``event``, of what is done to somebody and is no state."""
+    return frozenset(word for words in lists for word in words.sets.get("event", ()) if " " not in word)
 
 
 def _times(
@@ -221,6 +241,8 @@ def _levelled(finding: Finding, settings: LintSettings) -> Finding | None:
 
 def _not_checked(material: Material) -> Iterator[str]:
     """Rules that could not be looked at, and why."""
+    if material.given:
+        yield "T2 and T3: slots or budgets are those of a benchmark."
     if material.speech is None:
         yield "T1, T2, T5 and L10: it is not known where anybody speaks; give --speech FILE."
     elif material.speech and not any(u.text for u in material.speech):
@@ -234,4 +256,4 @@ def _not_checked(material: Material) -> Iterator[str]:
     languages = {line.language.lower().split("-")[0] for line in material.lines} - {ENGLISH}
     if languages:
         those = ", ".join(sorted(languages))
-        yield f"L1 to L6, but for markup and words of your own: they are for English, and lines are in {those}."
+        yield f"L1 to L6, but for markup and your own words: they are English, and lines are in {those}."

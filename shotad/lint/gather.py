@@ -48,6 +48,7 @@ def track_material(
         read_subtitles(speech) if speech is not None else _speech(folder),
         found_cast,
         _texts(folder),
+        _is_given(folder),
     )
     return material, tuple(noted)
 
@@ -116,6 +117,14 @@ def _cast_of(folder: Path | None, noted: list[str]) -> Cast | None:
     except CastError as error:
         noted.append(f"L7 and L8: {error.what} Give --cast CAST.")
         return None
+
+
+def _is_given(folder: Path | None) -> bool:
+    """Whether the run was given its slots, or budgets of the paper's kind."""
+    if folder is None or not (folder / SETTINGS).is_file():
+        return False
+    run = read_settings(folder)
+    return run.given.slots is not None or run.config.slots.budget == "paper"
 
 
 def _texts(folder: Path | None) -> tuple[TextFact, ...] | None:

@@ -40,7 +40,8 @@ class Material:
     """The lines, in the order in which they stand, and what is known besides; None is not known.
 
     ``end`` is that of the film in seconds; ``speech`` the utterances, some perhaps without words; ``texts``
-    what was read on the screen.
+    what was read on the screen. ``given``: slots or budgets are a benchmark's, whose minima and rates are not
+    those of T2 and T3.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Material:
     speech: tuple[Utterance, ...] | None = None
     cast: Cast | None = None
     texts: tuple[TextFact, ...] | None = None
+    given: bool = False
 
     @property
     def duration(self) -> float:

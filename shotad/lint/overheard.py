@@ -14,6 +14,8 @@ from shotad.types import Interval, Utterance
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _RUN = 4
 """Words in a row that a line and what is spoken have in common by chance only where few of them mean much."""
+_FEWEST = 3
+"""Words of a line that is said as a whole, at least."""
 _MEANING = 2
 """How many of them must mean something."""
 
@@ -53,13 +55,13 @@ def _weight(span: tuple[int, int] | None) -> tuple[int, int]:
 def _shared(text: str, heard: str) -> tuple[int, int] | None:
     """The longest run of words of ``text`` that ``heard`` has too, as characters; None where it is too short.
 
-    A line of fewer than four words must be said as a whole.
+    A line of three words must be said as a whole; shorter ones are let pass.
     """
     ours, theirs = list(_WORD.finditer(text)), [_key(word) for word in _WORD.findall(heard)]
     keys = [_key(match[0]) for match in ours]
     first, last = _longest_run(keys, theirs)
     meaning = sum(key not in FUNCTION_WORDS for key in keys[first:last])
-    whole = 0 < last - first == len(keys) and meaning > 0 and len(keys) > 1
+    whole = last - first == len(keys) >= _FEWEST and meaning > 0
     if whole or (last - first >= _RUN and meaning >= _MEANING):
         return ours[first].start(), ours[last - 1].end()
     return None

@@ -282,10 +282,16 @@ def _markup(text: str) -> Iterator[Finding]:
 
 def _repeats(text: str, previous: Sequence[str], limits: Limits) -> Iterator[Finding]:
     for before in reversed(previous[-limits.history :] if limits.history else ()):
+        if _AGAIN.search(text) and not _AGAIN.search(before):
+            continue
         score = min(similarity(text, before), _quoted_similarity(text, before))
         if score >= limits.similar:
             yield Finding("L9", Level.WARNING, f"is near to an earlier line ({score:.0%}): {before!r}")
             return
+
+
+_AGAIN = re.compile(r"\b(?:again|another|once more|a second|a third)\b", re.IGNORECASE)
+"""Says that it is another time: ``The horse knocks him down again`` tells of something new."""
 
 
 def _quoted_similarity(one: str, other: str) -> float:

@@ -371,12 +371,31 @@ def test_human_ad_of_98_films_is_seldom_in_error() -> None:
     hits = Counter(rule for text in texts for rule in errors(text))
     assert len(texts) == 7316
     assert hits["L2"] <= 30
-    assert hits["L3"] <= 3
+    assert hits["L3"] <= 5
     assert hits["L5"] == 0
 
 
 @pytest.mark.skipif(not (SHARED / "ad-text").is_dir(), reason="needs ../shared/data/ad-text")
-def test_human_ad_of_elephants_dream_is_in_error_once() -> None:
+def test_human_ad_of_elephants_dream_is_in_error_twice() -> None:
     folder = SHARED / "ad-text/elephants-dream"
     lines = [c.text for name in ("", "-jjhunt") for c in read_cues(folder / f"descriptions{name}.en.vtt")]
-    assert [text for text in lines if errors(text)] == ["Many Thanks to our Donation and DVD sponsors"]
+    assert [text[:24] for text in lines if errors(text)] == [
+        "The scene fades to black",
+        "Many Thanks to our Donat",
+    ]
+
+
+def test_a_line_may_touch_speech_as_long_as_the_limit_says() -> None:
+    speech = [Interval(1, 2), Interval(4, 6)]
+    touching = Limits(overlap=0.3)
+    assert check_line("A dog.", interval=Interval(1.7, 4.3), speech=speech, limits=touching) == ()
+    (found,) = check_line("A dog.", interval=Interval(1.8, 4.31), speech=speech, limits=touching)
+    assert "[4.000, 6.000)" in found.message
+
+
+def test_words_are_handed_in() -> None:
+    from shotad.script.words import parse_words
+
+    mine = parse_words("@rule L4\n@says no dogs\ndog[s]", "mine")
+    assert [f.message for f in check_line("We see two dogs.", lists=[mine])] == ["no dogs: 'dogs'"]
+    assert check_line("We see two dogs.", lists=[]) == ()

@@ -1,0 +1,200 @@
+"""How often the checks of ``shotad lint`` are right on audio description that people wrote, and how many bad
+lines they find.
+
+    python benchmarks/lint.py [DATA] [--read RULE] [--words]
+
+DATA is a folder with ``cmd-ad/cmdad_anno.csv`` and ``ad-text``. Hits were read and judged one by one; the
+judgements stand in ``lint-judged.txt`` by a stamp of rule, line and words found, without the texts.
+``--read`` prints hits of a rule that nobody has judged yet, of a fixed sample. ``--words``: no parser, word
+lists alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from shotad.config import LintSettings
+from shotad.film.subtitles import read_subtitles
+from shotad.lint.check import Checker, lint
+from shotad.lint.lines import Material, TrackLine, lines_of_script
+from shotad.script.cue import short_hash
+from shotad.script.rules import Finding
+from shotad.script.text import read_cues
+from shotad.types import Interval, Utterance
+
+HERE = Path(__file__).resolve().parent
+DATA = HERE.parents[1] / "shared" / "data"
+CUT = "CMD-AD"
+"""The corpus whose films are known in short clips only."""
+SAMPLE = 40
+"""Hits of each rule that are read at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A finding in a human line, with the lines before it."""
+
+    finding: Finding
+    text: str
+    before: tuple[str, ...]
+    corpus: str
+
+    @property
+    def words(self) -> str:
+        return self.text[slice(*self.finding.span)] if self.finding.span else ""
+
+    @property
+    def stamp(self) -> str:
+        return short_hash(f"{self.finding.rule}|{self.text}|{self.words}")
+
+
+def main() -> None:
+    """Print the table, or what is to be read."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("data", nargs="?", type=Path, default=DATA)
+    parser.add_argument("--read", help="A rule whose hits are to be read.")
+    parser.add_argument("--words", action="store_true", help="Word lists alone.")
+    parser.add_argument("--all", action="store_true", help="With --read: those judged too.")
+    asked = parser.parse_args()
+    checker = Checker.of(LintSettings(parse="words" if asked.words else "auto"))
+    materials = corpora(asked.data)
+    lines = Counter({name: sum(len(m.lines) for m in those) for name, those in materials.items()})
+    found = [hit for name, those in materials.items() for hit in hits(name, those, checker)]
+    judged = judgements()
+    if asked.read:
+        to_read(asked.read, found, {} if asked.all else judged)
+        return
+    table(found, lines, judged)
+    recall(checker)
+
+
+def corpora(data: Path) -> dict[str, list[Material]]:
+    """Clips of each corpus that is there, with their dialogue where it is known."""
+    found: dict[str, list[Material]] = {}
+    annotation = data / "cmd-ad" / "cmdad_anno.csv"
+    if annotation.is_file():
+        with annotation.open(encoding="utf-8", newline="") as file:
+            rows = groupby(csv.DictReader(file), key=lambda row: row["cmd_filename"])
+            found[CUT] = [_clip(name, list(those)) for name, those in rows]
+    dream = data / "ad-text" / "elephants-dream"
+    for path in sorted(dream.glob("descriptions*.vtt")):
+        speech = read_subtitles(dream / "captions.en.vtt")
+        name = f"Elephants Dream {path.stem[13:-3] or 'Pfeiffer'}"
+        found[name] = [Material(path.name, lines_of_script(read_cues(path), "en"), None, speech)]
+    able = data / "ad-text" / "able-player"
+    for path in sorted(able.glob("*_description*_en.vtt")):
+        captions = path.with_name(f"{path.name.partition('_')[0]}_captions_en.vtt")
+        speech = read_subtitles(captions) if captions.is_file() else None
+        found.setdefault("Able Player", []).append(
+            Material(path.name, lines_of_script(read_cues(path), "en"), None, speech)
+        )
+    if not found:
+        raise SystemExit(f"No audio description was found below {data}.")
+    return found
+
+
+def _clip(name: str, rows: Sequence[dict[str, str]]) -> Material:
+    lines = (
+        TrackLine(
+            f"#{i}",
+            Interval(float(row["start"]), max(float(row["end"]), float(row["start"]) + 0.1)),
+            row["text"],
+        )
+        for i, row in enumerate(rows)
+        if row["text"].strip()
+    )
+    return Material(name, tuple(sorted(lines, key=lambda line: line.interval)))
+
+
+def hits(corpus: str, materials: Sequence[Material], checker: Checker) -> Iterator[Hit]:
+    """Findings on words; of CMD-AD none on times, which are not those of a voice, nor on whom a pronoun means
+    where the lines before the clip are not known."""
+    for material in materials:
+        lines = {line.id: number for number, line in enumerate(material.lines)}
+        for finding in lint(material, checker).findings:
+            place = lines.get(finding.cue_id or "")
+            cut = corpus == CUT
+            if cut and (finding.rule.startswith("T") or (finding.rule == "L6" and (place or 0) < 3)):
+                continue
+            text = material.lines[place].text if place is not None else ""
+            before = tuple(line.text for line in material.lines[max(0, (place or 0) - 3) : place or 0])
+            yield Hit(finding, text, before, corpus)
+
+
+def judgements() -> dict[str, bool]:
+    """By stamp whether a hit was right."""
+    path = HERE / "lint-judged.txt"
+    if not path.is_file():
+        return {}
+    rows = (line.split() for line in path.read_text(encoding="utf-8").splitlines() if line and line[0] != "#")
+    return {row[1]: row[2] == "right" for row in rows}
+
+
+def sampled(found: Sequence[Hit]) -> list[Hit]:
+    """The hits that are read: all outside CMD-AD, and of CMD-AD a fixed sample, by their stamps."""
+    once = sorted({hit.stamp: hit for hit in found}.values(), key=lambda hit: (hit.corpus == CUT, hit.stamp))
+    others = sum(hit.corpus != CUT for hit in once)
+    return once[: max(SAMPLE, others)]
+
+
+def to_read(rule: str, found: Sequence[Hit], judged: dict[str, bool]) -> None:
+    for hit in sampled([hit for hit in found if hit.finding.rule == rule]):
+        if hit.stamp not in judged:
+            if rule in ("L6", "L9", "L10"):
+                print("         ", " / ".join(hit.before))
+            print(
+                rule,
+                hit.stamp,
+                f"[{hit.words}]",
+                hit.text.replace("\n", " "),
+                "" if hit.words else hit.finding.message,
+            )
+
+
+def table(found: Sequence[Hit], lines: Counter[str], judged: dict[str, bool]) -> None:
+    print(f"{'corpus':26} {'lines':>5}  rule  level    hits  of lines")
+    counts = Counter((hit.corpus, hit.finding.rule, hit.finding.level.value) for hit in found)
+    for (corpus, rule, level), number in sorted(counts.items()):
+        print(f"{corpus:26} {lines[corpus]:5}  {rule:4}  {level:8} {number:4}  {number / lines[corpus]:.2%}")
+    print("\nrule  hits  read  right  precision")
+    for rule in sorted({hit.finding.rule for hit in found}):
+        those = [hit for hit in found if hit.finding.rule == rule]
+        read = [judged[hit.stamp] for hit in {h.stamp: h for h in those}.values() if hit.stamp in judged]
+        share = f"{sum(read) / len(read):.0%}" if read else "-"
+        print(f"{rule:4}  {len(those):4}  {len(read):4}  {sum(read):5}  {share}")
+
+
+def recall(checker: Checker) -> None:
+    """How many of the bad lines are found, and those that are not."""
+    print("\nrule  bad lines  found")
+    rows = [line.split(" ", 1) for line in (HERE / "lint-bad.txt").read_text(encoding="utf-8").splitlines()]
+    missed = []
+    for rule, those in groupby((row for row in rows if row[0] != "#"), key=lambda row: row[0]):
+        texts = [row[1] for row in those]
+        lost = [text for text in texts if rule not in found_in(rule, text, checker)]
+        missed += [f"{rule}  {text}" for text in lost]
+        print(f"{rule:4}  {len(texts):9}  {len(texts) - len(lost):5}")
+    print("\nmissed:", *missed, sep="\n  ")
+
+
+def found_in(rule: str, text: str, checker: Checker) -> set[str]:
+    """The rules that the last of these lines breaks."""
+    before, _, line = text.rpartition("||")
+    said = rule == "L10"
+    texts = [*([] if said or not before else before.split("|")), line]
+    lines = tuple(
+        TrackLine(f"#{i}", Interval(10.0 * i + 10, 10.0 * i + 14), one.strip()) for i, one in enumerate(texts)
+    )
+    speech = (Utterance(Interval(4, 6), before.strip()),) if said else ()
+    report = lint(Material("bad", lines, None, speech), checker)
+    return {finding.rule for finding in report.findings if finding.cue_id == lines[-1].id}
+
+
+if __name__ == "__main__":
+    main()

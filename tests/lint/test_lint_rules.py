@@ -1,0 +1,348 @@
+"""The checks of a whole track: each rule finds what it should and leaves what it should."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shotad.cast.members import Cast
+from shotad.config import LintSettings
+from shotad.facts import TextFact
+from shotad.lint.book import RULES, hint_of
+from shotad.lint.check import Checker, lint
+from shotad.lint.lines import Material, TrackLine
+from shotad.lint.report import Report, as_json, as_text, summary_line
+from shotad.script.cue import Voiced
+from shotad.script.rules import Finding, Level, check_line
+from shotad.types import Interval, SpeechKind, Utterance
+
+WORDS = Checker.of(LintSettings(parse="words"))
+
+
+def line(at: float, text: str, **more: object) -> TrackLine:
+    return TrackLine(f"s{round(at * 1000):08d}", Interval(at, at + 4), text, **more)  # type: ignore[arg-type]
+
+
+def said(start: float, end: float, text: str = "") -> Utterance:
+    return Utterance(Interval(start, end), text)
+
+
+def checked(
+    *lines: TrackLine,
+    checker: Checker = WORDS,
+    speech: tuple[Utterance, ...] | None = None,
+    texts: tuple[TextFact, ...] | None = None,
+    cast: Cast | None = None,
+    extra: tuple[Finding, ...] = (),
+) -> Report:
+    return lint(Material("film.mp4", lines, 60.0, speech, cast, texts), checker, extra=extra)
+
+
+def rules(report: Report) -> list[str]:
+    return [finding.rule for finding in report.findings]
+
+
+def wording(report: Report) -> list[str]:
+    return [rule for rule in rules(report) if rule[0] == "L"]
+
+
+def by(**more: object) -> Checker:
+    return Checker.of(LintSettings(parse="words", **more))  # type: ignore[arg-type]
+
+
+def test_t1_lets_a_line_touch_speech_for_a_moment() -> None:
+    assert rules(checked(line(10, "A dog runs."), speech=(said(13.7, 20),))) == []
+    assert rules(checked(line(10, "A dog runs."), speech=(said(13.6, 20),))) == ["T1"]
+    assert rules(checked(line(10, "A dog runs."), speech=(said(13.6, 20),), checker=by(overlap=1))) == []
+
+
+def test_t1_does_not_count_song() -> None:
+    song = Utterance(Interval(9, 20), "la", SpeechKind.LYRICS)
+    assert "T1" not in rules(checked(line(10, "A dog runs."), speech=(song,)))
+
+
+def test_t2_takes_the_gap_that_holds_most_of_the_line() -> None:
+    speech = (said(0, 5), said(5.5, 9.9), said(14.2, 60))
+    assert rules(checked(line(9.8, "A dog runs."), speech=speech)) == []
+
+
+def test_times_are_those_of_the_voice_where_it_was_spoken() -> None:
+    voiced = Voiced("v", "A dog runs.", Interval(10, 13), "x")
+    tale = line(10, "A dog runs.", voiced=voiced)
+    assert rules(checked(tale, speech=(said(13, 20),))) == []
+    slow = replace(tale, voiced=replace(voiced, text="word " * 12))
+    assert rules(checked(slow)) == ["T3"]
+
+
+def test_t4_measured_voice_against_its_room() -> None:
+    slot = Interval(10, 14)
+    speech = (said(0, 9.5), said(14.5, 60))
+    long_one = line(10, "A dog runs.", slot=slot, voiced=Voiced("v", "A dog.", Interval(9.5, 14.5), "x"))
+    assert rules(checked(long_one, speech=speech)) == []
+    over = replace(long_one, voiced=Voiced("v", "A dog.", Interval(9.5, 14.6), "x"))
+    assert rules(checked(over, speech=speech)) == ["T4"]
+    waits = replace(long_one, voiced=Voiced("v", "A dog.", Interval(9.5, 14.6), "x", pause=1.0))
+    assert rules(checked(waits, speech=speech)) == []
+
+
+def test_t4_a_line_that_found_no_room_is_not_heard() -> None:
+    unheard = line(10, "A dog runs.", voiced=Voiced("v", "", None, "x", steps=("dropped: no room",)))
+    (found,) = checked(unheard).findings
+    assert (found.rule, found.level) == ("T4", Level.ERROR)
+    assert "dropped: no room" in found.message
+
+
+def test_t5_needs_to_know_where_somebody_speaks() -> None:
+    assert rules(checked(line(1, "A dog runs."))) == []
+    (found,) = checked(line(1, "A dog runs."), speech=()).findings
+    assert (found.rule, found.cue_id, found.when) == ("T5", None, Interval(5, 60))
+
+
+def test_t6_order_and_zero() -> None:
+    assert rules(checked(line(0, "A dog runs."), line(10, "Rain falls."), line(12, "A cat sits."))) == [
+        "T6",
+        "T6",
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("The man walked slowly to the window.", True),
+        ("Two soldiers ran across the bridge.", True),
+        ("They had left the house.", True),
+        ("The old woman will open the box.", True),
+        ("He's knocked out by a ball.", True),
+        ("The window is smashed with a brick.", True),
+        ("Michael indicates that he was just joking.", False),
+        ("She looks at the house where her mother was born.", False),
+        ("The lanes ahead are blocked by more squad cars.", False),
+        ("The hills are covered in snow.", False),
+        ("His face pressed to the glass, he waits.", False),
+        ("They put the hat on the table and shut the door.", False),
+        ("Will walks to the window.", False),
+        ("A sign reads “It was here”.", False),
+    ],
+)
+def test_l1_by_sentences(text: str, *, found: bool) -> None:
+    report = checked(line(1, text), checker=Checker.of(LintSettings(parse="spacy")))
+    assert [rule for rule in rules(report) if rule == "L1"] == (["L1"] if found else [])
+    for finding in report.findings:
+        assert finding.span is not None
+        assert text[slice(*finding.span)].strip()
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        (["A lamp goes out.", "He freezes."], ["L6"]),
+        (["A lamp goes out.", "He freezes.", "He turns."], ["L6"]),
+        (["Tom digs.", "He rests."], []),
+        (["Tom digs.", "She watches."], ["L6"]),
+        (["Zara digs.", "He rests."], []),
+        (["As he digs, Tom sings."], []),
+        (["The cat sleeps.", "She wakes."], []),
+        (["A wall with a clock.", "They kiss."], ["L6"]),
+        (["Two boys play.", "They laugh."], []),
+        (["Three cards lie there.", "He takes them."], ["L6"]),
+        (["Alfalfa's eyes dart.", "She laughs."], []),
+        (["It rains."], []),
+    ],
+)
+def test_l6_whom_a_pronoun_means(lines: list[str], found: list[str]) -> None:
+    assert rules(checked(*(line(1 + 5 * i, text) for i, text in enumerate(lines)))) == found
+
+
+def test_l6_looks_back_so_many_lines_and_seconds() -> None:
+    tale = [line(1, "Tom digs."), line(6, "Rain falls."), line(11, "A bell rings."), line(16, "He rests.")]
+    assert rules(checked(*tale)) == []
+    assert rules(checked(*tale, checker=by(antecedent=2))) == ["L6"]
+    assert rules(checked(*tale, checker=by(antecedent_seconds=10))) == ["L6"]
+    assert rules(checked(line(1, "Tom digs."), line(6, "He rests."), checker=by(antecedent=0))) == ["L6"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("He tells him to put the gun down on the table.", ["L10"]),
+        ("Put the gun down!", ["L10"]),
+        ("He puts the gun down.", []),
+        ("The gun.", []),
+        ("Down on the", []),
+    ],
+)
+def test_l10_what_is_said_anyway(text: str, found: list[str]) -> None:
+    speech = (said(3, 5, "Put the gun down on the table."),)
+    assert wording(checked(line(1, "Tom nods."), line(10, text), speech=speech)) == found
+
+
+def test_l10_only_near_in_time() -> None:
+    speech = (said(3, 5, "Put the gun down on the table."),)
+    assert wording(checked(line(30, "Put the gun down!"), speech=speech)) == ["L10"]
+    assert wording(checked(line(30.1, "Put the gun down!"), speech=speech)) == []
+
+
+def text(words: str, kind: str = "title", at: float = 20.0, sure: float = 0.9) -> TextFact:
+    return TextFact(0, words, kind, at, at + 2, sure)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("fact", "lines", "found"),
+    [
+        (text("THE OLD MILL"), ["A wheel turns."], ["L11"]),
+        (text("THE OLD MILL"), ["Words appear: “The Old Mill”."], []),
+        (text("THE OLD MIIL"), ["Words appear: “The Old Mill”."], []),
+        (text("THE OLD MILL", "credit"), ["A wheel turns."], []),
+        (text("THE OLD MILL", "subtitle"), ["A wheel turns."], []),
+        (text("THE OLD MILL", sure=0.5), ["A wheel turns."], []),
+        (text("THE OLD MILL", at=50), ["Words appear: “The Old Mill”."], ["L11"]),
+        (text("1943"), ["A wheel turns."], []),
+    ],
+)
+def test_l11_text_that_nobody_reads(fact: TextFact, lines: list[str], found: list[str]) -> None:
+    assert wording(checked(*(line(19, one) for one in lines), texts=(fact,))) == found
+
+
+def test_l11_tells_a_text_once_and_lets_people_of_the_film_read_it() -> None:
+    shown = (text("THE OLD MILL"), text("THE OLD MILL", at=23))
+    (found,) = checked(line(1, "A wheel turns."), texts=shown).findings
+    assert found.when == Interval(20, 25)
+    heard = checked(line(1, "A wheel turns."), texts=shown, speech=(said(30, 58, "Look, the old mill."),))
+    assert rules(heard) == []
+
+
+def test_l12_subtitles_of_the_picture() -> None:
+    burnt = (text("Where have you been all night?", "subtitle"),)
+    found = checked(line(24, "Where have they been all night? Mother: have you been all night?"), texts=burnt)
+    assert ("L12", Level.ERROR) in [(one.rule, one.level) for one in found.findings]
+    assert wording(checked(line(24, "Mother waits at night."), texts=burnt)) == []
+    assert wording(
+        checked(line(55, "Where have you been all night?"), texts=burnt, checker=by(dialogue_window=5))
+    ) == ["L2"]
+
+
+def test_what_cannot_be_checked_is_told() -> None:
+    told = " ".join(checked(line(1, "A dog runs.")).skipped)
+    assert all(rule in told for rule in ("T1", "T2", "T5", "L10", "T4", "L7", "L8", "L11", "L12"))
+    full = checked(line(1, "A dog runs."), speech=(said(30, 31, "No."),), texts=(), cast=Cast((), Path(), ()))
+    assert [reason[:2] for reason in full.skipped] == ["T4"]
+    assert "de" in " ".join(checked(line(1, "Ein Hund.", language="de")).skipped)
+
+
+def test_other_languages_are_read_for_times_and_markup_only() -> None:
+    report = checked(line(1, "We see **er** und du.", language="de"), line(6, "Er geht heim.", language="de"))
+    assert set(rules(report)) == {"L5"}
+
+
+def test_levels_ignored_findings_and_those_of_others() -> None:
+    bad = line(1, "We see a beautiful dog.")
+    assert rules(checked(bad)) == ["L2", "L4"]
+    assert rules(checked(bad, checker=by(levels={"L2": "off"}))) == ["L4"]
+    assert checked(bad, checker=by(levels={"L4": "error"})).errors == 2
+    assert rules(checked(bad, checker=by(ignore=("l4",)))) == ["L2"]
+    assert rules(checked(bad, checker=by(ignore=("L4:s00001000", "L2:s00009000")))) == ["L2"]
+    assert rules(checked(bad, checker=by(ignore=("L",)))) == []
+    mix = Finding("A3", Level.ERROR, "2.0 LU over the film", "s00001000")
+    assert rules(checked(bad, extra=(mix, mix))) == ["L2", "L4", "A3"]
+
+
+def test_zero_turns_a_limit_off() -> None:
+    fast = line(1, "word " * 40)
+    assert rules(checked(fast)) == ["T3"]
+    off = by(rate_error=0, rate_warning=0, stretch=0, similar=0, gap_error=0, gap_warning=0)
+    assert rules(checked(fast, line(9, "word " * 40), speech=(said(5.1, 6),), checker=off)) == []
+
+
+def test_every_rule_has_a_hint_and_the_text_names_what_is_needed() -> None:
+    assert all(rule.hint and rule.why and rule.source for rule in RULES.values())
+    report = checked(line(1, "We see a dog."), speech=())
+    told = as_text(report)
+    assert "00:00:01.000 s00001000: We see a dog." in told
+    assert "error L2: first or second person: 'We'." in told
+    assert hint_of("L2") in told
+    assert "00:00:05.000 no line" in told
+    assert "L2" in as_text(report, warnings=False)
+    assert "T5: [" not in as_text(report, warnings=False)
+    assert summary_line(report) == "1 error (L2 1), 1 warning (T5 1) in 1 line."
+    rows = as_json(report)["findings"]
+    assert [(row["rule"], row["start"], row["text"]) for row in rows] == [
+        ("L2", 1.0, "We see a dog."),
+        ("T5", 5.0, None),
+    ]
+
+
+CLEAN = st.sampled_from(
+    [
+        "A dog runs.",
+        "Tom climbs a wall.",
+        "Rain drums on the roof.",
+        "Two girls wave.",
+        "A sign reads “We are open”.",
+    ]
+)
+ANY = st.sampled_from(
+    [
+        "We see a dog.",
+        "He seems sad.",
+        "The camera pans left.",
+        "**Bold**",
+        "She was here.",
+        "A beautiful man.",
+    ]
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.one_of(CLEAN, ANY), min_size=1, max_size=6, unique=True), st.randoms(use_true_random=False)
+)
+def test_the_order_of_lines_matters_not_to_rules_on_one_line(texts: list[str], rand: object) -> None:
+    def found(some: list[str]) -> set[tuple[str, str]]:
+        lines = [line(1 + 5 * i, one) for i, one in enumerate(some)]
+        by_id = {one.id: one.text for one in lines}
+        alone = {"L1", "L2", "L3", "L4", "L5"}
+        return {(f.rule, by_id[f.cue_id or ""]) for f in checked(*lines).findings if f.rule in alone}
+
+    mixed = list(texts)
+    rand.shuffle(mixed)  # type: ignore[attr-defined]
+    assert found(mixed) == found(texts)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(ANY, max_size=4, unique=True), CLEAN)
+def test_a_clean_line_adds_no_finding(texts: list[str], clean: str) -> None:
+    lines = [line(1 + 5 * i, one) for i, one in enumerate(texts)]
+    before = checked(*lines).findings
+    assert checked(*lines, line(41, clean)).findings == before
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_any_text_gets_the_same_answer_twice_with_spans_inside(one: str, other: str) -> None:
+    lines = (line(1, one), line(9, other))
+    speech = (said(5, 6, other), said(20, 22, one))
+    first, again = (checked(*lines, speech=speech, texts=(text(other or "x", "subtitle"),)) for _ in range(2))
+    assert first == again
+    texts = {each.id: each.text for each in lines}
+    for finding in first.findings:
+        if finding.span is not None:
+            start, end = finding.span
+            assert 0 <= start < end <= len(texts[finding.cue_id or ""])
+
+
+def test_a_line_that_says_again_is_no_copy() -> None:
+    assert check_line("The horse knocks him down again.", previous=["The horse knocks him down."]) == ()
+    assert [f.rule for f in check_line("A dog runs again.", previous=["A dog runs again."])] == ["L9"]
+
+
+def test_slots_of_a_benchmark_have_other_minima_and_rates() -> None:
+    material = Material("film.mp4", (line(6, "word " * 14),), 20.0, (said(0, 5.9), said(8, 20)))
+    assert rules(lint(material, WORDS)) == ["T1", "T2", "T3"]
+    report = lint(replace(material, given=True), WORDS)
+    assert rules(report) == ["T1"]
+    assert any(reason.startswith("T2 and T3") for reason in report.skipped)
