@@ -12,12 +12,12 @@ from shotad.errors import FilmError
 from shotad.film.container import exact_start, find_media, is_cover
 from shotad.film.reader import Film
 from shotad.script.rules import Finding, Level
-from shotad.sound.mux.assembly import alpha3, same_language
 from shotad.sound.mux.containers import Container, container_for
 from shotad.sound.mux.kinds import Copied, Written
 from shotad.sound.mux.payload import Payload
 from shotad.sound.mux.text_track import coded_text, decoded_text
 from shotad.sound.mux.timing import hides, unheard
+from shotad.sound.mux.tongues import same_language
 from shotad.sound.mux.tracks import How, Kept, Plan, codec_of, plan_tracks, track_name
 from shotad.types import Interval
 
@@ -154,9 +154,7 @@ class _Check:
 
     def _told(self, track: Track, title: str, what: str) -> Iterator[Finding]:
         if not same_language(track.language, self._expected.language):
-            yield _error(
-                f"{what} is in {track.language or 'no language'}, not {alpha3(self._expected.language)}."
-            )
+            yield _error(f"{what} is in {track.language or 'no language'}, not {self._expected.language}.")
         if self._container.titled and title and track.title != title:
             yield _error(f"{what} is called {track.title!r}, not {title!r}.")
 
@@ -172,7 +170,18 @@ class _Check:
                     yield _error(f"{name} has {now.packets} packets, in the film {was.packets}.")
                 elif was.digest != now.digest:
                     yield _error(f"{name} is not what it is in the film: its packets differ.")
+            yield from self._said(kept, copy, name)
         yield from self._moved(copies, read)
+
+    def _said(self, kept: Kept, copy: Any, name: str) -> Iterator[Finding]:
+        """A copied sound or subtitle must be in its language and have its title."""
+        if kept.stream.type not in ("audio", "subtitle"):
+            return
+        was, now = _track(kept.stream), _track(copy)
+        if not same_language(was.language, now.language):
+            yield _error(f"{name} of the film is now in {now.language or 'no language'}.")
+        if self._container.titled and was.title != now.title:
+            yield _error(f"{name} of the film is now called {now.title!r}.")
 
     def _origin(self, source: Any, copies: Sequence[_Pair]) -> dict[int, Copied]:
         """The film's copied tracks as they are in the film, by number."""
@@ -268,7 +277,6 @@ _FAMILIES = {"srt": "subrip", "ssa": "ass", "mp1": "mpeg audio", "mp2": "mpeg au
 
 def _family(codec: str) -> str:
     return _FAMILIES.get(codec, codec)
-
 
 
 def first_seconds(container: Any, start: Fraction, copied_to: Container) -> dict[int, float]:

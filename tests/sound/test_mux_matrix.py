@@ -1,0 +1,184 @@
+"""Every container with every kind of film: all tracks are there, marked, the same, and in time."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shotad.film.reader import open_film
+from shotad.sound.checking import Expected, check_film, describe_tracks
+from tests.sound.muxmedia import CUES, H264, METADATA, TEXT, VP8, film_for, heard, rich_film, shown, written
+
+ENDINGS = (".mp4", ".mkv", ".ts", ".mov", ".webm")
+CASES = [
+    (ending, name)
+    for ending in ENDINGS
+    for name in (*(VP8 if ending == ".webm" else H264), *(() if ending == ".webm" else ("two",)))
+]
+FRAME = 0.033
+
+
+def expected(written_film: Any = None, **more: Any) -> Expected:
+    return Expected(
+        "en-GB", "Audio Description", cues=CUES, text_title="Descriptions", written=written_film, **more
+    )
+
+
+@pytest.mark.parametrize(("ending", "name"), CASES)
+def test_everything_is_there_and_in_time(ending: str, name: str, tmp_path: Path) -> None:
+    source = film_for(name, ending)
+    target = tmp_path / f"described{ending}"
+    layout = "5.1" if name == "5.1" else "stereo"
+    made = written(source, target, layout)
+    with open_film(source) as film:
+        before = film.info
+        assert check_film(target, film, expected()) == ()
+        assert check_film(target, film, expected(made)) == ()
+    with open_film(target) as film:
+        after = film.info
+        # In MPEG-TS the libraries guess it; `check_film` has counted it.
+        assert abs(after.duration - before.duration) <= (2 * FRAME if ending == ".ts" else FRAME)
+        own = after.audio[-1]
+        assert (own.language, own.descriptive) == ("eng", True)
+        assert own.channels == (6 if name == "5.1" else 2)
+        assert len(after.audio) == len(before.audio) + 1
+        assert own.default == (not before.audio and ending != ".ts")
+    late = np.array(shown(target)) - shown(source)
+    # MPEG-TS cannot hide the 256 samples that the film's own AC-3 begins with.
+    assert abs(late[0]) < (0.006 if ending == ".ts" else 0.0006)
+    assert np.ptp(late) < 0.0011
+    assert max(abs(off - late[0]) for off in heard(target, len(before.audio))) < 0.001
+    assert [p.name for p in tmp_path.iterdir()] == [target.name]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_the_ad_starts_by_itself_where_it_is_asked_for(ending: str, tmp_path: Path) -> None:
+    source, target = film_for("plain", ending), tmp_path / f"described{ending}"
+    written(source, target, default_track=True)
+    with open_film(source) as film:
+        assert check_film(target, film, expected(default=True)) == ()
+        found = check_film(target, film, expected())
+        assert [f.rule for f in found] == ([] if ending == ".ts" else ["A2"])
+    starts = [t.title for t in describe_tracks(target) if t.kind == "audio" and "default" in t.marks]
+    assert starts == ([] if ending == ".ts" else ["Audio Description"])
+
+
+MARKS = {
+    ".mp4": ({"visual_impaired", "descriptions"}, {"visual_impaired", "descriptions"}),
+    ".mov": ({"visual_impaired", "descriptions"}, {"visual_impaired", "descriptions"}),
+    ".mkv": ({"visual_impaired"}, {"descriptions"}),
+    ".webm": (set(), {"descriptions"}),
+    ".ts": ({"visual_impaired", "descriptions"}, None),
+}
+"""Which marks of AD survive on sound and on text."""
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_marks_and_names_that_survive(ending: str, tmp_path: Path) -> None:
+    target = tmp_path / f"described{ending}"
+    made = written(film_for("plain", ending), target)
+    tracks = describe_tracks(target)
+    sound, text = MARKS[ending]
+    voice = next(t for t in tracks if t.number == 2)
+    assert (voice.kind, set(voice.marks), voice.language) == ("audio", sound, "eng")
+    assert voice.title == ("" if ending == ".ts" else "Audio Description")
+    assert voice.handler == ("Audio Description" if ending in (".mp4", ".mov") else "")
+    words = [t for t in tracks if t.kind == "subtitle"]
+    assert [set(t.marks) for t in words] == ([] if text is None else [text])
+    assert [t.title for t in words] == ([] if text is None else ["Descriptions"])
+    assert any("mark" in warning for warning in made.warnings) == (sound == set())
+    assert any("text track" in warning for warning in made.warnings) == (text is None)
+
+
+def test_a_film_with_many_tracks_keeps_them_with_all_that_they_say(tmp_path: Path) -> None:
+    import av
+
+    target = tmp_path / "described.mkv"
+    assert written(rich_film(), target).warnings == ()
+    tracks = {t.number: t for t in describe_tracks(target)}
+    assert (tracks[1].language, tracks[1].title, tracks[1].marks) == ("ger", "Deutsch", ("original",))
+    assert (tracks[2].language, tracks[2].title, tracks[2].marks) == ("eng", "English", ("default",))
+    assert (tracks[3].codec, tracks[3].title, tracks[3].marks) == ("subrip", "SDH", ("hearing_impaired",))
+    assert (tracks[4].codec, tracks[4].title) == ("aac", "Audio Description")
+    assert [t.kind for t in tracks.values()][6:] == ["attachment", "video"]
+    with av.open(str(target)) as film:
+        assert [(c["start"] * c["time_base"], c["metadata"]["title"]) for c in film.chapters()] == [
+            (0, "One"),
+            (1, "Two"),
+        ]
+        tags = {key.lower(): value for key, value in film.metadata.items()}
+        assert (tags["title"], tags["artist"], tags["imdb"]) == ("Two of them", "Ann", "tt1")
+        assert (tags["comment"], tags["reviewer"]) == (METADATA["comment"], "Ann")
+
+
+def test_subtitles_in_text_are_converted_and_the_rest_is_named(tmp_path: Path) -> None:
+    import av
+
+    target = tmp_path / "described.mp4"
+    made = written(rich_film(), target)
+    assert len(made.warnings) == 1
+    assert "font.ttf" in made.warnings[0]
+    with av.open(str(target)) as film:
+        stream = film.streams.subtitles[0]
+        assert (stream.codec_context.name, stream.metadata["language"]) == ("mov_text", "eng")
+        found = [(float(p.pts * p.time_base), bytes(p)) for p in film.demux(stream) if p.size > 2]
+        assert [at for at, _ in found] == [0.4, 1.3]
+        assert b"Oh & no" in found[0][1]
+        assert b"Two\nlines" in found[1][1]
+        assert film.metadata["comment"] == "Audio description made by machine.; reviewer: Ann"
+    written(target, tmp_path / "again.mkv")
+    back = [t for t in describe_tracks(tmp_path / "again.mkv") if t.kind == "subtitle"]
+    assert [(t.codec, t.title) for t in back] == [
+        ("subrip", "SDH"),
+        ("subrip", "Descriptions"),
+        ("subrip", "Descriptions"),
+    ]
+
+
+def test_in_ts_what_cannot_be_held_is_named(tmp_path: Path) -> None:
+    warnings = " ".join(written(rich_film(), tmp_path / "described.ts").warnings)
+    for word in ("subrip", "font.ttf", "cover", "chapters", "text track"):
+        assert word in warnings
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_ffprobe_reads_the_same_marks(ending: str, tmp_path: Path) -> None:
+    program = shutil.which("ffprobe")
+    if program is None:
+        pytest.skip("there is no ffprobe here")
+    target = tmp_path / f"described{ending}"
+    written(film_for("plain", ending), target)
+    told = subprocess.run(
+        [program, "-v", "error", "-of", "json", "-show_streams", "-show_format", str(target)],
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    streams = json.loads(told.stdout)["streams"]
+    sound, text = MARKS[ending]
+    marks = {name for name, on in streams[2]["disposition"].items() if on}
+    assert marks == sound
+    assert streams[2]["tags"]["language"] == "eng"
+    assert streams[1]["disposition"]["default"] == (0 if ending == ".ts" else 1)
+    if text is not None:
+        assert streams[3]["disposition"]["descriptions"] == 1
+        assert streams[3]["disposition"]["default"] == 0
+        assert streams[3]["tags"]["language"] == "eng"
+    with open_film(film_for("plain", ending)) as film:
+        assert abs(float(json.loads(told.stdout)["format"]["duration"]) - film.info.duration) < 2 * FRAME
+
+
+def test_text_is_the_scripts_own(tmp_path: Path) -> None:
+    import av
+
+    target = tmp_path / "described.mkv"
+    written(film_for("plain", ".mkv"), target)
+    with av.open(str(target)) as film:
+        found = [bytes(p).decode() for p in film.demux(film.streams.subtitles[0]) if p.size]
+    assert found == [words for _, words in TEXT.cues]
