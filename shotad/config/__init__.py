@@ -138,4 +138,5 @@ def load_config(
     Raises ConfigError for unknown names, unknown keys and values out of range.
     """
     given = [name_or_file] if isinstance(name_or_file, str) else name_or_file or ()
-    return load_settings(Config, ["default", *given], assignments, **flags)
+    found: Config = load_settings(Config, ["default", *given], assignments, **flags)
+    return found
