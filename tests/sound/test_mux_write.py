@@ -18,7 +18,7 @@ from shotad.errors import SoundError
 from shotad.film.audio import SoundBlock, sound_blocks
 from shotad.film.reader import open_film
 from shotad.sound.checking import describe_tracks
-from shotad.sound.mux import AdSound, write_film
+from shotad.sound.mux import AdSound, check_container, write_film
 from tests.media import FilmSpec, SoundSpec, make_film, make_stills
 from tests.sound.muxmedia import (
     H264,
@@ -31,8 +31,14 @@ from tests.sound.muxmedia import (
     blocks,
     film_for,
     heard,
+    rich_film,
     written,
 )
+
+
+def check(source: Path, target: Path, sound: AdSound | None = None, **settings: Any) -> tuple[str, ...]:
+    with open_film(source) as film:
+        return check_container(film, target, sound=sound, text=TEXT, settings=ContainerSettings(**settings))
 
 
 def write(source: Path, target: Path, sound: AdSound | None = None, **settings: Any) -> Any:
@@ -70,10 +76,36 @@ def write(source: Path, target: Path, sound: AdSound | None = None, **settings: 
 def test_picture_and_sound_that_do_not_fit_are_refused_before_anything_is_written(
     spec: FilmSpec, ending: str, says: str, instead: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(SoundError) as error:
-        write(make_film(spec).path, tmp_path / f"described{ending}")
-    assert says in error.value.what
-    assert error.value.hint == f"Write {instead} instead."
+    for tried in (check, write):
+        with pytest.raises(SoundError) as error:
+            tried(make_film(spec).path, tmp_path / f"described{ending}")
+        assert says in error.value.what
+        assert error.value.hint == f"Write {instead} instead."
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_cannot_be_held_is_known_before_any_sound_is_there(tmp_path: Path) -> None:
+    def never() -> Iterator[SoundBlock]:
+        raise AssertionError("no sound may be asked for")
+        yield
+
+    source = rich_film()
+    sound = AdSound(never(), "stereo", RATE, "en", "AD")
+    assert check(source, tmp_path / "described.mp4", sound) == (
+        "attachment track 4 (font.ttf) is left out: MP4 cannot hold it.",
+    )
+    with pytest.raises(SoundError, match="flac"):
+        check(source, tmp_path / "described.mp4", sound, codec="pcm_s16le")
+    with pytest.raises(SoundError, match="7.1"):
+        check(source, tmp_path / "described.mp4", replace(sound, layout="7.1"), codec="ac3")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_text_alone_is_not_written_where_there_can_be_none(tmp_path: Path) -> None:
+    for tried in (check, write):
+        with pytest.raises(SoundError, match="no text track") as error:
+            tried(make_film(H264["plain"]).path, tmp_path / "described.ts")
+        assert error.value.hint == "Write .mp4 or .mkv or .mov or .webm instead."
     assert list(tmp_path.iterdir()) == []
 
 

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from shotad.sound.mux.kinds import AdSound, AdText, Copied, Written
-from shotad.sound.mux.write import write_film
+from shotad.sound.mux.write import check_container, write_film
 
-__all__ = ["AdSound", "AdText", "Copied", "Written", "write_film"]
+__all__ = ["AdSound", "AdText", "Copied", "Written", "check_container", "write_film"]

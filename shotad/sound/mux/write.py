@@ -16,7 +16,7 @@ from shotad.film.container import Media
 from shotad.film.reader import Film
 from shotad.progress import NoProgress, Progress
 from shotad.sound.mux.assembly import Assembly, Recipe
-from shotad.sound.mux.containers import Container, container_for
+from shotad.sound.mux.containers import CONTAINERS, Container, container_for
 from shotad.sound.mux.kinds import AdSound, AdText, Written
 from shotad.sound.mux.tracks import plan_tracks
 from shotad.sound.mux.voice_track import choose_coding
@@ -41,23 +41,66 @@ def write_film(
     Raises SoundError for what the container cannot hold (before anything is written), for a target that is
     the film itself or cannot be written, and for a full disk; FilmError for a film that cannot be read.
     """
-    container = container_for(target)
     media = _media(film, target)
     source = media.open()
     try:
-        plan = plan_tracks(source, film.info, container)
-        coding = None
-        if sound is not None:
-            coding = choose_coding(sound, container, film.info, settings.codec, settings.bit_rate)
-        recipe = Recipe(film.info, container, plan, sound, coding, text, settings, metadata)
-        _check_room(target, media, recipe)
+        recipe = _recipe(film, target, source, sound, text, settings, metadata)
         with _draft(target) as draft:
             assembly = _assemble(media, source, draft, target, recipe, progress or NoProgress())
     finally:
         source.close()
-    warnings = (*plan.warnings, *assembly.warnings)
-    codec = coding.codec if coding is not None else ""
-    return Written(target, container.name, warnings, assembly.copied(), codec, assembly.has_text)
+    return Written(
+        target,
+        recipe.container.name,
+        (*recipe.plan.warnings, *assembly.warnings),
+        assembly.copied(),
+        recipe.coding.codec if recipe.coding is not None else "",
+        assembly.has_text,
+    )
+
+
+def check_container(
+    film: Film, target: Path, *, sound: AdSound | None, text: AdText | None, settings: ContainerSettings
+) -> tuple[str, ...]:
+    """Raise what `write_film` would raise before it writes, without reading any of the film's packets.
+
+    Costs a moment, so that nobody waits for voice and mix to be told that the film cannot be put into
+    ``target``. Blocks of ``sound`` and cues of ``text`` are not looked at: empty ones serve, with the layout
+    and the rate that the mix will have. A film that is to be described with pauses is another one in the end
+    (its copy), so there is nothing to be checked here. Gives back the sentences for the user on what of the
+    film is left out.
+    """
+    source = _media(film, target).open()
+    try:
+        return _recipe(film, target, source, sound, text, settings, {}).plan.warnings
+    finally:
+        source.close()
+
+
+def _recipe(
+    film: Film,
+    target: Path,
+    source: Any,
+    sound: AdSound | None,
+    text: AdText | None,
+    settings: ContainerSettings,
+    metadata: Mapping[str, str],
+) -> Recipe:
+    """What is to be written, if it can be. ``source`` is the film, open."""
+    container = container_for(target)
+    plan = plan_tracks(source, film.info, container)
+    coding = None
+    if sound is not None:
+        coding = choose_coding(sound, container, film.info, settings.codec, settings.bit_rate)
+    if sound is None and text is not None and container.text is None:
+        raise SoundError(
+            f"{container.name} holds no text track of descriptions.",
+            f"Write {' or '.join(other.endings[0] for other in CONTAINERS if other.text)} instead.",
+        )
+    recipe = Recipe(film.info, container, plan, sound, coding, text, settings, metadata)
+    assert film.media is not None
+    _check_room(target, film.media, recipe)
+    return recipe
 
 
 def _assemble(
