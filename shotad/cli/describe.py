@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shotad.cli.console import Console, duration
-from shotad.cli.options import DETAIL, console_options, film_options, opened, settings
+from shotad.cli.options import DETAIL, console_options, film_options, note_text, opened, settings
 from shotad.cli.render import sound_flags, sound_options
 from shotad.config import Config
 from shotad.config.languages import language_of
 from shotad.describe import usage
-from shotad.errors import UsageError
 from shotad.outcome import Outcome
 from shotad.script.cue import CueStatus
 from shotad.script.timecode import timecode
@@ -153,21 +152,9 @@ def _flags(options: Mapping[str, Any]) -> dict[str, Any]:
         "stage2__select": options["select"],
         "story__on": options["context"],
         "verify__on": options["verify"],
-        "prompt__note": _note(options["note"]),
+        "prompt__note": note_text(options["note"]),
         **sound_flags(options),
     }
-
-
-def _note(path: Path | None) -> str | None:
-    if path is None:
-        return None
-    try:
-        text = path.read_text(encoding="utf-8-sig").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--note {path} cannot be read: {error}.", "Name a text file in UTF-8.") from None
-    if not text:
-        raise UsageError(f"--note {path} is empty.", "Write names, place and tone of the film into it.")
-    return text
 
 
 def _opening(config: Config, folder: Path, engines: Engines) -> list[str]:

@@ -83,6 +83,19 @@ def settings(options: Mapping[str, Any], **more: Any) -> Config:
     )
 
 
+def note_text(path: Path | None) -> str | None:
+    """The note on the film in the file of ``--note``; None where there is none. Raises UsageError."""
+    if path is None:
+        return None
+    try:
+        text = path.read_text(encoding="utf-8-sig").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--note {path} cannot be read: {error}.", "Name a text file in UTF-8.") from None
+    if not text:
+        raise UsageError(f"--note {path} is empty.", "Write names, place and tone of the film into it.")
+    return text
+
+
 def track_folder(path: Path) -> Path:
     """The work folder meant by a film or by the folder itself."""
     from shotad.tracking import TRACK

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shotad.cli.console import Console
-from shotad.cli.options import console_options, track_folder
+from shotad.cli.options import console_options, note_text, track_folder
 from shotad.config import Config, load_config
 from shotad.config.languages import language_of
 from shotad.script.timecode import timecode
 
 if TYPE_CHECKING:
-    from shotad.config.translating import TranslateSettings
     from shotad.engines.base import Engine
     from shotad.prepare import GivenCast
     from shotad.translating.files import Outcome
@@ -31,8 +30,7 @@ if TYPE_CHECKING:
 @click.option(
     "--quotes",
     type=click.Choice(["translate", "keep"]),
-    default="translate",
-    help="What becomes of text that is read from the screen.",
+    help="What becomes of text that is read from the screen; it is translated otherwise.",
 )
 @click.option("--estimate", is_flag=True, help="Say what a run would ask and cost; send nothing.")
 @click.option("--force", is_flag=True, help="Translate every line again; a person's edits stay.")
@@ -57,7 +55,6 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
     config, cast = _terms(file.parent, options, tag)
     source = read_source(file, cast)
     between(source.track, tag)
-    settings = _settings(options)
     place: Path = options["out"] or file.parent
     engine = make_engine(stage_engines(config).stage2, config, "stage2")
     if options["estimate"]:
@@ -71,7 +68,6 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
             log,
             slots=source.slots,
             names=source.names,
-            settings=settings,
         )
         console.result("\n".join(bill.render(foreseen)), bill.as_json(foreseen))
         return
@@ -85,7 +81,6 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
             tag,
             engine,
             config,
-            settings=settings,
             discard_edits=options["discard_edits"],
             progress=console,
         )
@@ -128,22 +123,14 @@ def _terms(folder: Path, options: dict[str, Any], tag: str) -> tuple[Config, Giv
         config, cast = run.config, run.given.cast
     else:
         config, cast = load_config(None), GivenCast(path) if path is not None else None
-    config = changed(
-        config, engine=options["engine"], assignments=(*options["assignments"], f"language={tag}")
-    )
+    flags = [f"language={tag}"]
+    if options["quotes"] is not None:
+        flags.append(f"translate.quotes={options['quotes']}")
+    config = changed(config, engine=options["engine"], assignments=(*options["assignments"], *flags))
     if note is not None:
-        from shotad.cli.describe import _note
-
-        config = config.model_copy(
-            update={"prompt": config.prompt.model_copy(update={"note": _note(note) or ""})}
-        )
+        told = config.prompt.model_copy(update={"note": note_text(note)})
+        config = config.model_copy(update={"prompt": told})
     return config, cast
-
-
-def _settings(options: dict[str, Any]) -> TranslateSettings:
-    from shotad.config.translating import TranslateSettings
-
-    return TranslateSettings(quotes=options["quotes"])
 
 
 def summary(outcome: Outcome) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from shotad.config.film import (
     ContextSettings,
@@ -20,6 +20,7 @@ from shotad.config.film import (
     SlotSettings,
     SpeechSettings,
 )
+from shotad.config.languages import language_of
 from shotad.config.measures import MeasureSettings
 from shotad.config.sight import (
     CastSettings,
@@ -39,6 +40,7 @@ from shotad.config.sound import (
     MixSettings,
     VoiceSettings,
 )
+from shotad.config.translating import TranslateSettings
 from shotad.config.words import (
     EndpointSettings,
     LocalSettings,
@@ -49,6 +51,7 @@ from shotad.config.words import (
     StorySettings,
     VerifySettings,
 )
+from shotad.errors import ConfigError, UsageError
 from shotad.settings import Settings, load_settings
 
 __all__ = [
@@ -81,6 +84,7 @@ __all__ = [
     "StorySettings",
     "TextSettings",
     "ThreadSettings",
+    "TranslateSettings",
     "VerifySettings",
     "VoiceSettings",
     "load_config",
@@ -93,6 +97,7 @@ class Config(Settings):
     engine: str = "auto"
     """A preset: names the pair of engines."""
     language: str = "en"
+    """Of the description: a tag of BCP 47 (``de``, ``pt-BR``), which gets its usual letters."""
     seed: int = Field(42, ge=0)
     film: FilmSettings = FilmSettings()
     shots: ShotSettings = ShotSettings()
@@ -123,6 +128,16 @@ class Config(Settings):
     container: ContainerSettings = ContainerSettings()
     extended: ExtendedSettings = ExtendedSettings()
     lint: LintSettings = LintSettings()
+    translate: TranslateSettings = TranslateSettings()
+
+    @field_validator("language")
+    @classmethod
+    def _known_language(cls, tag: str) -> str:
+        """The tag in its usual letters. An error that is no ValueError keeps its hint on the way out."""
+        try:
+            return language_of(tag).tag
+        except UsageError as trouble:
+            raise ConfigError(f"language = {tag!r} cannot be used: {trouble.what}", trouble.hint) from None
 
 
 def load_config(

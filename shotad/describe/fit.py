@@ -7,12 +7,14 @@ be told the line is not cut. A phrase is never cut in two, and what is quoted st
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from shotad.config.languages import is_english
 from shotad.describe import clauses
 from shotad.describe.english.smallwords import OWNED, PREPOSITIONS, listed
-from shotad.script.cue import count_words
+from shotad.script.pace import spoken_words
 from shotad.script.rules import quotations
 from shotad.script.words import ARTICLES
 
@@ -41,22 +43,23 @@ class Fitted:
 def fit_words(text: str, budget: int, *, language: str = "en") -> Fitted | None:
     """``text`` with at most ``budget`` words, or None where nothing whole is short enough.
 
+    Words of other languages count as the English ones that take as long to say (`spoken_words`).
     Of English lines clauses and phrases are dropped where what stays is sure to be a sentence; of others
     only what follows a comma.
     """
-    if count_words(text) <= budget:
+    if spoken_words(text, language) <= budget:
         return Fitted(text)
     steps: list[str] = []
     sentences = split_sentences(text)
     if len(sentences) > 1:
         steps.append("dropped sentences")
-        sentences = _that_fit(sentences, budget)
+        sentences = _that_fit(sentences, budget, language)
     line = " ".join(sentences)
-    if count_words(line) > budget:
+    if spoken_words(line, language) > budget:
         steps.append("dropped clauses")
-        english = language.lower().split("-")[0] == "en"
-        line = _shorter(line, budget) if english else _without_clauses(line, budget)
-    if count_words(line) > budget or count_words(line) < min(_FEWEST, budget):
+        english = is_english(language)
+        line = _shorter(line, budget) if english else _without_clauses(line, budget, language)
+    if not min(_FEWEST, budget) <= spoken_words(line, language) <= budget:
         return None
     return Fitted(line, tuple(steps))
 
@@ -70,22 +73,22 @@ def variants(
     are dropped from the last one first; without ``clauses`` each sentence stays whole.
     """
     yield Fitted(text)
-    last = count_words(text)
+    last = spoken_words(text, language)
     for fitted in _falling(text, language, sentences, clauses):
-        if count_words(fitted.text) < last:
+        if (words := spoken_words(fitted.text, language)) < last:
             yield fitted
-            last = count_words(fitted.text)
+            last = words
 
 
 def _falling(text: str, language: str, sentences: bool, clauses: bool) -> Iterator[Fitted]:
     parts = split_sentences(text)
     if sentences and clauses:
-        budget = count_words(text) - 1
+        budget = spoken_words(text, language) - 1
         while budget > 0:
             fitted = fit_words(text, budget, language=language)
             if fitted is not None:
                 yield fitted
-                budget = min(budget, count_words(fitted.text))
+                budget = min(budget, spoken_words(fitted.text, language))
             budget -= 1
     elif sentences:
         kept = (" ".join(parts[:number]) for number in range(len(parts) - 1, 0, -1))
@@ -109,15 +112,11 @@ def split_sentences(text: str) -> list[str]:
     return [*parts, text[start:].strip()] if text[start:].strip() else parts
 
 
-def _that_fit(sentences: Sequence[str], budget: int) -> list[str]:
+def _that_fit(sentences: Sequence[str], budget: int, language: str) -> list[str]:
     """As many of the first sentences as fit, one at least."""
-    kept, words = [sentences[0]], count_words(sentences[0])
-    for sentence in sentences[1:]:
-        words += count_words(sentence)
-        if words > budget:
-            break
-        kept.append(sentence)
-    return kept
+    numbers = range(1, len(sentences) + 1)
+    most = bisect_right(numbers, budget, key=lambda n: spoken_words(" ".join(sentences[:n]), language))
+    return list(sentences[: max(1, most)])
 
 
 def _shorter(sentence: str, budget: int) -> str:
@@ -126,9 +125,9 @@ def _shorter(sentence: str, budget: int) -> str:
     if len(words) > _MOST:
         return sentence
     whole = {" ".join(variant) for main in _mains(words) for variant in (main, *_beginnings(main))}
-    short = [text for text in whole if _FEWEST <= count_words(_shown(text)) <= budget]
+    short = [text for text in whole if _FEWEST <= spoken_words(_shown(text)) <= budget]
     # The longest; among those the one that keeps most of the sentence's beginning.
-    best = max(short, key=lambda text: (count_words(_shown(text)), _shared(text, words), text), default=None)
+    best = max(short, key=lambda text: (spoken_words(_shown(text)), _shared(text, words), text), default=None)
     return sentence if best is None else _finished(_shown(best))
 
 
@@ -228,11 +227,11 @@ _FEW = 3
 _SUBORDINATE = listed("while as who which when where but then and")
 
 
-def _without_clauses(sentence: str, budget: int) -> str:
+def _without_clauses(sentence: str, budget: int, language: str) -> str:
     """The longest beginning that ends before a comma or a dash and fits; the sentence if there is none."""
     for match in reversed(list(_BORDER.finditer(sentence))):
         head = sentence[: match.start()].rstrip(" ,;:–—-")
-        if _quotes_closed(head) and count_words(head) <= budget:
+        if _quotes_closed(head) and spoken_words(head, language) <= budget:
             return f"{head}."
     return sentence
 

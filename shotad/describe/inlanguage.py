@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from shotad.config.languages import is_english
 from shotad.describe.fit import Fitted, fit_words
-from shotad.script.cue import count_words
 from shotad.script.pace import rate_of, spoken_words
 
 _WIDE_END = re.compile(r"(?<=[。！？])")
@@ -19,12 +18,9 @@ _NOUN_CAPITALS = frozenset(("de", "lb", "gsw", "nds"))
 
 def fit_spoken(text: str, max_words: int, *, language: str = "en") -> Fitted | None:
     """As `fit_words`, by the time that a line takes to say: at most that of ``max_words`` English words."""
-    if is_english(language):
+    if rate_of(language).words or spoken_words(text, language) <= max_words:
         return fit_words(text, max_words, language=language)
-    if spoken_words(text, language) <= max_words:
-        return Fitted(text)
-    found = _wide(text) if not rate_of(language).words else _by_words(text, language)
-    return next((one for one in found if 0 < spoken_words(one.text, language) <= max_words), None)
+    return next((one for one in _wide(text) if 0 < spoken_words(one.text, language) <= max_words), None)
 
 
 def own_signs(text: str, language: str) -> str:
@@ -48,13 +44,6 @@ def own_signs(text: str, language: str) -> str:
 def capitals_are_names(language: str) -> bool:
     """Whether a capital letter within a sentence is a name's."""
     return language.lower().split("-")[0] not in _NOUN_CAPITALS
-
-
-def _by_words(text: str, language: str) -> Iterator[Fitted]:
-    """Ever shorter forms of a line that is written with blanks."""
-    for budget in range(count_words(text) - 1, 0, -1):
-        if (fitted := fit_words(text, budget, language=language)) is not None:
-            yield fitted
 
 
 def _wide(text: str) -> Iterator[Fitted]:

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from shotad.errors import EditConflict
-from shotad.script.cue import REDO, Cue, CueStatus, Edit, EditField, count_words, spoken_interval
+from shotad.script.cue import REDO, Cue, CueStatus, Edit, EditField, spoken_interval
+from shotad.script.pace import spoken_words
 from shotad.script.track import Track
 from shotad.types import Interval
 
@@ -119,7 +120,7 @@ def respoken(cue: Cue, slots: Mapping[str, Interval], seconds_per_word: float) -
     if EditField.TEXT not in fields or EditField.TIME in fields or EditField.ADDED in fields:
         return cue
     limit = slots.get(cue.slot_id or "", cue.interval).end
-    words = count_words(cue.text)
+    words = spoken_words(cue.text, cue.language)
     room = Interval(cue.interval.start, max(limit, cue.interval.start + 0.001))
     return replace(
         cue,

@@ -8,26 +8,22 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from shotad.cast.files.loading import load_cast
 from shotad.config import Config
 from shotad.config.languages import language_of
-from shotad.config.translating import TranslateSettings
 from shotad.engines.base import Engine, Foreseeable, Preparing
 from shotad.prepare import GivenCast
 from shotad.progress import NoProgress, Progress
 from shotad.records import slots_of
-from shotad.script.cue import Cue, EditField
-from shotad.script.edits import Derivation, derive
-from shotad.script.pace import spoken_words
+from shotad.script.edits import Derivation, derive, respeak
 from shotad.script.text import Format, script_format
 from shotad.script.track import Track, load_track, to_json
 from shotad.scriptfiles import BESIDE_TRACK, bring_back
 from shotad.tracking import TRACK, with_edited_scripts
 from shotad.translating.translate import Translated, translate_track
-from shotad.translating.wanted import is_timed
 from shotad.types import Interval, Slot
 from shotad.weights import weights_file
 from shotad.workfolder import WorkFolder, write_text
@@ -111,7 +107,6 @@ def translate_into(
     engine: Engine,
     config: Config,
     *,
-    settings: TranslateSettings | None = None,
     discard_edits: bool = False,
     progress: Progress | None = None,
 ) -> Outcome:
@@ -132,12 +127,11 @@ def translate_into(
         folder.log_of_records(log_name(tag)),
         slots=source.slots,
         names=source.names,
-        settings=settings,
         own=_own(previous),
         progress=progress or NoProgress(),
     )
     merged = derive(previous, done.track, discard_edits=discard_edits)
-    track = replace(merged.track, cues=tuple(_respoken(cue, rooms, pace) for cue in merged.track.cues))
+    track = respeak(merged.track, rooms, pace)
     files = save_translation(track, folder)
     return Outcome(done, track, files, merged.kept, tuple(_news(merged, previous, done.track)))
 
@@ -178,17 +172,6 @@ def _own(previous: Track | None) -> dict[str, str]:
     """A person's own translations, by the line's id."""
     cues = previous.cues if previous is not None else ()
     return {cue.id: " ".join(cue.text.split()) for cue in cues if cue.edited is not None and cue.heard}
-
-
-def _respoken(cue: Cue, rooms: Mapping[str, Interval], pace: float) -> Cue:
-    """A line whose text a person changed, with a new spoken end within its slot; others as they are."""
-    fields = cue.edited.fields if cue.edited is not None else ()
-    if EditField.TEXT not in fields or is_timed(cue) or not cue.text:
-        return cue
-    length = max(1, spoken_words(cue.text, cue.language)) * pace
-    start, limit = cue.interval.start, rooms.get(cue.slot_id or "", cue.interval).end
-    end = min(max(limit, start + 0.001), start + length)
-    return replace(cue, interval=Interval(start, end), spoken_length=length)
 
 
 def _news(merged: Derivation, previous: Track | None, fresh: Track) -> list[str]:

@@ -68,14 +68,13 @@ class Plan:
         *,
         slots: Sequence[Slot] = (),
         names: Sequence[str] = (),
-        settings: TranslateSettings | None = None,
     ) -> Plan:
         """What ``engine``, whose identity is final, is to translate.
 
         ``slots`` are those of the film, ``names`` those of its people. Raises UsageError for a language that
         is none or the track's own, EngineError for an engine that cannot translate, PromptError.
         """
-        settings = settings or TranslateSettings()
+        settings = config.translate
         check_templates(TEMPLATES)
         source, into = between(track, target)
         if not engine.abilities.converses:
@@ -134,7 +133,6 @@ def translate_track(
     *,
     slots: Sequence[Slot] = (),
     names: Sequence[str] = (),
-    settings: TranslateSettings | None = None,
     own: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> Translated:
@@ -145,7 +143,7 @@ def translate_track(
     failed, and one that fits into its time in no form dropped, each with the reason; neither keeps the text
     it had. Raises as `Plan.of`, and what an engine raises to stop a run; what was answered till then is kept.
     """
-    plan = Plan.of(track, target, engine, config, slots=slots, names=names, settings=settings)
+    plan = Plan.of(track, target, engine, config, slots=slots, names=names)
     open_ = plan.open(log)
     said = {line.id: _text(log.get(key)) for line, key in zip(plan.lines, plan.keys, strict=True)}
     said = {name: text for name, text in said.items() if text} | dict(own or {})
@@ -180,10 +178,9 @@ def foresee_translation(
     *,
     slots: Sequence[Slot] = (),
     names: Sequence[str] = (),
-    settings: TranslateSettings | None = None,
 ) -> Estimate:
     """What `translate_track` with the same arguments would ask. Nothing is sent."""
-    plan = Plan.of(track, target, engine, config, slots=slots, names=names, settings=settings)
+    plan = Plan.of(track, target, engine, config, slots=slots, names=names)
     said = {line.id: line.text for line in plan.lines}  # as long as a translation, about
     questions = []
     for group in plan.groups(plan.open(log)):

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from shotad.config import load_config
-from shotad.config.translating import TranslateSettings
-from shotad.config.words import SamplingSettings
 from shotad.engines import make_engine
 from shotad.script.cue import CueStatus
 from shotad.script.pace import spoken_words
@@ -20,14 +18,13 @@ from tests.translating.germans import LINES, slots_of, track_of
 
 @pytest.mark.slow
 def test_a_model_that_cannot_translate_fails_cleanly(tmp_path: Path) -> None:
-    config = load_config(None, ["engine=openai", "language=de", *shared_server().settings])
+    own = ["translate.lines=2", "translate.attempts=2", "translate.sampling.max_tokens=96"]
+    config = load_config(None, ["engine=openai", "language=de", *own, *shared_server().settings])
     engine = make_engine("openai", config, "stage2")
     track = track_of(LINES[:3])
-    short = SamplingSettings(temperature=0.0, top_p=1.0, max_tokens=96)
-    settings = TranslateSettings(lines=2, attempts=2, sampling=short)
     with WorkFolder(tmp_path) as folder:
         source = Source(track, slots_of(track), ("Ann",))
-        outcome = translate_into(folder, source, "de", engine, config, settings=settings)
+        outcome = translate_into(folder, source, "de", engine, config)
     done = outcome.translated
     assert done.used.calls >= 2
     assert len(done.track.heard) + len(done.failed) == 3
