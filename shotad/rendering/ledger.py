@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -100,10 +99,7 @@ class Ledger:
 def _heard_key(materials: Materials, voicing: Voicing | None) -> str:
     """All that changes what is heard: the film, every take and its place, the settings of the mix."""
     lines = () if voicing is None else voicing.fitting.spoken
-    takes = [
-        [line.id, round(line.start, 6), zlib.crc32(line.take.samples.tobytes()), line.take.rate]
-        for line in lines
-    ]
+    takes = [[line.id, round(line.start, 6), line.take.key, line.take.rate] for line in lines]
     pauses = [] if voicing is None else [[p.at, p.length, p.cue_id] for p in voicing.pauses]
     config = materials.config
     speech = [[one.start, one.end] for one in materials.speech]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,30 +15,98 @@ from shotad.types import Interval
 Samples = npt.NDArray[np.float32]
 """``float32[n]``, mono, full scale at -1 and 1."""
 
+PACE = 165
+"""Words a minute over many lines of AD, in English: describers aim at 160, and are measured at 2.3 to 2.7
+words a second."""
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+class Recording(Protocol):
+    """Sound that is not held but read, or made, whenever it is asked for."""
+
+    @property
+    def size(self) -> int:
+        """How many samples it has, 1 or more."""
+        ...
+
+    @property
+    def key(self) -> str:
+        """By which its samples are known: two recordings of one key are the same sound."""
+        ...
+
+    def read(self) -> Samples:
+        """All its samples, ``float32[size]``. Raises VoiceError where they are gone."""
+        ...
+
+
+class _Held:
+    """``Take.samples``: what was given, or what the recording that was given reads."""
+
+    def __get__(self, take: Take | None, owner: type[Take]) -> Samples:
+        if take is None:
+            raise AttributeError("a take has no samples before it is made")  # to `dataclasses`: no default
+        sound = take.sound
+        return sound if isinstance(sound, np.ndarray) else sound.read()
+
+    def __set__(self, take: Take, sound: Samples | Recording) -> None:
+        take.__dict__["samples"] = sound
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Take:
     """One line as a voice spoke it: ``float32[n]`` at ``rate`` samples a second, silence around it cut off.
 
-    ``text`` is the line as the script has it, ``speed`` the pace (1: the voice's own).
+    Made of samples it holds them. Made of a `Recording` (`Take.recorded`) it holds none: each use of
+    ``samples`` reads them anew, so thousands of takes may stand side by side; all the rest is known without
+    reading. ``text`` is the line as the script has it, ``speed`` its pace, 1 being as AD is spoken.
     """
 
     samples: Samples
+    if not TYPE_CHECKING:  # a type checker would have the fields after it have defaults too
+        samples = _Held()
     rate: int
     voice: str
     text: str
     speed: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.samples.ndim != 1 or self.samples.dtype != np.float32:
-            raise ValueError(f"a take is float32[n], got {self.samples.dtype} of shape {self.samples.shape}")
-        if self.samples.size == 0 or self.rate <= 0:
-            raise ValueError(f"a take must have samples and a rate, got {self.samples.size} at {self.rate}")
+        sound = self.sound
+        if isinstance(sound, np.ndarray) and (sound.ndim != 1 or sound.dtype != np.float32):
+            raise ValueError(f"a take is float32[n], got {sound.dtype} of shape {sound.shape}")
+        if self.size < 1 or self.rate <= 0:
+            raise ValueError(f"a take must have samples and a rate, got {self.size} at {self.rate}")
+
+    @classmethod
+    def recorded(
+        cls, sound: Samples | Recording, rate: int, voice: str, text: str, speed: float = 1.0
+    ) -> Take:
+        """A take that reads its samples whenever they are asked for (given samples, holds them)."""
+        return cls(cast(Samples, sound), rate, voice, text, speed)
+
+    @property
+    def sound(self) -> Samples | Recording:
+        """What it was given: the samples that it holds, or what reads them."""
+        found: Samples | Recording = self.__dict__["samples"]
+        return found
+
+    @property
+    def size(self) -> int:
+        """How many samples it has."""
+        return self.sound.size
 
     @property
     def seconds(self) -> float:
         """Its length."""
-        return self.samples.size / self.rate
+        return self.size / self.rate
+
+    def of(self, text: str) -> Take:
+        """The same sound for a line of this text; nothing is read, as `dataclasses.replace` would."""
+        return Take.recorded(self.sound, self.rate, self.voice, text, self.speed)
+
+    @property
+    def key(self) -> str:
+        """By which its samples are known: takes of one key are the same sound."""
+        sound = self.sound
+        return hashlib.sha256(sound.tobytes()).hexdigest() if isinstance(sound, np.ndarray) else sound.key
 
 
 class Voice(Protocol):
@@ -58,7 +127,11 @@ class Voice(Protocol):
         ...
 
     def speak(self, text: str, speed: float = 1.0) -> Take:
-        """The text, spoken at ``speed`` times its own pace, by its own means. Raises VoiceError."""
+        """The text, spoken by its own means. Raises VoiceError.
+
+        ``speed`` 1 is the pace at which AD is spoken, about `PACE` words a minute in English, whatever the
+        voice would do by itself; only a voice whose pace is not known (behind a server) takes its own for 1.
+        """
         ...
 
 

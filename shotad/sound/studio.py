@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import cast
@@ -16,7 +15,7 @@ from shotad.progress import NoProgress, Progress, Task, reported
 from shotad.sound.kinds import Take, Voice
 from shotad.sound.saying import NOTHING, Lexicon, parse_lexicon, said
 from shotad.sound.voices.base import Choir, Reading
-from shotad.sound.voices.takefile import read_take, settled, write_take
+from shotad.sound.voices.takefile import read_take, write_take
 from shotad.workfolder import key_of
 
 FORMAT = 1
@@ -28,7 +27,7 @@ class Keeping:
     """A `Studio` that keeps its takes as FLAC files in a folder.
 
     A take is found by all that changes it: the voice's identity, the text as it is sent to the voice, the
-    speed. Holds no take in memory. May be used by several threads.
+    speed. Neither it nor the takes that it gives hold samples. May be used by several threads.
     """
 
     def __init__(
@@ -51,7 +50,7 @@ class Keeping:
         self._reads: frozenset[Reading] = getattr(voice, "reads", frozenset())
         self._force = force
         self._spoken: set[str] = set()
-        self._used: set[str] = set()
+        self._used: dict[str, Take] = {}
         self._lock = threading.Lock()
 
     @property
@@ -67,7 +66,7 @@ class Keeping:
     @property
     def taken(self) -> int:
         """How many different takes were asked for and were there already."""
-        return len(self._used - self._spoken)
+        return len(self._used.keys() - self._spoken)
 
     @property
     def used(self) -> frozenset[str]:
@@ -129,19 +128,22 @@ class Keeping:
         return sent, pace, self._folder / name
 
     def _kept(self, path: Path, text: str) -> Take | None:
+        """The take in a file, which is checked at its first use."""
         if self._force and path.name not in self._spoken:
             return None
+        known = self._used.get(path.name)
+        if known is not None and path.exists():
+            return known.of(text)
         found = read_take(path, self._voice.name, text)
         if found is not None:
             with self._lock:
-                self._used.add(path.name)
+                self._used[path.name] = found
         return found
 
     def _keep(self, path: Path, take: Take, text: str) -> Take:
-        made = replace(settled(take), text=text)
-        write_take(path, made)
+        made = write_take(path, take.of(text))
         with self._lock:
-            self._used.add(path.name)
+            self._used[path.name] = made
             self._spoken.add(path.name)
         return made
 

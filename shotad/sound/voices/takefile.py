@@ -5,34 +5,55 @@ from __future__ import annotations
 import hashlib
 import io
 import wave
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from shotad.errors import VoiceError
 from shotad.sound.kinds import Samples, Take
 from shotad.workfolder import write_bytes
+
+Integers = npt.NDArray[np.int16]
 
 _SCALE = 32768
 _BLOCK = 4096
 _HASH = "SAMPLES-SHA256"
 
 
-def settled(take: Take) -> Take:
-    """The take with its samples as a file keeps them, so that a new one and a kept one are the same."""
-    return Take(_floats(_integers(take.samples)), take.rate, take.voice, take.text, take.speed)
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A `Recording` in a file, of which only this is held. ``key`` is the SHA-256 of its 16-bit samples."""
+
+    path: Path
+    size: int
+    key: str
+
+    def read(self) -> Samples:
+        """``float32[size]``. Raises VoiceError where the file is gone or is another by now."""
+        found = _decoded(self.path)
+        if found is None or found.key != self.key:
+            what = f"{self.path} is gone or was changed while it was in use."
+            raise VoiceError(what, "Run again: what is missing is spoken anew.")
+        return _floats(found.data)
 
 
-def write_take(path: Path, take: Take) -> None:
-    """Write a FLAC file, whole or not at all. Raises WorkFolderError."""
-    write_bytes(path, [flac(take)])
+def write_take(path: Path, take: Take) -> Take:
+    """Write a FLAC file, whole or not at all; the take as it is kept there. Raises WorkFolderError."""
+    data = _integers(take.samples)
+    write_bytes(path, [_flac(data, take)])
+    return Take.recorded(Kept(path, data.size, _hash(data)), take.rate, take.voice, take.text, take.speed)
 
 
 def flac(take: Take) -> bytes:
     """The take as a FLAC file."""
+    return _flac(_integers(take.samples), take)
+
+
+def _flac(data: Integers, take: Take) -> bytes:
     import av
 
-    data = _integers(take.samples)
     out = io.BytesIO()
     with av.open(out, "w", format="flac", container_options={"fflags": "+bitexact"}) as container:
         container.metadata.update({_HASH: _hash(data), "SPEED": repr(take.speed)})
@@ -57,31 +78,46 @@ def wav(take: Take) -> bytes:
 
 
 def read_take(path: Path, voice: str, text: str) -> Take | None:
-    """The take in a file; None where there is none that is whole."""
+    """The take in a file, which is read through once and not held; None where there is none that is whole."""
+    found = _decoded(path)
+    if found is None:
+        return None
+    return Take.recorded(Kept(path, found.data.size, found.key), found.rate, voice, text, found.speed)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Decoded:
+    data: Integers
+    rate: int
+    speed: float
+    key: str
+
+
+def _decoded(path: Path) -> _Decoded | None:
+    """What is in a file whose samples are those that were written; None where they are not."""
     import av
 
     try:
-        data = path.read_bytes()
-        with av.open(io.BytesIO(data), "r") as container:
+        with av.open(io.BytesIO(path.read_bytes()), "r") as container:
             told, speed = container.metadata.get(_HASH, ""), float(container.metadata.get("SPEED", "1"))
             rate = container.streams.audio[0].rate
             parts = [frame.to_ndarray()[0] for frame in container.decode(audio=0)]
     except (OSError, av.FFmpegError, ValueError, IndexError):
         return None
-    samples = np.concatenate(parts) if parts else np.zeros(0, np.int16)
-    if samples.dtype != np.int16 or samples.size == 0 or _hash(samples) != told:
+    data = np.concatenate(parts) if parts else np.zeros(0, np.int16)
+    if data.dtype != np.int16 or data.size == 0 or _hash(data) != told:
         return None
-    return Take(_floats(samples), rate, voice, text, speed)
+    return _Decoded(data, rate, speed, told)
 
 
-def _integers(samples: Samples) -> npt.NDArray[np.int16]:
+def _integers(samples: Samples) -> Integers:
     scaled = np.clip(np.round(samples * np.float32(_SCALE)), -_SCALE, _SCALE - 1)
     return np.asarray(scaled, np.int16)
 
 
-def _floats(data: npt.NDArray[np.int16]) -> Samples:
+def _floats(data: Integers) -> Samples:
     return np.asarray(data / np.float32(_SCALE), np.float32)
 
 
-def _hash(data: npt.NDArray[np.int16]) -> str:
+def _hash(data: Integers) -> str:
     return hashlib.sha256(data.astype("<i2").tobytes()).hexdigest()
