@@ -175,6 +175,14 @@ def language_of(tag: str) -> Language:
     return Language(f"{plain}{rest}", name, code, script, region)
 
 
+def name_of(tag: str) -> str:
+    """The English name of a language, or the tag itself where it is not known; for texts that are there."""
+    try:
+        return language_of(tag).name
+    except UsageError:
+        return tag
+
+
 def is_english(tag: str) -> bool:
     """Whether a tag, well formed or not, begins as English does; for texts that are there already."""
     return tag.lower().replace("_", "-").split("-")[0] == "en"

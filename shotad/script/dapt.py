@@ -17,7 +17,7 @@ from lxml import etree
 
 from shotad.errors import ScriptError
 from shotad.script import dapt_terms as terms
-from shotad.script.cue import Cue, CueKind, Script, ScriptCue, clean_text, line_stamp
+from shotad.script.cue import Cue, CueKind, EditField, Script, ScriptCue, clean_text, line_stamp
 from shotad.script.dapt_check import Violation, check_dapt
 from shotad.script.dapt_sound import (
     Event,
@@ -36,6 +36,9 @@ from shotad.types import Interval
 OWN = "urn:x-shotad:metadata"
 """Namespace of our own metadata: the stamps of the track and of its lines."""
 
+NO_LANGUAGE = "zxx"
+"""What has no language (RFC 5646): the source of a line that tells what is seen to happen."""
+
 _ROOT = f"""<?xml version="1.0" encoding="UTF-8"?>
 <tt xmlns="{TT}"
     xmlns:ttm="{terms.TTM}"
@@ -45,7 +48,7 @@ _ROOT = f"""<?xml version="1.0" encoding="UTF-8"?>
     ttp:contentProfiles="{terms.PROFILE}"
     daptm:scriptRepresents="visual"
     daptm:scriptType="%s"
-    daptm:langSrc="zxx"
+    daptm:langSrc=%s
     xml:lang=%s>
 """
 
@@ -54,19 +57,22 @@ def write_dapt(track: Track, recording: Recording | None = None) -> str:
     """The heard lines as a DAPT script: one Script Event a line, its id the cue's.
 
     Actions represent ``visual.nonText`` with no source language (``zxx``, as in W3C's example); text on
-    screen represents ``visual.text``, its source language the line's own. With a ``recording``, the lines
-    that were spoken, as they were (`shotad.script.dapt_sound`).
+    screen represents ``visual.text``, its source language the line's own. The lines of a translated track are
+    Translation Text by DAPT (Text Language Source): their source language is that which they were translated
+    from. The script stays ``preRecording``: DAPT's ``translatedTranscript`` is what comes before it, a
+    translation that has not been made to fit (Script Type), and these lines have. With a ``recording``, the
+    lines that were spoken, as they were (`shotad.script.dapt_sound`).
     """
     if recording is None:
-        body = "".join(_event(cue, track.language) for cue in track.heard)
+        body = "".join(_event(cue, track) for cue in track.heard)
         sound, kind = "", "preRecording"
     else:
         events = recorded_events(track, recording.gains)
-        body = "".join(_recorded(event, track.language, recording) for event in events)
+        body = "".join(_recorded(event, track, recording) for event in events)
         sound, kind = f'\n    xmlns:tta="{terms.TTA}"', "asRecorded"
     return (
         _ROOT
-        % (sound, kind, quoteattr(track.language))
+        % (sound, kind, quoteattr(track.translated_from or NO_LANGUAGE), quoteattr(track.language))
         + f"  <head>\n    <metadata>\n{_metadata(track, recorded=recording is not None)}    </metadata>\n"
         f"  </head>\n  <body>\n{body}  </body>\n</tt>\n"
     )
@@ -111,22 +117,22 @@ def _metadata(track: Track, *, recorded: bool) -> str:
     )
 
 
-def _event(cue: Cue, language: str) -> str:
+def _event(cue: Cue, track: Track) -> str:
     begin, end = timecode(cue.interval.start), timecode(cue.interval.end)
     stamp = line_stamp(cue.interval, cue.text)
     return (
-        f'    <div xml:id="{cue.id}" begin="{begin}" end="{end}"{_nature(cue, language)}'
+        f'    <div xml:id="{cue.id}" begin="{begin}" end="{end}"{_nature(cue, track)}'
         f' shotad:stamp="{stamp}">\n'
         f'      <p xml:space="preserve">{_broken(cue.text)}</p>\n    </div>\n'
     )
 
 
-def _recorded(event: Event, language: str, recording: Recording) -> str:
+def _recorded(event: Event, track: Track, recording: Recording) -> str:
     times = f'begin="{timecode(event.begin / 1000)}" end="{timecode(event.end / 1000)}"'
     start, stop = (timecode((second - event.begin) / 1000) for second in (event.start, event.stop))
     stamp = line_stamp(Interval(event.start / 1000, event.stop / 1000), event.voiced.text)
     return (
-        f'    <div xml:id="{event.cue.id}" {times}{_nature(event.cue, language)} shotad:stamp="{stamp}"'
+        f'    <div xml:id="{event.cue.id}" {times}{_nature(event.cue, track)} shotad:stamp="{stamp}"'
         f"{gain_attribute(event, recording.gains)}>\n{animations(event, recording.gains)}"
         f'      <p xml:space="preserve"><span begin="{start}" end="{stop}">'
         f"{audio_element(event, recording)}{_broken(event.voiced.text)}</span></p>\n    </div>\n"
@@ -137,12 +143,24 @@ def _broken(text: str) -> str:
     return "<br/>".join(escape(line) for line in text.split("\n"))
 
 
-def _nature(cue: Cue, language: str) -> str:
-    """What a line represents, and the language it is in."""
-    source = f" daptm:langSrc={quoteattr(cue.language)}" if cue.kind is CueKind.TEXT else ""
+def _nature(cue: Cue, track: Track) -> str:
+    """What a line represents, the language of its source where that is not the document's, and its own."""
     represents = "visual.text" if cue.kind is CueKind.TEXT else "visual.nonText"
-    spoken = f" xml:lang={quoteattr(cue.language)}" if cue.language != language else ""
+    source = _source_language(cue, track)
+    source = f" daptm:langSrc={quoteattr(source)}" if source is not None else ""
+    spoken = f" xml:lang={quoteattr(cue.language)}" if cue.language != track.language else ""
     return f' daptm:represents="{represents}"{source}{spoken}'
+
+
+def _source_language(cue: Cue, track: Track) -> str | None:
+    """The source language of a line; None where it has the document's. A line that a person added to a
+    translation is a translation of none."""
+    added = cue.edited is not None and EditField.ADDED in cue.edited.fields
+    if track.translated_from and not added:
+        return None
+    if cue.kind is CueKind.TEXT:
+        return cue.language
+    return NO_LANGUAGE if track.translated_from else None
 
 
 def _cue(div: etree._Element, root: etree._Element, name: str) -> ScriptCue:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from shotad.config.languages import name_of
 from shotad.errors import ScriptError
 from shotad.script.cue import (
     REDO,
@@ -36,6 +37,7 @@ from shotad.script.cue import (
     spoken_interval,
 )
 from shotad.script.cuefile import BY_HAND, cue_json, maker_json, read_cue, read_maker
+from shotad.script.dapt_terms import is_language
 from shotad.script.fields import Fields
 from shotad.types import Interval
 
@@ -49,7 +51,10 @@ __all__ = [
 SCHEMA_VERSION = 1
 REMOVED = "removed by a person"
 
-_HEAD = ("schema_version", "statement", "film", "language", "made_by", "reviewed_by", "written", "cues")
+_HEAD = (
+    "schema_version", "statement", "film", "language", "translated_from", "made_by", "reviewed_by", "written",
+    "cues",
+)  # fmt: skip
 _SPAN = re.compile(r"(?P<id>[sh]\d{8,}):(?P<start>\d+)-(?P<end>\d+)")
 
 
@@ -71,6 +76,8 @@ class Track:
     """The lines of one film, ascending by start, each id once.
 
     ``version`` is that of the program; ``reviewed_by`` are people's names, empty while nobody has reviewed.
+    ``translated_from`` is the language (a tag) of the track that this is a translation of; empty where the
+    lines were written in their own language.
     """
 
     film: FilmId
@@ -79,8 +86,11 @@ class Track:
     version: str
     cues: tuple[Cue, ...]
     reviewed_by: tuple[str, ...] = ()
+    translated_from: str = ""
 
     def __post_init__(self) -> None:
+        if self.translated_from and not is_language(self.translated_from):
+            raise ValueError(f"translated_from must be a language's tag, got {self.translated_from!r}")
         seen: dict[str, Cue] = {}
         for cue in self.cues:
             if cue.id in seen:
@@ -106,10 +116,11 @@ class Track:
         anew = sources.count(REDO)
         edited = _counted(len(sources) - anew, "edited by a person")
         edited += _counted(anew, "described anew at a person's wish")
+        source = f" Translated from {name_of(self.translated_from)}." if self.translated_from else ""
         people = ", ".join(self.reviewed_by)
         review = f" Reviewed by {people}." if people else " Not reviewed by a person."
         return clean_text(
-            f"Audio description made by machine: shotad {self.version} ({engines}).{edited}{review}"
+            f"Audio description made by machine: shotad {self.version} ({engines}).{source}{edited}{review}"
         ).replace("\n", " ")
 
     @property
@@ -129,6 +140,7 @@ def to_json(track: Track) -> str:
         "statement": track.statement,
         "film": _film_json(track.film),
         "language": track.language,
+        **({"translated_from": track.translated_from} if track.translated_from else {}),
         "made_by": {"shotad": track.version, "makers": [maker_json(m) for m in track.makers]},
         "reviewed_by": list(track.reviewed_by),
         "written": [_span(cue) for cue in track.cues],
@@ -161,6 +173,9 @@ def from_json(text: str, name: str = BY_HAND) -> Track:
             version=fields.string(made, "shotad", "made_by"),
             cues=(),
             reviewed_by=fields.strings(head, "reviewed_by", "the file"),
+            translated_from=fields.string(head, "translated_from", "the file")
+            if "translated_from" in head
+            else "",
         ).with_cues(cues),
         "the file",
     )

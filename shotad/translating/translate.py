@@ -258,6 +258,7 @@ def _put_together(
     new = replace(
         track,
         language=plan.task.target.tag,
+        translated_from=plan.task.source.tag,
         makers=makers,
         version=__version__,
         cues=(),
