@@ -8,7 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from shotad.describe.english.needs import NEEDS_DEED, NEEDS_PLACE, NOT_LAST, TAKES_ING
+from shotad.describe.english.needs import (
+    NEEDS_DEED,
+    NEEDS_PLACE,
+    NOT_LAST,
+    PUTS_SOMEWHERE,
+    TAKES_ING,
+    WHOLE_WITH_ITSELF,
+)
 from shotad.describe.english.nouns import (
     ADJECTIVE_ENDINGS,
     ADJECTIVES,
@@ -35,11 +42,12 @@ from shotad.describe.english.smallwords import (
     PARTICLES,
     PLURAL_DETERMINERS,
     PREPOSITIONS,
+    REFLEXIVE,
     SUBORDINATING,
     WAYS,
     listed,
 )
-from shotad.describe.english.verbs import PARTICIPLES, PLAIN, THIRD, lemma
+from shotad.describe.english.verbs import GERUNDS, PARTICIPLES, PLAIN, THIRD, lemma
 
 _FINITE = THIRD | AUXILIARIES
 _PAST = PARTICIPLES - PLAIN - {"ground", "hidden"}
@@ -51,7 +59,9 @@ _MANY = PLURAL_DETERMINERS | PLURALS | {"they", "others"}
 _SHORT_SUBJECT = 4
 _PREPOSITIONS = PREPOSITIONS - {"out"}
 """``out`` ends a deed: ``comes out | from behind a hut``."""
-_SAFE_PREPOSITIONS = PREPOSITIONS - listed("of by for between out without before upon via like atop")
+_SAFE_PREPOSITIONS = PREPOSITIONS - listed(
+    "of by for between out up down off without before upon via like atop"
+)
 """Their phrases are rarely what the verb or the noun before them needs."""
 _OTHER_CLAUSES = listed("and to that who as is are for")
 """Where one of these stands between, what follows may belong to another clause."""
@@ -236,12 +246,9 @@ def _participle(words: Sequence[str], at: int, verb: int) -> bool:
 def _phrase(words: Sequence[str], at: int, verb: int) -> bool:
     """A phrase with a preposition after something that completes the verb: ``… a book | from the shelf``."""
     word, before = bare(words[at]), bare(words[at - 1])
-    deed = lemma(bare(words[verb]))
-    if word not in _SAFE_PREPOSITIONS or at + 1 >= len(words):
+    if word not in _SAFE_PREPOSITIONS or at + 1 >= len(words) or at - verb < 2:
         return False
-    if deed in NEEDS_PLACE and not (deed in {"take", "draw", "lift", "pull"} and word == "from"):
-        return False
-    if deed in {"be", "have"} or at - verb < 2:
+    if any(_is_needed(words, at, deed) for deed in {verb, _nearest_deed(words, at, verb)}):
         return False
     if before in _PREPOSITIONS | _PAST or before.endswith(("ed", "ly", "ing")):
         return False
@@ -249,6 +256,36 @@ def _phrase(words: Sequence[str], at: int, verb: int) -> bool:
         return False
     # Another deed stands between: what follows may be part of that one.
     return not any(bare(w) in {"and", "but", "then", "who", "that", "as", "to"} for w in words[verb + 1 : at])
+
+
+def _nearest_deed(words: Sequence[str], at: int, verb: int) -> int:
+    """The last verb before ``words[at]``: a form in -ing after a comma, ``…, plunging the knife | into …``,
+    or the main verb."""
+    later = range(at - 1, verb, -1)
+    return next((i for i in later if words[i - 1].endswith(",") and bare(words[i]) in GERUNDS), verb)
+
+
+def _is_needed(words: Sequence[str], at: int, deed: int) -> bool:
+    """True where a verb is not whole without the phrase that begins at ``words[at]``."""
+    word, doing = bare(words[at]), lemma(bare(words[deed]))
+    between = {bare(one) for one in words[deed + 1 : at]}
+    if doing in {"be", "have"}:
+        return True
+    if word == "to" and bare(words[at + 1]) in PLAIN:
+        return doing in NEEDS_DEED or bare(words[at - 1]) not in WAYS
+    if (between & REFLEXIVE and doing not in WHOLE_WITH_ITSELF) or (word == "to" and "from" in between):
+        return True
+    if between & _SAFE_PREPOSITIONS:
+        return False
+    if doing in PUTS_SOMEWHERE:
+        return not (doing in _MAY_TAKE and word == "from")
+    # Where something goes: what is done to it is not told without, ``nudges his car | into the next``.
+    return word in {"into", "onto"} and not between & (WAYS | ADVERBS | _FURTHER)
+
+
+_FURTHER = listed("forward forwards further straight along")
+_MAY_TAKE = listed("take draw lift pull")
+"""Verbs that say enough without where from."""
 
 
 def _is_deed(words: Sequence[str], at: int) -> bool:

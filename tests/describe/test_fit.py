@@ -73,6 +73,23 @@ TRAILS = [
     ),
     ("He shows her a box done up in a bow.", 7, None),
     ("Ada grapples with Ben, trying desperately to stop him.", 6, "Ada grapples with Ben."),
+    # Verbs that are not whole without where something goes, or what is to be done.
+    ("The wires plug themselves into the wall.", 4, None),
+    ("Ben warms himself at the open fire.", 3, "Ben warms himself."),
+    ("The beast leaps, forcing her to climb a mast.", 5, "The beast leaps."),
+    ("The beast leaps, making a dent in the deck.", 6, "The beast leaps."),
+    ("Ada cracks a thief over the head.", 5, None),
+    ("The sailor nudges his boat into the reeds.", 5, None),
+    (
+        "The sailor steers his boat along the bank into the reeds.",
+        8,
+        "The sailor steers his boat along the bank.",
+    ),
+    ("Ben picks the lamp up off the floor.", 4, None),
+    ("Ada nods at the guards to follow.", 5, None),
+    ("Ada reaches out to touch his hair.", 3, "Ada reaches out."),
+    ("She glances from the clock to the door.", 5, None),
+    ("He sets the tray on the table with a sigh.", 8, "He sets the tray on the table."),
     # What leads in.
     ("In the cellar, a rat gnaws at a rope.", 6, "A rat gnaws at a rope."),
     ("As the train slows, Ada jumps off.", 3, "Ada jumps off."),

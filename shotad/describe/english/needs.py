@@ -27,6 +27,24 @@ NEEDS_PLACE = listed(
     """
 )
 """Verbs whose object goes somewhere: what stands after it is part of what is done."""
+PUTS_SOMEWHERE = NEEDS_PLACE | listed(
+    """
+    back bat blast bounce bundle clap coax connect crack crowd dangle dunk ease edge escort haul herd
+    hitch hoist hook hustle impale inject insert jam jerk jolt link lodge lug lull lure nestle nudge pack
+    peel pile plaster plop plug position propel rake rip scoop scrape screw shift shovel sling smear
+    spatter spill spin spit splatter sprinkle squirt stack station sweep thread touch train trundle tug
+    unload usher vomit waft wheel whip whisk wind wrench yank zip
+    """
+)
+"""The same, with verbs whose base form is a noun as well: ``a hook``, ``the back``."""
+WHOLE_WITH_ITSELF = listed(
+    """
+    admire amuse bare behead brace calm clean compose console drown dry enjoy examine excuse fan free hang
+    hide hurt hug introduce kill pinch poison scratch shave shield shoot steady stop strangle stretch
+    undress warm wash
+    """
+)
+"""Verbs that are whole with ``himself``; ``plugs itself | into the wall`` is not."""
 NEEDS_DEED = listed(
     """
     allow appear ask attempt be beckon begin bring cause come continue direct fail force gesture get go
