@@ -17,7 +17,7 @@ from shotad.script.importing import import_script
 from shotad.script.text import Format, read_script, script_format
 from shotad.script.track import Track
 from shotad.types import Interval
-from shotad.workfolder import readable_json, write_text
+from shotad.workfolder import readable_json, stem_of, write_text
 
 WRITTEN = "scripts.json"
 
@@ -48,6 +48,11 @@ def write_scripts(track: Track, folder: Path, name: str) -> tuple[Path, ...]:
         paths.append(path)
     write_text(folder / WRITTEN, readable_json({"scripts": hashes}))
     return tuple(paths)
+
+
+def script_places(folder: Path, name: str) -> tuple[Path, ...]:
+    """Where the scripts beside a track are, there or not."""
+    return tuple(_place(folder, name, form) for form in map(script_format, BESIDE_TRACK))
 
 
 def edited_scripts(folder: Path, name: str) -> tuple[tuple[Format, Path], ...]:
@@ -103,7 +108,7 @@ def _written(folder: Path) -> dict[str, str]:
 
 
 def _place(folder: Path, name: str, form: Format) -> Path:
-    return folder / f"{Path(name).stem or name}.{form.ending}"
+    return folder / f"{stem_of(name)}.{form.ending}"
 
 
 def _hash(data: bytes) -> str:

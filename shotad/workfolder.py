@@ -12,6 +12,8 @@ import errno
 import hashlib
 import json
 import os
+import re
+import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -28,6 +30,12 @@ Json = Mapping[str, Any]
 
 _LOCK = ".lock"
 
+_DRAFT = re.compile(r"\.(?P<name>.+)\.\d+\.part(?P<ending>\.\w+)")
+"""Names of films while they are written."""
+
+_LONGEST_STEM = 200
+"""Bytes of a film's name that names of files take over: 255 are what most disks take for a whole name."""
+
 
 def key_of(*parts: Any) -> str:
     """Hash of JSON values: 16 hex digits, the same for the same values on every machine."""
@@ -38,7 +46,18 @@ def key_of(*parts: Any) -> str:
 def work_folder_of(film: str | os.PathLike[str]) -> Path:
     """The folder beside the film: ``movie.mp4 → movie.shotad``."""
     path = Path(film)
-    return path.with_name((path.stem if path.suffix and not path.is_dir() else path.name) + ".shotad")
+    return path.with_name(f"{_cut(path.name) if path.is_dir() else stem_of(path.name)}.shotad")
+
+
+def stem_of(name: str) -> str:
+    """What files made for a film called ``name`` begin with: its name without the ending, cut at 200 bytes,
+    so that there is room for what comes after."""
+    return _cut(Path(name).stem or name)
+
+
+def _cut(name: str) -> str:
+    data = os.fsencode(name)
+    return name if len(data) <= _LONGEST_STEM else data[:_LONGEST_STEM].decode(errors="ignore").rstrip()
 
 
 class WorkFolder:
@@ -126,10 +145,11 @@ class WorkFolder:
         return self._force and name not in self._fresh
 
     def _sweep(self) -> None:
-        """Remove temporary files that a killed run has left."""
-        for leftover in self.path.glob(".tmp-*"):
-            if not leftover.is_dir():
-                leftover.unlink(missing_ok=True)
+        """Remove temporary files and folders that a killed run has left, here and one folder deeper."""
+        for pattern in (".tmp-*", "*/.tmp-*", ".*.part.*"):
+            for leftover in self.path.glob(pattern):
+                if pattern != ".*.part.*" or _DRAFT.fullmatch(leftover.name):
+                    _remove(leftover)
 
 
 class RecordLog:
@@ -209,6 +229,28 @@ def write_bytes(path: Path, parts: Iterable[bytes]) -> None:
         out.writelines(parts)
 
 
+def sweep_beside(path: Path) -> None:
+    """Remove what a killed run has left of writing ``path``, in a folder that is not ours alone."""
+    for leftover in path.parent.glob(f"{_prefix_of(path)}*"):
+        _remove(leftover)
+    for leftover in path.parent.glob(".*.part.*"):
+        draft = _DRAFT.fullmatch(leftover.name)
+        if draft is not None and f"{draft['name']}{draft['ending']}" == path.name:
+            _remove(leftover)
+
+
+def _remove(leftover: Path) -> None:
+    if leftover.is_dir() and not leftover.is_symlink():
+        shutil.rmtree(leftover, ignore_errors=True)
+    else:
+        leftover.unlink(missing_ok=True)
+
+
+def _prefix_of(path: Path) -> str:
+    """With which temporary files begin that are to become ``path``."""
+    return f".tmp-{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:8]}-"
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A file to write in place of ``path``, which takes that name only when it is whole and on the disk.
@@ -217,7 +259,7 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     with _explained(path, "cannot be written"):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=".tmp-", dir=path.parent)
+        handle, name = tempfile.mkstemp(prefix=_prefix_of(path), dir=path.parent)
         os.close(handle)
         part = Path(name)
         try:

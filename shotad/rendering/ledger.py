@@ -9,9 +9,10 @@ from typing import Any
 from shotad import __version__
 from shotad.rendering.making import Product, tags_of, written_lines
 from shotad.rendering.materials import Materials
-from shotad.rendering.rendered import Json, Made, Rendered, Sound, finding_of, finding_row
+from shotad.rendering.rendered import Failure, Json, Made, Rendered, Sound, finding_of, finding_row
 from shotad.rendering.voicing import Voicing
 from shotad.rendering.wanted import Kind, Wanted
+from shotad.script.track import to_json
 from shotad.workfolder import key_of
 
 RECORD = "render.json"
@@ -26,7 +27,8 @@ class Ledger:
         self._materials, self._voicing = materials, voicing
         self._name = f"render.{materials.track.language}.json" if materials.is_translation else RECORD
         before = {} if force else materials.folder.read_json(self._name) or {}
-        self._rows: dict[str, Json] = {row["path"]: row for row in _rows_of(before)}
+        self._rows: dict[str, Json] = {self._place(row): row for row in _rows_of(before)}
+        self._beside: dict[str, Any] = {} if force else _beside_of(before)
         self._fresh: set[str] = set()
         self._heard = _heard_key(materials, voicing)
         kept = before.get("sound")
@@ -46,6 +48,7 @@ class Ledger:
         self._fresh.add(path)
         self._rows[path] = {
             "path": path,
+            "within": self._within(wanted.path),
             "kind": wanted.kind.value,
             "key": self._key(wanted),
             "state": _state(wanted.path),
@@ -54,11 +57,25 @@ class Ledger:
         }
         self._write({})
 
+    def has_beside(self, path: Path) -> bool:
+        """Whether a side file is there, untouched, and made of the very sound and track of now."""
+        return self._beside.get(path.name) == [self._script_key(), _state(path)] and _state(path) is not None
+
+    def add_beside(self, path: Path) -> None:
+        """Note a side file that was written."""
+        self._beside[path.name] = [self._script_key(), _state(path)]
+
     def heard(self, sound: Sound) -> None:
         """Note how the mix came out."""
         self.sound = sound
 
-    def rendered(self, wanted: Sequence[Wanted], files: Sequence[Path]) -> Rendered:
+    def rendered(
+        self,
+        wanted: Sequence[Wanted],
+        files: Sequence[Path],
+        failures: Sequence[Failure] = (),
+        notes: Sequence[str] = (),
+    ) -> Rendered:
         """What the run came to; it is kept as ``render.json``."""
         voicing, track = self._voicing, self._materials.track
         rows = [self._rows[str(one.path.absolute())] for one in wanted]
@@ -72,17 +89,31 @@ class Ledger:
             sound=self.sound,
             pauses=() if voicing is None else voicing.pauses,
             findings=(*(self.sound.findings if self.sound else ()), *findings),
-            warnings=tuple(dict.fromkeys(text for made in rows for text in made["warnings"])),
+            warnings=tuple(dict.fromkeys((*notes, *(text for made in rows for text in made["warnings"])))),
             files=tuple(files),
             brought=dict(self._materials.brought),
+            failures=tuple(failures),
         )
         self._write(done.as_json())
         return done
 
     def _write(self, more: Json) -> None:
-        present = [row for row in self._rows.values() if Path(row["path"]).exists()]
+        present = [{**row, "path": path} for path, row in self._rows.items() if Path(path).exists()]
         sound = None if self.sound is None else {"key": self._heard, **self.sound.as_json()}
-        self._materials.folder.write_json(self._name, {**more, "sound": sound, "made": present})
+        record = {**more, "sound": sound, "made": present, "beside": self._beside}
+        self._materials.folder.write_json(self._name, record)
+
+    def _within(self, path: Path) -> str | None:
+        """Where a file lies in the work folder, which may be moved; None: elsewhere."""
+        folder = self._materials.folder.path.absolute()
+        return str(path.absolute().relative_to(folder)) if path.absolute().is_relative_to(folder) else None
+
+    def _place(self, row: Json) -> str:
+        within = row.get("within")
+        return row["path"] if within is None else str(self._materials.folder.path.absolute() / within)
+
+    def _script_key(self) -> str:
+        return key_of(FORMAT, __version__, self._heard, to_json(self._materials.track))
 
     def _key(self, wanted: Wanted) -> str:
         config, track = self._materials.config, self._materials.track
@@ -116,6 +147,11 @@ def _rows_of(record: Mapping[str, Any]) -> Iterable[Json]:
         if isinstance(rows, list)
         else []
     )
+
+
+def _beside_of(record: Mapping[str, Any]) -> dict[str, Any]:
+    found = record.get("beside")
+    return dict(found) if isinstance(found, dict) else {}
 
 
 def _state(path: Path) -> list[int] | None:

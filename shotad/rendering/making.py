@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -25,11 +26,15 @@ from shotad.sound.files import write_sound
 from shotad.sound.kinds import Spoken
 from shotad.sound.mixing.mix import Mix
 from shotad.sound.mixing.prepare import prepare_mix
+from shotad.sound.mixing.report import MixReport
 from shotad.sound.mux.kinds import AdSound, AdText
 from shotad.sound.mux.write import write_film
 from shotad.types import Interval
 
 MONO = "mono"
+
+TEXT_TITLE = "{} (text)"
+"""Title of the text track, by that of the track of sound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +102,11 @@ class Workshop:
                 progress=self.progress,
             )
         return self._mixes[name]
+
+    def report(self) -> MixReport:
+        """How the mix came out, over whichever scene was mixed already."""
+        mixed = next(iter(self._mixes.values()), None)
+        return (mixed or self.mix(OTHERWISE)).report
 
     def scene(self, ending: str) -> Scene:
         """What lines are laid over for a film of this ending: where it pauses, a copy of that kind."""
@@ -168,7 +178,7 @@ class Workshop:
 
     def _text(self, scene: Scene) -> AdText:
         language = self.materials.track.language
-        return AdText(scene.texts, language, f"{track_title(language)} (text)")
+        return AdText(scene.texts, language, TEXT_TITLE.format(track_title(language)))
 
     def _tags(self, kind: Kind) -> Mapping[str, str]:
         return tags_of(self.materials.track, self._voice, kind)
@@ -194,7 +204,7 @@ def apart(lines: Sequence[tuple[Interval, str]]) -> tuple[tuple[Interval, str], 
     """The lines in order, each ended where the next begins."""
     ordered = sorted(lines, key=lambda line: line[0])
     kept: list[tuple[Interval, str]] = []
-    for (interval, text), after in zip(ordered, [*ordered[1:], None], strict=True):
+    for (interval, text), after in zip_longest(ordered, ordered[1:]):
         end = interval.end if after is None else min(interval.end, after[0].start)
         if end > interval.start:
             kept.append((Interval(interval.start, end), text))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from shotad.config import Config
@@ -12,6 +13,7 @@ from shotad.film.reader import Film
 from shotad.prepare import Prepared
 from shotad.recorded import recorded
 from shotad.script.track import Track, load_track, to_json
+from shotad.scriptfiles import script_places
 from shotad.tracking import TRACK, save_track, with_edited_scripts
 from shotad.types import Interval, SpeechKind
 from shotad.workfolder import WorkFolder, write_text
@@ -19,7 +21,11 @@ from shotad.workfolder import WorkFolder, write_text
 
 @dataclass(frozen=True, slots=True)
 class Materials:
-    """All that is known before anything is spoken. ``brought`` counts lines changed in scripts, by file."""
+    """All that is known before anything is spoken.
+
+    ``brought`` counts lines changed in scripts, by file; ``read`` names the content of the track's files as
+    they were read.
+    """
 
     film: Film
     folder: WorkFolder
@@ -28,6 +34,7 @@ class Materials:
     file: Path
     prepared: Prepared
     brought: Mapping[str, int]
+    read: Mapping[Path, str] = field(default_factory=dict)
 
     @property
     def speech(self) -> tuple[Interval, ...]:
@@ -50,10 +57,16 @@ class Materials:
         """The same with another state of the track."""
         return replace(self, track=track)
 
+    @property
+    def is_current(self) -> bool:
+        """Whether the track and its scripts are still as they were read: nobody has saved another."""
+        return _contents(self.read) == self.read
+
     def keep(self, track: Track) -> tuple[Path, ...]:
         """Write the track back, with its scripts where it is the film's own; the files written."""
         if not self.is_translation:
-            return save_track(track, self.folder.path, self.prepared.info.name)
+            # A film that was renamed keeps its scripts' names: edits are looked for under those.
+            return save_track(track, self.folder.path, track.film.name)
         write_text(self.file, to_json(track))
         return (self.file,)
 
@@ -65,17 +78,37 @@ def gather(film: Film, folder: WorkFolder, config: Config, file: Path | None = N
     where people changed the same line in two places.
     """
     file = file or folder.path / TRACK
+    info, own = film.info, file.name == TRACK
+    read = _contents([file])
     track = load_track(file)
-    info = film.info
-    if track.film.fingerprint != info.fingerprint:
-        raise WorkFolderError(
-            f"{file} belongs to another film: {track.film.name}, not {info.name}.",
-            "Name its film with --film, or another work folder.",
-        )
+    _check_film(film, track, file)
     brought: Mapping[str, int] = {}
-    if file.name == TRACK:
+    if own:
+        read |= _contents(script_places(folder.path, track.film.name))
         track, brought = _with_scripts(track, folder)
-    return Materials(film, folder, config, track, file, recorded(folder, info, config), brought)
+    return Materials(film, folder, config, track, file, recorded(folder, info, config), brought, read)
+
+
+def _check_film(film: Film, track: Track, file: Path) -> None:
+    """Raises WorkFolderError for a film that is not the track's."""
+    info, own = film.info, track.film
+    if own.fingerprint == info.fingerprint:
+        return
+    if own.name == info.name:
+        raise WorkFolderError(
+            f"{info.path or info.name} has the name of the film that {file} was made for, and is another: it "
+            "was replaced or changed since.",
+            "Name the right one with --film, or describe this one.",
+        )
+    raise WorkFolderError(
+        f"{file} belongs to another film: {own.name}, not {info.name}.",
+        "Name its film with --film, or another work folder.",
+    )
+
+
+def _contents(files: Iterable[Path]) -> dict[Path, str]:
+    """Names of what files hold; empty for those that are not there."""
+    return {file: hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "" for file in files}
 
 
 def _with_scripts(track: Track, folder: WorkFolder) -> tuple[Track, Mapping[str, int]]:

@@ -32,7 +32,9 @@ def _told(report: MixReport) -> Iterator[str]:
     )
     over = [line.over for line in report.lines if line.over is not None]
     if over:
-        yield f"The voice stands {min(over):.0f} to {max(over):.0f} LU over the film around it."
+        least, most = f"{min(over):.0f}", f"{max(over):.0f}"
+        far = least if least == most else f"{least} to {most}"
+        yield f"The voice stands {far} LU over the film around it."
     if report.lines and not over:
         yield "The film is silent where the voice speaks."
 

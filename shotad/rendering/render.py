@@ -6,23 +6,30 @@ Only what has changed is spoken again, and a file whose every part is as it was 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from shotad.config import Config
+from shotad.errors import EditConflict, FilmError, SoundError, WorkFolderError
 from shotad.film.reader import Film
 from shotad.progress import NoProgress, Progress
 from shotad.rendering.ledger import Ledger
 from shotad.rendering.making import Workshop
-from shotad.rendering.materials import gather
+from shotad.rendering.materials import Materials, gather
+from shotad.rendering.notes import notes_on
 from shotad.rendering.proof import heard
-from shotad.rendering.rendered import Rendered
+from shotad.rendering.refusing import check_wanted
+from shotad.rendering.rendered import Failure, Rendered
 from shotad.rendering.sidefiles import write_side_files
-from shotad.rendering.voicing import speak
-from shotad.rendering.wanted import OTHERWISE, Wanted, checked_apart
+from shotad.rendering.voicing import Voicing, speak
+from shotad.rendering.wanted import Wanted, checked_apart
 from shotad.sound.fitting.asking import Shorten
 from shotad.sound.voices import make_voice
 from shotad.sound.voices.base import Speaker
 from shotad.workfolder import WorkFolder
+
+ROUNDS = 5
+"""Times that a track is read which people change while its lines are spoken."""
 
 
 def render(
@@ -41,24 +48,74 @@ def render(
 
     ``voice`` None is the one that the settings name; none is needed where no file is heard. ``shorten`` is
     asked for shorter lines where that was wished. How each line was spoken goes into the track. ``force``
-    speaks every line and makes every file again.
+    speaks every line and makes every file again. What cannot be made is refused before anything is spoken;
+    where one of several files fails later, the others are made, and it is told (`Rendered.failures`).
 
-    Raises VoiceError, SoundError, FilmError, WorkFolderError, ScriptError, EditConflict.
+    Raises UsageError, VoiceError, SoundError, FilmError, WorkFolderError, ScriptError, EditConflict.
     """
     wanted, progress = checked_apart(wanted), progress or NoProgress()
     materials = gather(film, folder, config, file)
+    check_wanted(film, wanted, config, materials.track.language)
+    _check_lines(materials)
     voicing = None
     if any(one.kind.is_heard for one in wanted):
         voice = voice or make_voice(config.voice, materials.track.language)
-        voicing = speak(materials, voice, progress, shorten=shorten, force=force)
-        materials = materials.of(voicing.track)
+        materials, voicing = _spoken(materials, voice, progress, shorten, force=force)
     ledger = Ledger(materials, voicing, force=force)
     materials.keep(materials.track)
+    if voicing is not None and not voicing.fitting.spoken:
+        raise SoundError(
+            f"None of the {len(voicing.fitting.unspoken)} lines of {materials.file} found a place.",
+            "Under voiced each of them says why. Shorten them, or let the film pause: --extended.",
+        )
     with Workshop(materials, voicing, progress) as workshop:
-        for one in wanted:
-            if not ledger.has(one):
-                ledger.add(workshop.make(one))
+        failures = _make(workshop, ledger, wanted)
+        made = [one for one in wanted if one not in [failed.wanted for failed in failures]]
         if voicing is not None and ledger.sound is None:
-            ledger.heard(heard(workshop.mix(OTHERWISE).report, config))
-        sides = write_side_files(workshop, [one for one in wanted if one.kind.is_heard])
-    return ledger.rendered(wanted, sides)
+            ledger.heard(heard(workshop.report(), config))
+        sides = write_side_files(workshop, ledger, [one for one in made if one.kind.is_heard])
+    return ledger.rendered(made, sides, failures, notes_on(materials, voicing))
+
+
+def _make(workshop: Workshop, ledger: Ledger, wanted: Sequence[Wanted]) -> list[Failure]:
+    """Make what is not there already; what went wrong. Raises the first error where nothing could be made."""
+    failures: list[Failure] = []
+    for one in wanted:
+        if ledger.has(one):
+            continue
+        try:
+            ledger.add(workshop.make(one))
+        except (SoundError, FilmError, WorkFolderError) as error:
+            failures.append(Failure(one, str(error)))
+            if len(failures) == len(wanted):
+                raise
+    return failures
+
+
+def _spoken(
+    materials: Materials, voice: Speaker, progress: Progress, shorten: Shorten | None, *, force: bool
+) -> tuple[Materials, Voicing]:
+    """The lines as they stand when the last of them is spoken: whoever saves the track meanwhile is heard."""
+    anew = 0
+    for _ in range(ROUNDS):
+        _check_lines(materials)
+        voicing = speak(materials, voice, progress, shorten=shorten, force=force)
+        anew += voicing.anew
+        if materials.is_current:
+            return materials.of(voicing.track), replace(
+                voicing, anew=anew, kept=max(0, voicing.anew + voicing.kept - anew)
+            )
+        progress.note(f"{materials.file.name} or a script was changed meanwhile: it is read again.")
+        materials, force = gather(materials.film, materials.folder, materials.config, materials.file), False
+    raise EditConflict(
+        f"{materials.file} changes again and again while its lines are spoken.",
+        "Close what writes to it, and render again; nothing of it is lost.",
+    )
+
+
+def _check_lines(materials: Materials) -> None:
+    if not materials.track.heard:
+        raise SoundError(
+            f"{materials.file} has no line that is to be heard.",
+            "Write some, or describe more of the film; nothing was made.",
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,14 @@ from shotad.sound.extended.kinds import Pause
 
 LISTED = 10
 """How many lines of one fate are listed one by one."""
+
+LONGEST = 200
+"""Characters of a line's words and steps that are told."""
+
+FASTER, MOVED = "times faster", "moved "
+"""How the ladder's steps are known (`shotad.sound.fitting.ladder`)."""
+
+_FACTOR = re.compile(rf"([\d.]+) {FASTER}")
 
 Json = dict[str, Any]
 
@@ -41,6 +50,14 @@ class Made:
 
     wanted: Wanted
     fresh: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A file that could not be made, and why."""
+
+    wanted: Wanted
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +101,7 @@ class Rendered:
     warnings: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
     brought: Mapping[str, int] = field(default_factory=dict)
+    failures: tuple[Failure, ...] = ()
 
     @property
     def spoken(self) -> tuple[Cue, ...]:
@@ -101,9 +119,19 @@ class Rendered:
         return tuple(cue for cue in self.spoken if cue.spoken and cue.spoken.text != _plain(cue.text))
 
     @property
+    def faster(self) -> tuple[Cue, ...]:
+        """The lines that are spoken faster than the others, to fit."""
+        return tuple(cue for cue in self.spoken if any(FASTER in step for step in _steps(cue)))
+
+    @property
+    def moved(self) -> tuple[Cue, ...]:
+        """The lines that are heard earlier or later than the script has them."""
+        return tuple(cue for cue in self.spoken if any(step.startswith(MOVED) for step in _steps(cue)))
+
+    @property
     def failed(self) -> bool:
-        """Whether something was made that must not go out."""
-        return any(finding.level is Level.ERROR for finding in self.findings)
+        """Whether a file could not be made, or one was made that must not go out."""
+        return bool(self.failures) or any(finding.level is Level.ERROR for finding in self.findings)
 
     def as_json(self) -> Json:
         """For programs, and what is kept as ``render.json``."""
@@ -112,6 +140,8 @@ class Rendered:
             "counts": {
                 "spoken": len(self.spoken),
                 "fewer_words": len(self.changed),
+                "faster": len(self.faster),
+                "moved": len(self.moved),
                 "not_heard": len(self.unspoken),
                 "takes_spoken_now": self.anew,
                 "takes_kept": self.kept,
@@ -129,50 +159,92 @@ class Rendered:
                 {"kind": one.wanted.kind.value, "path": str(one.wanted.path), "fresh": one.fresh}
                 for one in self.made
             ],
+            "failures": [
+                {"kind": one.wanted.kind.value, "path": str(one.wanted.path), "reason": one.reason}
+                for one in self.failures
+            ],
             "files": [str(path) for path in self.files],
         }
 
 
 def summary(rendered: Rendered) -> str:
     """What a describer wants to know, as plain lines."""
-    lines = [f"Taken over from {name}: {count} lines." for name, count in rendered.brought.items() if count]
+    lines = [f"Taken over from {name}: {_lines(n)}." for name, n in rendered.brought.items() if n]
     if rendered.voice is not None:
         lines += _lines_spoken(rendered)
         lines += rendered.sound.told if rendered.sound else ()
     if rendered.pauses:
-        total = sum(pause.length for pause in rendered.pauses)
-        lines.append(f"The film pauses {len(rendered.pauses)} times, {total:.1f} s in all.")
+        times = "once" if len(rendered.pauses) == 1 else f"{len(rendered.pauses)} times"
+        lines.append(f"The film pauses {times}, {sum(p.length for p in rendered.pauses):.1f} s in all.")
     lines += [f"Note: {warning}" for warning in rendered.warnings]
-    lines += [f"{finding}" for finding in rendered.findings]
+    lines += _first([f"{finding}" for finding in rendered.findings], "render.json", "")
     lines.append("Made:")
     for one in rendered.made:
         state = "" if one.fresh else " (as it was)"
         lines.append(f"  {one.wanted.path}: {MEANINGS[one.wanted.kind]}{state}")
-    return "\n".join([*lines, *(f"  {path}" for path in rendered.files)])
+    lines += [f"  {path}" for path in rendered.files]
+    return "\n".join([*lines, *(f"Not made: {one.wanted.path}: {one.reason}" for one in rendered.failures)])
 
 
 def _lines_spoken(rendered: Rendered) -> list[str]:
     told = f"Lines: {len(rendered.spoken)} of {len(rendered.track.heard)} spoken by {rendered.voice}"
-    takes = f"{rendered.anew} takes were spoken now, {rendered.kept} were kept from before"
-    lines = [f"{told}; {takes}."]
-    lines += _listed("Heard in fewer words", [(cue, _heard(cue)) for cue in rendered.changed])
-    return lines + _listed("Not heard", [(cue, f"{cue.text}: {_why(cue)}") for cue in rendered.unspoken])
+    lines = [f"{told}; {rendered.anew} takes were spoken now, {rendered.kept} were kept from before."]
+    lines += _listed("Not heard", [(cue, f"{cue.text} ({_why(cue)})") for cue in rendered.unspoken])
+    lines += _listed("Heard in fewer words", [(cue, _fewer(cue)) for cue in rendered.changed])
+    if rendered.faster:
+        fastest = max(_factor(cue) for cue in rendered.faster)
+        lines.append(f"Spoken faster to fit: {_lines(len(rendered.faster))}, {fastest:g} times at most.")
+    if rendered.moved:
+        furthest = max(_way(cue) for cue in rendered.moved)
+        lines.append(f"Moved to fit: {_lines(len(rendered.moved))}, by {furthest:.1f} s at most.")
+    return lines
 
 
 def _listed(title: str, rows: Sequence[tuple[Cue, str]]) -> list[str]:
-    if not rows:
-        return []
-    shown = [f"  {timecode(cue.interval.start)}  {text}" for cue, text in rows[:LISTED]]
-    more = [] if len(rows) <= LISTED else ["  … the others stand in track.json, under voiced."]
-    return [f"{title}: {len(rows)}.", *shown, *more]
+    told = [f"{timecode(cue.interval.start)}  {text}" for cue, text in rows]
+    return [f"{title}: {len(rows)}.", *_first(told, "track.json, under voiced", "  ")] if rows else []
+
+
+def _first(rows: Sequence[str], where: str, indent: str) -> list[str]:
+    more = [] if len(rows) <= LISTED else [f"… {len(rows) - LISTED} more stand in {where}."]
+    return [f"{indent}{row}" for row in [*rows[:LISTED], *more]]
+
+
+def _lines(number: int) -> str:
+    return "1 line" if number == 1 else f"{number} lines"
 
 
 def _heard(cue: Cue) -> str:
     return cue.spoken.text if cue.spoken else ""
 
 
+def _fewer(cue: Cue) -> str:
+    """What is heard, and by which steps it came to that."""
+    steps = [step for step in _steps(cue) if FASTER not in step and not step.startswith(MOVED)]
+    return f"{_short(_heard(cue))} ({_short('; '.join(steps))})" if steps else _short(_heard(cue))
+
+
+def _short(text: str) -> str:
+    """No more of a text than is needed to know it."""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST].rsplit(' ', 1)[0]} …"
+
+
 def _why(cue: Cue) -> str:
-    return cue.spoken.steps[-1] if cue.spoken and cue.spoken.steps else "no place"
+    return _steps(cue)[-1].removeprefix("not spoken: ") if _steps(cue) else "no place"
+
+
+def _steps(cue: Cue) -> tuple[str, ...]:
+    return cue.spoken.steps if cue.spoken else ()
+
+
+def _factor(cue: Cue) -> float:
+    found = (_FACTOR.search(step) for step in _steps(cue))
+    return max((float(match[1]) for match in found if match), default=1.0)
+
+
+def _way(cue: Cue) -> float:
+    at = cue.spoken.interval if cue.spoken else None
+    return 0.0 if at is None else abs(at.start - cue.interval.start)
 
 
 def _plain(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shotad.cast.files.loading import load_cast
@@ -16,10 +16,13 @@ from shotad.sound.fitting.asking import Shorten
 from shotad.sound.fitting.ladder import fit
 from shotad.sound.fitting.lines import lines_of
 from shotad.sound.fitting.voiced import apply
-from shotad.sound.kinds import Fitting
+from shotad.sound.kinds import Fitting, Unspoken
 from shotad.sound.saying import NOTHING, Lexicon, lexicon_of
 from shotad.sound.studio import Keeping
 from shotad.sound.voices.base import Speaker
+
+WORDLESS = "there is no word in it"
+"""Why a line of marks alone is not spoken."""
 
 VOICES = "voice"
 """The folder of takes in the work folder."""
@@ -56,9 +59,12 @@ def speak(
         force=force,
     )
     speech = materials.speech
-    lines = lines_of(track, speech, materials.slots, config.fit, margin=config.speech.margin)
+    given = lines_of(track, speech, materials.slots, config.fit, margin=config.speech.margin)
+    lines = [line for line in given if has_words(studio.sent(line.text))]
     studio.say_all([line.text for line in lines], progress=progress)
     fitting = fit(lines, studio, config.fit, shorten=shorten)
+    mute = [Unspoken(line.id, line.text, WORDLESS) for line in given if line not in lines]
+    fitting = replace(fitting, unspoken=(*fitting.unspoken, *mute))
     extended = Extension(fitting)
     if config.extended.on:
         shots, end = materials.prepared.shots, materials.prepared.end
@@ -68,6 +74,19 @@ def speak(
         studio.keep(studio.used)
     spoken = apply(track, extended.fitting, voice.name)
     return Voicing(spoken, extended.fitting, extended.pauses, voice.name, studio.spoken, studio.taken)
+
+
+def has_words(text: str) -> bool:
+    """Whether a voice could say it."""
+    return any(character.isalnum() for character in text)
+
+
+def cast_is_gone(folder: Path) -> bool:
+    """Whether the run had a cast that is not where it was."""
+    if not (folder / SETTINGS).is_file():
+        return False
+    given = read_settings(folder).given.cast
+    return given is not None and not given.path.exists()
 
 
 def pronunciations(folder: Path) -> Lexicon:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from shotad.errors import UsageError
+from shotad.workfolder import stem_of
 
 SOUNDS = ("wav", "flac", "mp3", "opus", "m4a")
 """Endings of sound files."""
@@ -83,9 +84,8 @@ def wanted_files(
     """
     if out is not None and out.suffix and not out.is_dir():
         return (_named(asked, out),)
-    name = Path(film)
-    stem = f"{name.stem or film}{tag and '.'}{tag}"
-    own = name.suffix.lower().lstrip(".")
+    stem = f"{stem_of(film)}{tag and '.'}{tag}"
+    own = Path(film).suffix.lower().lstrip(".")
     found: list[Wanted] = []
     for kind, ending in asked:
         otherwise = (own if own in FILMS else OTHERWISE) if kind.is_film else "wav"

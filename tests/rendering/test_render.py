@@ -154,8 +154,9 @@ def test_no_engine_is_made(place: Path, monkeypatch: pytest.MonkeyPatch) -> None
     def refuse(*_: object) -> None:
         raise AssertionError("an engine was made")
 
-    monkeypatch.setattr("shotad.engines.make_engine", refuse)
+    # The later first: importing it binds what the earlier has.
     monkeypatch.setattr("shotad.rendering.asking.make_engine", refuse)
+    monkeypatch.setattr("shotad.engines.make_engine", refuse)
     rendered(place, "film")
 
 
