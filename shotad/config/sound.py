@@ -90,6 +90,9 @@ class ContainerSettings(Settings):
     """Of the AD track: ``auto`` takes what the container's players know, or an ffmpeg name."""
     bit_rate: int = Field(0, ge=0)
     """Bits a second of the AD track; 0: by codec and number of channels."""
+    existing: Literal["auto", "keep", "replace"] = "auto"
+    """AD in the same language that the film has already: ``keep`` it beside the new one, or ``replace`` it;
+    ``auto`` replaces what was made with shotad and keeps what anybody else made."""
 
 
 class ExtendedSettings(Settings):
@@ -106,8 +109,8 @@ class ExtendedSettings(Settings):
     """Points that a line must have to be waited for: 3 for text read out, 2 for a new name, 1 for each half
     minute without a line (2 at most), 1 for five cuts, 1 for twenty words."""
     picture: Literal["encode", "copy"] = "encode"
-    """``encode``: anew, with the frame repeated through a pause, as every player takes it; ``copy``: as it is,
-    the last frame before a pause merely shown longer: at once and without loss, HDR too, but players have
+    """``encode``: anew, with the frame repeated through a pause, which every player takes; ``copy``: as it
+    is, the last frame before a pause merely shown longer: at once and without loss, HDR too, but players have
     been seen to stumble over a frame of several seconds."""
     crf: int = Field(18, ge=0, le=51)
     """Quality of a picture that is encoded anew: less is better."""

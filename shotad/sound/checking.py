@@ -106,7 +106,9 @@ class _Check:
         source = media.open()
         target = find_media(self._target).open()
         try:
-            plan = plan_tracks(source, self._film.info, self._container)
+            written = self._expected.written
+            without = written.replaced if written is not None else ()
+            plan = plan_tracks(source, self._film.info, self._container, without)
             copies, own, missing = _paired(plan, list(target.streams))
             if missing:
                 yield _error(f"{missing} of the film's tracks are missing.")

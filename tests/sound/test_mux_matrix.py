@@ -137,7 +137,6 @@ def test_subtitles_in_text_are_converted_and_the_rest_is_named(tmp_path: Path) -
     assert [(t.codec, t.title) for t in back] == [
         ("subrip", "SDH"),
         ("subrip", "Descriptions"),
-        ("subrip", "Descriptions"),
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -14,32 +14,27 @@ from shotad.film.info import FilmInfo
 from shotad.progress import Progress, reported
 from shotad.sound.mux.boxes import TrackBoxes, mark_tracks
 from shotad.sound.mux.containers import MOV, Container
+from shotad.sound.mux.descriptors import mark_programme
 from shotad.sound.mux.kinds import AdSound, AdText, Copied
-from shotad.sound.mux.payload import Payload, is_pause
+from shotad.sound.mux.payload import Payload
+from shotad.sound.mux.tags import film_tags, own_tags, shifted_chapters, track_tags
 from shotad.sound.mux.text_track import Converter, add_text, text_packets
 from shotad.sound.mux.timing import Clock, hides, unheard
 from shotad.sound.mux.tongues import track_language
-from shotad.sound.mux.tracks import (
-    How,
-    Kept,
-    Plan,
-    add_track,
-    attach_cover,
-    default_tracks,
-    film_tags,
-    track_tags,
-)
+from shotad.sound.mux.tracks import How, Kept, Plan, add_track, attach_cover, default_tracks
 from shotad.sound.mux.voice_track import Coding, VoiceTrack, add_voice
+from shotad.sound.mux.ways import MICROSECOND, Way, Woven, second_of
 
 if TYPE_CHECKING:
     from av import Packet
 
-MICROSECOND = Fraction(1, 1_000_000)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recipe:
-    """All that goes into a described film. ``coding`` is there where ``sound`` is."""
+    """All that goes into a described film. ``coding`` is there where ``sound`` is.
+
+    ``replaced`` are the numbers of the film's tracks that the AD takes the place of.
+    """
 
     info: FilmInfo
     container: Container
@@ -49,40 +44,12 @@ class Recipe:
     text: AdText | None
     settings: ContainerSettings
     metadata: Mapping[str, str]
+    replaced: tuple[int, ...] = ()
 
-
-@dataclass(slots=True, eq=False)
-class _Way:
-    """The way of one of the film's tracks into the described film."""
-
-    stream: Any
-    clock: Clock
-    payload: Payload
-    converter: Converter | None
-    source: int
-    kind: str
-    hidden: bool
-
-    def send(self, packet: Packet[Any]) -> Iterator[Packet[Any]]:
-        """What goes into the new track for a packet of the old one."""
-        if self.converter is not None:
-            yield from self.converter.convert(packet)
-            return
-        if is_pause(self.payload.codec, memoryview(packet)):
-            return
-        self.payload.add(memoryview(packet))
-        packet.stream = self.stream
-        yield packet
-
-    def copied(self) -> Copied:
-        """What was copied so far."""
-        return Copied(
-            self.source,
-            self.kind,
-            self.payload.codec,
-            self.payload.packets,
-            self.payload.digest,
-        )
+    @property
+    def mixed(self) -> bool:
+        """Whether the AD's sound has the film's in it."""
+        return self.settings.sound == "mix"
 
 
 class Assembly:
@@ -95,7 +62,7 @@ class Assembly:
         self._media, self._source, self._output, self._recipe = media, source, output, recipe
         self.warnings: list[str] = []
         self.has_text = False
-        self._ways: dict[int, _Way] = {}
+        self._ways: dict[int, Way] = {}
         self._own: list[Iterator[Packet[Any]]] = []
         self._boxes: dict[int, TrackBoxes] = {}
 
@@ -123,12 +90,12 @@ class Assembly:
     def run(self, progress: Progress) -> None:
         """Copy all packets, with the AD's own between them where their time comes."""
         self._output.start_encoding()
-        own = _Woven(self._own)
+        own = Woven(self._own)
         info = self._recipe.info
         with reported(progress, f"Writing {self._recipe.container.name}", info.duration, "s") as task:
             done = 0.0
             for packet in self._film_packets():
-                moment = _seconds(packet)
+                moment = second_of(packet)
                 for made in own.until(moment):
                     self._output.mux(made)
                 self._output.mux(packet)
@@ -140,8 +107,11 @@ class Assembly:
 
     def finish(self, path: Path) -> None:
         """What is left to do once the file is closed."""
+        recipe = self._recipe
         if self._boxes:
             mark_tracks(path, self._boxes)
+        if recipe.container.muxer == "mpegts" and recipe.sound is not None:
+            mark_programme(path, track_language(recipe.sound.language, recipe.container), recipe.mixed)
 
     def _film_packets(self) -> Iterator[Packet[Any]]:
         """The film's packets as they are written: on film time, belonging to their new tracks."""
@@ -197,7 +167,7 @@ class Assembly:
         start = Fraction(0) if source.type == "video" and is_cover(source) else recipe.info.start
         clock = Clock(start, source.time_base or MICROSECOND, getattr(source, "average_rate", None))
         extra = source.codec_context.extradata if source.codec_context is not None else None
-        self._ways[source.index] = _Way(
+        self._ways[source.index] = Way(
             stream,
             clock,
             Payload(kept.codec, extra),
@@ -221,8 +191,11 @@ class Assembly:
     ) -> None:
         """Remember what a track says of itself in boxes, and make room for it. Covers have no ``trak``."""
         if self._recipe.container.boxes:
-            title = stream.metadata.get("title", "")
-            boxes = TrackBoxes(title, describes, role, shown, stream.metadata.get("language", ""))
+            tags = {key.lower(): value for key, value in stream.metadata.items()}
+            title = tags.get("title", "")
+            boxes = TrackBoxes(
+                title, describes, role, shown, tags.get("language", ""), tags.get("comment", "")
+            )
             if title:
                 stream.metadata["title"] = boxes.title_with_room
             self._boxes[len(self._boxes)] = boxes
@@ -235,9 +208,11 @@ class Assembly:
         if taken := [other.id for other in self._output.streams if other.id]:
             stream.id = max(taken) + 1
         stream.disposition = Disposition.visual_impaired | Disposition.descriptions
+        if not self._recipe.mixed:
+            stream.disposition = stream.disposition | Disposition.dependent
         if described:
             stream.disposition = stream.disposition | Disposition.default
-        stream.metadata.update(_own_tags(sound.language, sound.title or "Audio Description", container))
+        stream.metadata.update(own_tags(sound.language, sound.title or "Audio Description", container))
         self._reserve(stream, describes=True, role=container is MOV)
         voice = VoiceTrack(stream, sound, coding, self._recipe.info.duration, container.hides)
         self._own.append(voice.packets())
@@ -255,51 +230,9 @@ class Assembly:
             return
         stream = add_text(self._output, container.text)
         stream.disposition = Disposition.descriptions
-        stream.metadata.update(_own_tags(text.language, text.title, container))
+        stream.metadata.update(own_tags(text.language, text.title or "Descriptions", container))
         self._reserve(stream, role=container is MOV, shown=False)
         self._own.append(text_packets(stream, text, container.text))
         self.has_text = True
         if not container.flagged_text:
             self.warnings.append(f"{container.name} has no mark for text that describes: the title tells it.")
-
-
-class _Woven:
-    """Packets of several tracks in the order of their time, each taken when it is wanted."""
-
-    def __init__(self, tracks: Iterable[Iterator[Packet[Any]]]) -> None:
-        self._next = [(iterator, next(iterator, None)) for iterator in tracks]
-
-    def until(self, moment: float) -> Iterator[Packet[Any]]:
-        """All packets that are decoded before film second ``moment``."""
-        while waiting := [
-            (_seconds(packet), place)
-            for place, (_, packet) in enumerate(self._next)
-            if packet is not None and _seconds(packet) < moment
-        ]:
-            place = min(waiting)[1]
-            iterator, packet = self._next[place]
-            assert packet is not None
-            yield packet
-            self._next[place] = (iterator, next(iterator, None))
-
-
-def _seconds(packet: Packet[Any]) -> float:
-    """When a packet is decoded."""
-    moment = packet.dts if packet.dts is not None else packet.pts
-    return float((moment or 0) * (packet.time_base or MICROSECOND))
-
-
-def _own_tags(language: str, title: str, container: Container) -> dict[str, str]:
-    tags = {"language": track_language(language, container), "title": title}
-    return {**tags, "handler_name": title} if container.boxes else tags
-
-
-def shifted_chapters(chapters: Iterable[Any], start: Fraction) -> list[Any]:
-    """Chapters on film time; what lies before the film's start is left out or begins with it."""
-    moved = []
-    for chapter in chapters:
-        shift = round(start / chapter["time_base"])
-        begin, end = max(0, chapter["start"] - shift), chapter["end"] - shift
-        if end > begin:
-            moved.append({**chapter, "start": begin, "end": end})
-    return moved

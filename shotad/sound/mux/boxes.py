@@ -5,8 +5,9 @@ Apple's players know audio description by, and they switch on the first text tra
 show it unasked. So a title is given to them with as many bytes behind it as the boxes besides will need
 (`TrackBoxes.title_with_room`), and those bytes become the boxes: no box changes its size or place.
 
-Sources: ISO/IEC 14496-12 (``udta``, ``kind``, ``tkhd``, ``mdhd``), 3GPP TS 26.244 (``titl``), Apple's
-QuickTime File Format (``tagc``, tagged media characteristics).
+Sources: ISO/IEC 14496-12 (``udta``, ``kind``, ``tkhd``, ``mdhd``), Apple's QuickTime File Format (``tagc``,
+tagged media characteristics; ``©nam`` and ``©cmt``, user data text). 3GPP's ``titl`` is read neither by
+ffmpeg's libraries nor by MediaInfo.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ class TrackBoxes:
     ``describes``: it is the sound of audio description; ``role``: it is to have the role of a description,
     which the libraries do not write themselves; ``shown``: whether players start with it (None: as it is).
     ``language``: three letters, for which the libraries know no more than the Macintosh's numbers in MOV.
+    ``remark``: what else is to be known of it.
     """
 
     title: str
@@ -36,6 +38,7 @@ class TrackBoxes:
     role: bool = False
     shown: bool | None = None
     language: str = ""
+    remark: str = ""
 
     @property
     def title_with_room(self) -> str:
@@ -47,13 +50,12 @@ class TrackBoxes:
         return _box(b"name", self.title.encode()) + self._more()
 
     def _more(self) -> bytes:
-        # The language of the title: "und", five bits a letter.
-        more = _box(b"titl", b"\0\0\0\0\x55\xc4" + self.title.encode() + b"\0")
-        if self.role:
-            more += _box(b"kind", b"\0\0\0\0" + _ROLE)
+        more = _box(b"kind", b"\0\0\0\0" + _ROLE) if self.role else b""
         if self.describes:
             more += _box(b"tagc", _DESCRIBES)
-        return more
+        # Last, for there are readers that stop at a name with such a sign in it.
+        more += _said(b"\xa9nam", self.title)
+        return more + _said(b"\xa9cmt", self.remark) if self.remark else more
 
 
 def mark_tracks(path: Path, tracks: Mapping[int, TrackBoxes]) -> None:
@@ -123,6 +125,11 @@ def _only(file: BinaryIO, kind: bytes, start: int, end: int) -> _Place:
             return start + header, start + size
         start += size if size >= header else end
     raise ValueError(f"there is no {kind.decode()}")
+
+
+def _said(kind: bytes, words: str) -> bytes:
+    """A box of words; the language that they are in is "und", five bits a letter."""
+    return _box(kind, len(words.encode()).to_bytes(2) + b"\x55\xc4" + words.encode())
 
 
 def _box(kind: bytes, content: bytes) -> bytes:

@@ -53,7 +53,8 @@ class Written:
     """A described film that was written whole.
 
     ``warnings`` are sentences for the user: what the container cannot hold. ``copied`` are the film's
-    tracks, ``codec`` that of the AD's sound (empty: there is none), ``text`` whether there is a text track.
+    tracks, ``codec`` that of the AD's sound (empty: there is none), ``text`` whether there is a text track,
+    ``replaced`` the numbers of the film's tracks that the AD took the place of.
     """
 
     path: Path
@@ -62,3 +63,4 @@ class Written:
     copied: tuple[Copied, ...] = ()
     codec: str = ""
     text: bool = False
+    replaced: tuple[int, ...] = ()

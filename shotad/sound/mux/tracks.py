@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -11,13 +11,7 @@ from shotad.errors import SoundError
 from shotad.film.container import is_cover
 from shotad.film.info import FilmInfo
 from shotad.sound.mux.containers import CONTAINERS, TEXT, Container, holders
-from shotad.sound.mux.tongues import track_language
-
-_GENERIC = ("handler_name", "vendor_id")
-"""What MP4 and MOV say of each track, and what means nothing elsewhere."""
-
-_TECHNICAL = frozenset({"major_brand", "minor_version", "compatible_brands", "encoder", "duration"})
-"""Metadata that describes the file it stands in, not the film."""
+from shotad.sound.mux.tags import track_tags
 
 _REMADE = frozenset({"bin_data", "tmcd", "epg"})
 """Data that is no track of its own: chapters and time codes in MP4, written anew; programme guides."""
@@ -48,15 +42,15 @@ class Plan:
     warnings: tuple[str, ...]
 
 
-def plan_tracks(source: Any, info: FilmInfo, container: Container) -> Plan:
-    """What is to be done with each track of an open film.
+def plan_tracks(source: Any, info: FilmInfo, container: Container, without: Collection[int] = ()) -> Plan:
+    """What is to be done with each track of an open film. Those of the numbers ``without`` stay behind.
 
     Picture and sound are copied or the film is refused (SoundError, with the track and the containers that
     hold it); subtitles in text are converted; other tracks that do not fit are left out with a warning.
     """
     kept, warnings = [], []
     for stream in source.streams:
-        track = _planned(stream, container)
+        track = "" if stream.index in without else _planned(stream, container)
         if isinstance(track, Kept):
             kept.append(track)
             warnings += _styles_lost(track)
@@ -190,63 +184,3 @@ def _picture(stream: Any, source: Any, codec: str, container: Container) -> None
         context.codec_tag = "hvc1"
     elif codec in ("prores", "dnxhd") and origin.codec_tag.isalnum():
         context.codec_tag = origin.codec_tag
-
-
-def track_tags(source: Any, container: Container) -> dict[str, str]:
-    """A track's metadata, less what belongs to the file it was in."""
-    tags = {key: value for key, value in source.metadata.items() if key.lower() not in _TECHNICAL}
-    if tags.get("language"):
-        tags["language"] = track_language(tags["language"], container)
-    if tags.get("name") and "mov" in source.container.format.name:
-        tags.setdefault("title", tags.pop("name"))
-    if container.boxes:
-        # Many players show this name in place of the title.
-        if tags.get("title") and not tags.get("handler_name"):
-            tags["handler_name"] = tags["title"]
-        return tags
-    return {key: value for key, value in tags.items() if key.lower() not in _GENERIC}
-
-
-def film_tags(
-    source: Mapping[str, str], given: Mapping[str, str], container: Container, name: str
-) -> dict[str, str]:
-    """The file's metadata: the film's own and over it ``given``, by the keys that the container keeps.
-
-    What is given under other keys goes into the comment as ``key: value``, so that it is not lost. ``name``
-    is that of the film's file.
-    """
-    tags = {key: value for key, value in source.items() if key.lower() not in _TECHNICAL}
-    by_lower = {key.lower(): key for key in tags}
-    for key, value in given.items():
-        tags.pop(by_lower.get(key.lower(), ""), None)
-        tags[key] = value
-    if container.tags is None:
-        return tags
-    if container.muxer == "mpegts":
-        return _service(tags, name)
-    kept = {key: value for key, value in tags.items() if key.lower() in (*container.tags, "creation_time")}
-    homeless = [
-        f"{key.replace('_', ' ')}: {value}"
-        for key, value in given.items()
-        if key.lower() not in container.tags and key.lower() != "encoder"
-    ]
-    if "comment" in container.tags and homeless:
-        kept["comment"] = "; ".join([*([kept["comment"]] if kept.get("comment") else []), *homeless])
-    return kept
-
-
-def _service(tags: Mapping[str, str], name: str) -> dict[str, str]:
-    """MPEG-TS names a service and who provides it, and keeps nothing else: the remarks go to the second.
-
-    Both names share a descriptor of 255 bytes (ETSI EN 300 468, service descriptor).
-    """
-    remarks = [
-        tags.get("comment", ""),
-        *(f"{k.replace('_', ' ')}: {v}" for k, v in tags.items() if k not in _SAID),
-    ]
-    told = {"service_name": tags.get("title") or name, "service_provider": "; ".join(r for r in remarks if r)}
-    room = {"service_name": 80, "service_provider": 160}
-    return {key: text.encode()[: room[key]].decode(errors="ignore") for key, text in told.items() if text}
-
-
-_SAID = frozenset({"comment", "title", "language"})

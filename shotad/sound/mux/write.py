@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from shotad.film.reader import Film
 from shotad.progress import NoProgress, Progress
 from shotad.sound.mux.assembly import Assembly, Recipe
 from shotad.sound.mux.containers import CONTAINERS, Container, container_for
+from shotad.sound.mux.existing import existing_description
 from shotad.sound.mux.kinds import AdSound, AdText, Written
 from shotad.sound.mux.tracks import plan_tracks
 from shotad.sound.mux.voice_track import choose_coding
@@ -56,6 +58,7 @@ def write_film(
         assembly.copied(),
         recipe.coding.codec if recipe.coding is not None else "",
         assembly.has_text,
+        recipe.replaced,
     )
 
 
@@ -88,7 +91,9 @@ def _recipe(
 ) -> Recipe:
     """What is to be written, if it can be. ``source`` is the film, open."""
     container = container_for(target)
-    plan = plan_tracks(source, film.info, container)
+    there = existing_description(source, film.info, sound, text, settings)
+    plan = plan_tracks(source, film.info, container, there.replaced)
+    plan = replace(plan, warnings=(*there.warnings, *plan.warnings))
     coding = None
     if sound is not None:
         coding = choose_coding(sound, container, film.info, settings.codec, settings.bit_rate)
@@ -97,7 +102,7 @@ def _recipe(
             f"{container.name} holds no text track of descriptions.",
             f"Write {' or '.join(other.endings[0] for other in CONTAINERS if other.text)} instead.",
         )
-    recipe = Recipe(film.info, container, plan, sound, coding, text, settings, metadata)
+    recipe = Recipe(film.info, container, plan, sound, coding, text, settings, metadata, there.replaced)
     assert film.media is not None
     _check_room(target, film.media, recipe)
     return recipe

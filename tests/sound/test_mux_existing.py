@@ -1,0 +1,158 @@
+"""Films that have audio description already."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shotad.config.sound import ContainerSettings
+from shotad.film.reader import open_film
+from shotad.sound.checking import Expected, check_film, describe_tracks
+from shotad.sound.mux import AdSound, AdText, Written, write_film
+from shotad.sound.mux.tags import MADE_HERE
+from tests.media import FilmSpec, SoundSpec, make_film, media_folder
+from tests.sound.muxmedia import CUES, METADATA, ad_sound, film_for
+
+ENDINGS = (".mp4", ".mkv", ".mov", ".webm")
+
+
+def written(source: Path, target: Path, language: str = "en", text: bool = True, **settings: Any) -> Written:
+    """Written and checked."""
+    with open_film(source) as film:
+        plain = ad_sound(film)
+        made = write_film(
+            film,
+            target,
+            sound=AdSound(plain.blocks, plain.layout, plain.rate, language, "Audio Description"),
+            text=AdText(CUES, language, "Descriptions") if text else None,
+            settings=ContainerSettings(**settings),
+            metadata=METADATA,
+        )
+        wanted = Expected(
+            language,
+            "Audio Description",
+            cues=CUES if text else None,
+            text_title="Descriptions",
+            written=made,
+        )
+        assert check_film(target, film, wanted) == ()
+    return made
+
+
+@functools.cache
+def broadcast() -> Path:
+    """A film with a describer's own AD in English."""
+    import av
+    from av.stream import Disposition
+
+    spec = FilmSpec(
+        suffix=".mkv",
+        sounds=(SoundSpec(language="eng", default=True), SoundSpec(language="eng", title="Narrated")),
+    )
+    path = media_folder() / "broadcast.mkv"
+    with av.open(str(make_film(spec).path)) as source, av.open(str(path), "w") as film:
+        ways = [film.add_stream_from_template(stream, opaque=True) for stream in source.streams]
+        for stream, way in zip(source.streams, ways, strict=True):
+            way.metadata.update(stream.metadata)
+            way.disposition = stream.disposition
+        ways[2].disposition = Disposition.visual_impaired
+        for packet in source.demux():
+            if packet.size:
+                packet.stream = ways[packet.stream.index]
+                film.mux(packet)
+    return path
+
+
+def titles(path: Path) -> list[tuple[str, str, str]]:
+    return [(t.kind, t.language, t.title) for t in describe_tracks(path) if t.kind != "video"]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_described_film_that_is_described_again_has_one_ad(ending: str, tmp_path: Path) -> None:
+    first, again = tmp_path / f"first{ending}", tmp_path / f"again{ending}"
+    assert written(film_for("plain", ending), first).replaced == ()
+    made = written(first, again)
+    assert made.replaced == (2, 3)
+    assert titles(again) == titles(first)
+    told = [warning for warning in made.warnings if "already" in warning]
+    assert len(told) == 2
+    assert all("(made with shotad): the new one takes its place" in warning for warning in told)
+
+
+def test_the_remarks_on_the_file_are_those_of_the_last_time(tmp_path: Path) -> None:
+    import av
+
+    first, again = tmp_path / "first.mp4", tmp_path / "again.mp4"
+    written(film_for("plain", ".mp4"), first)
+    written(first, again)
+    with av.open(str(again)) as film:
+        assert film.metadata["comment"] == "Audio description made by machine.; reviewer: Ann"
+
+
+@pytest.mark.parametrize("ending", [".mp4", ".mkv"])
+def test_in_another_language_both_stay(ending: str, tmp_path: Path) -> None:
+    first, again = tmp_path / f"first{ending}", tmp_path / f"again{ending}"
+    written(film_for("plain", ending), first)
+    made = written(first, again, language="de")
+    assert made.replaced == ()
+    assert sorted(language for kind, language, title in titles(again) if title) in (
+        ["deu", "deu", "eng", "eng"],
+        ["eng", "eng", "ger", "ger"],
+    )
+    assert all("stays beside the new one." in warning for warning in made.warnings)
+    # The first one is known again even in its copy.
+    assert len(written(again, tmp_path / f"third{ending}").replaced) == 2
+
+
+def test_sound_alone_leaves_the_text_that_is_there(tmp_path: Path) -> None:
+    first, again = tmp_path / "first.mkv", tmp_path / "again.mkv"
+    written(film_for("plain", ".mkv"), first)
+    assert written(first, again, text=False).replaced == (2,)
+    assert [title for kind, _, title in titles(again) if kind == "subtitle"] == ["Descriptions"]
+
+
+def test_what_people_made_stays_unless_it_is_wished(tmp_path: Path) -> None:
+    target = tmp_path / "described.mkv"
+    for existing in ("auto", "keep"):
+        made = written(broadcast(), target, existing=existing)
+        assert made.replaced == ()
+        assert "audio track 2 (eng, Narrated, aac)" in made.warnings[0]
+        assert "container.existing: replace" in made.warnings[0]
+        assert [title for kind, _, title in titles(target) if kind == "audio"] == [
+            "",
+            "Narrated",
+            "Audio Description",
+        ]
+    assert written(broadcast(), target, existing="replace").replaced == (2,)
+    assert [title for kind, _, title in titles(target) if kind == "audio"] == ["", "Audio Description"]
+
+
+def test_our_own_stays_too_where_that_is_wished(tmp_path: Path) -> None:
+    first, again = tmp_path / "first.mkv", tmp_path / "again.mkv"
+    written(film_for("plain", ".mkv"), first)
+    assert written(first, again, text=False, existing="keep").replaced == ()
+    assert len([1 for kind, _, title in titles(again) if title == "Audio Description"]) == 2
+
+
+def test_the_only_sound_of_a_film_is_never_left_out(tmp_path: Path) -> None:
+    spec = FilmSpec(suffix=".mkv", sounds=(SoundSpec(language="eng", title="Audio description"),))
+    made = written(make_film(spec).path, tmp_path / "described.mkv", existing="replace")
+    assert made.replaced == ()
+    assert [title for kind, _, title in titles(tmp_path / "described.mkv") if kind == "audio"] == [
+        "Audio description",
+        "Audio Description",
+    ]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_each_track_says_who_made_it(ending: str, tmp_path: Path) -> None:
+    import av
+
+    target = tmp_path / f"described{ending}"
+    written(film_for("plain", ending), target)
+    with av.open(str(target)) as film:
+        remarks = [{k.lower(): v for k, v in s.metadata.items()}.get("comment") for s in film.streams]
+    assert remarks == [None, None, MADE_HERE, MADE_HERE]
