@@ -12,7 +12,9 @@ from shotad.cli.options import console_options, settings_options
 from shotad.errors import UsageError
 
 if TYPE_CHECKING:
+    from shotad.config import Config
     from shotad.lint.report import Report
+    from shotad.progress import Progress
 
 _A_PATH = click.Path(path_type=Path)
 
@@ -21,6 +23,7 @@ _A_PATH = click.Path(path_type=Path)
 @click.argument("paths", nargs=-1, metavar="[FILM|WORKFOLDER|SCRIPT]...", type=_A_PATH)
 @click.option("--speech", type=_A_PATH, help="Subtitles of the film: when somebody speaks, and what.")
 @click.option("--film", type=_A_PATH, help="The film that a script belongs to, for its length and records.")
+@click.option("--read-screen", is_flag=True, help="Read the film's screen for L11 and L12, once for all.")
 @click.option("--cast", type=_A_PATH, help="The cast, for names.")
 @click.option("--language", help="Language of a script's lines; a track knows its own.")
 @click.option("--words", multiple=True, type=_A_PATH, help="A file or folder with more words; repeatable.")
@@ -39,8 +42,9 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
     """Check audio description against describers' guidelines.
 
     PATH is a described film, its work folder, a track, or a script of any make. Rules that need the film use
-    the records of the work folder, or the files named here; those that cannot be checked are told. Exit
-    code 1 if something is found that must not go out.
+    the records of the work folder, or the files named here; those that cannot be checked are told. The
+    settings of the run that wrote a track hold, and --config and --set over them. Exit code 1 if something
+    is found that must not go out.
     """
     from shotad.lint.listing import rules_json, rules_text
     from shotad.lint.report import as_json, as_text
@@ -50,7 +54,7 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
         return
     if not paths:
         raise UsageError("Nothing is named to be checked.", "Name a film, a work folder, or a script.")
-    reports = _reports(paths, options)
+    reports = _reports(paths, options, console)
     every = options["level"] == "warning"
     text = "\n\n".join(as_text(report, warnings=every) for report in reports)
     console.result(text, as_json(reports[0]) if len(reports) == 1 else [as_json(r) for r in reports])
@@ -58,18 +62,9 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _reports(paths: tuple[Path, ...], options: dict[str, Any]) -> list[Report]:
-    from shotad.config import load_config
+def _reports(paths: tuple[Path, ...], options: dict[str, Any], progress: Progress) -> list[Report]:
     from shotad.lint.asked import Asked, checked_paths
 
-    words = [str(path) for path in options["words"]]
-    config = load_config(options["config"], options["assignments"])
-    more = config.lint.model_copy(
-        update={
-            "words": (*config.lint.words, *words),
-            "ignore": (*config.lint.ignore, *options["ignore"]),
-        }
-    )
     asked = Asked(
         speech=options["speech"],
         film=options["film"],
@@ -78,8 +73,21 @@ def _reports(paths: tuple[Path, ...], options: dict[str, Any]) -> list[Report]:
         only=_rules(options["only"]),
         skip=_rules(options["skip"]),
         accept=options["accept"],
+        screen=options["read_screen"],
     )
-    return checked_paths(paths, config.model_copy(update={"lint": more}), asked)
+    return checked_paths(paths, lambda run: _settings(options, run), asked, progress)
+
+
+def _settings(options: dict[str, Any], run: Config | None) -> Config:
+    """What was asked for, over the settings of the run that wrote the track."""
+    from shotad.config import Config
+    from shotad.settings import load_settings
+
+    config = load_settings(Config, options["config"], options["assignments"], under=run)
+    words = (*config.lint.words, *(str(path) for path in options["words"]))
+    ignore = (*config.lint.ignore, *options["ignore"])
+    lint = config.lint.model_copy(update={"words": words, "ignore": ignore})
+    return config.model_copy(update={"lint": lint})
 
 
 def _rules(texts: tuple[str, ...]) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from shotad.compute import need
 from shotad.errors import WeightsError
 from shotad.hub import reason
 from shotad.progress import NoProgress, Progress
-from shotad.weights import manifest, weights_folder
+from shotad.weights import at_hand, manifest, weights_folder
 
 EXTRA = "evaluate"
 """The extra of the package that brings spaCy."""
@@ -131,6 +131,18 @@ def find_parser(name: str, progress: Progress | None = None) -> ParserModel:
     if entry in manifest():
         return _of_folder(weights_folder(entry, progress or NoProgress()), entry.replace("-", "_"))
     raise WeightsError(f"There is no spaCy model {name!r}.", _GET.format(name))
+
+
+def is_at_hand(name: str) -> bool:
+    """Whether `find_parser` finds spaCy and the model ``name`` without fetching anything."""
+    if importlib.util.find_spec("spacy") is None:
+        return False
+    if (Path(name).expanduser() / _META).is_file():
+        return True
+    if name.isidentifier() and importlib.util.find_spec(name) is not None:
+        return True
+    entry = name.replace("_", "-")
+    return entry in manifest() and at_hand(entry)
 
 
 def _of_folder(folder: Path, name: str) -> ParserModel:

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shotad.config import Config
-from shotad.errors import ConfigError, UsageError
+from shotad.errors import UsageError
 from shotad.lint.accepted import Wish, accept, covers, parse_wish
 from shotad.lint.book import RULES
 from shotad.lint.check import Checker, lint
-from shotad.lint.gather import beside_film, rendered_findings, script_material, track_material
+from shotad.lint.gather import (
+    beside_film,
+    film_of,
+    rendered_findings,
+    run_config,
+    script_material,
+    track_material,
+)
+from shotad.lint.lines import Material
 from shotad.lint.report import Report
+from shotad.lint.screentexts import read_screen
+from shotad.progress import Progress
 from shotad.script.rules import Finding
 from shotad.script.track import load_track
 from shotad.tracking import TRACK
@@ -31,43 +41,84 @@ class Asked:
     only: Sequence[str] = ()
     skip: Sequence[str] = ()
     accept: Sequence[str] = ()
+    screen: bool = False
+    """Whether the film's screen is to be read, if it has not been."""
 
 
-def checked_paths(paths: Sequence[Path], config: Config, asked: Asked) -> list[Report]:
+SettingsOf = Callable[[Config | None], Config]
+"""What holds for a path: the settings asked for, over those of the run that wrote its work folder, if any."""
+
+
+def checked_paths(
+    paths: Sequence[Path], settings: SettingsOf, asked: Asked, progress: Progress | None = None
+) -> list[Report]:
     """A report for each path. Raises ShotadError for what cannot be read or is no rule."""
     _check_rules((*asked.only, *asked.skip))
     wishes = [parse_wish(wish) for wish in asked.accept]
-    checker = Checker.of(config.lint, config.fit)
+    checkers: list[Checker] = []
     reports = []
     for path in paths:
-        report, folder = _checked(path, checker, config, asked)
-        reports.append(
-            _accepting(_wanted(report, asked), wishes, folder) if wishes else _wanted(report, asked)
-        )
+        file, folder = _found(path)
+        beside = folder or (work_folder_of(asked.film) if asked.film is not None else None)
+        config = settings(run_config(beside) if beside is not None else None)
+        checker = _checker(checkers, config)
+        report = _wanted(_checked(file, folder, checker, config, asked, progress), asked)
+        reports.append(_accepting(report, wishes, folder or file.parent) if wishes else report)
     return reports
 
 
-def _checked(path: Path, checker: Checker, config: Config, asked: Asked) -> tuple[Report, Path | None]:
-    file, folder = _found(path)
+def _checker(made: list[Checker], config: Config) -> Checker:
+    """A checker by these settings: words are read, and a parser is loaded, once."""
+    for checker in made:
+        if (checker.settings, checker.fit) == (config.lint, config.fit):
+            return checker
+    made.append(Checker.of(config.lint, config.fit))
+    return made[-1]
+
+
+def _checked(
+    file: Path,
+    folder: Path | None,
+    checker: Checker,
+    config: Config,
+    asked: Asked,
+    progress: Progress | None,
+) -> Report:
     if _is_track(file):
         track = load_track(file)
         material, skipped = track_material(track, folder, speech=asked.speech, cast=asked.cast)
         extra = rendered_findings(folder) if folder is not None and file.name == TRACK else ()
-        return lint(material, checker, extra=extra, folder=folder, skipped=skipped), folder
-    language = asked.language or config.language
-    material = script_material(file, language, speech=asked.speech, cast=asked.cast)
+    else:
+        language = asked.language or config.language
+        material = script_material(file, language, speech=asked.speech, cast=asked.cast)
+        skipped, extra = (), ()
     if asked.film is not None:
         material = beside_film(material, asked.film)
-    return lint(material, checker, folder=file.parent, skipped=()), file.parent
+    if asked.screen:
+        material = _with_screen(material, folder, config, asked, progress)
+    return lint(material, checker, extra=extra, folder=folder or file.parent, skipped=skipped)
+
+
+def _with_screen(
+    material: Material, folder: Path | None, config: Config, asked: Asked, progress: Progress | None
+) -> Material:
+    """The material with the texts of its film, read now unless they were before."""
+    film = asked.film or (film_of(folder) if folder is not None else None)
+    if film is None:
+        what = f"The screen cannot be read: it is not known which film {material.name} belongs to."
+        raise UsageError(what, "Name the film: --film FILM.")
+    kept_in = folder if folder is not None else work_folder_of(film)
+    spoken = [utterance.interval for utterance in material.speech or ()]
+    return replace(material, texts=read_screen(film, kept_in, config, spoken, progress=progress))
 
 
 def _found(path: Path) -> tuple[Path, Path | None]:
-    """The file of lines that ``path`` means, and the work folder that it belongs to."""
+    """The file of lines that ``path`` means, and the work folder that it belongs to; None for a script."""
     for folder in (path, work_folder_of(path)):
         if (folder / TRACK).is_file():
             return folder / TRACK, folder
     if path.is_file():
-        return path, path.parent
+        return path, path.parent if _is_track(path) else None
     what = f"{path} has no track: there is no {TRACK} in it or in {work_folder_of(path)}."
     raise UsageError(what, "Run shotad describe first, or name a work folder or a script.")
 
@@ -103,10 +154,8 @@ def _wanted(report: Report, asked: Asked) -> Report:
     return replace(report, findings=found, accepted=tuple(filter(is_wanted, report.accepted)))
 
 
-def _accepting(report: Report, wishes: Sequence[Wish], folder: Path | None) -> Report:
+def _accepting(report: Report, wishes: Sequence[Wish], folder: Path) -> Report:
     """Write down what is accepted; the report without it."""
-    if folder is None:
-        raise ConfigError("What is accepted is kept in the work folder, and there is none.", "Use --ignore.")
     chosen = [finding for finding in report.findings if any(wish.covers(finding) for wish in wishes)]
     if not chosen:
         what = f"Nothing is found that {', '.join(wish.rule for wish in wishes)} could mean."

@@ -36,8 +36,8 @@ _RULES = (
     ),
     Rule(
         "T3", "too fast", "error over 200, warning over 180 words a minute",
-        "About 160 words a minute can be followed beside a film.",
-        "Use fewer words, or give the line more time.",
+        "About 160 words a minute can be followed beside a film (words of the usual length, with a breath).",
+        "Use fewer words, give the line more time, or take a slower voice.",
         "160 words a minute is usual; the limits are this program's",
     ),
     Rule(

@@ -14,6 +14,7 @@ from shotad.lint.gather import rendered_findings, track_material
 from shotad.lint.lines import Material, TrackLine
 from shotad.lint.overheard import check_dialogue, check_subtitles
 from shotad.lint.people import Reach, check_pronouns
+from shotad.lint.rates import check_pace
 from shotad.lint.report import Report, in_order
 from shotad.lint.screen import check_texts
 from shotad.lint.sentences import Reader, reader_for
@@ -139,7 +140,8 @@ def _each_line(material: Material, checker: Checker) -> Iterator[Finding]:
         checker = replace(checker, limits=without_minima(checker.limits))
     limits, settings = checker.limits, checker.settings
     lists = {line.language: lists_for(line.language, checker.words) for line in material.lines}
-    parsed = checker.reader.read(material.lines) if checker.reader else {}
+    english = [events for tongue, words in lists.items() if _is_english(tongue) for events in _events(words)]
+    parsed = checker.reader.read(material.lines, frozenset(english)) if checker.reader else {}
     spoken = [u.interval for u in material.speech or () if u.kind is not SpeechKind.LYRICS]
     free = gaps([u.interval for u in material.speech], material.duration) if material.speech else ()
     for number, line in enumerate(material.lines):
@@ -161,6 +163,10 @@ def _events(lists: Sequence[WordList]) -> frozenset[str]:
     return frozenset(word for words in lists for word in words.sets.get("event", ()) if " " not in word)
 
 
+def _is_english(language: str) -> bool:
+    return language.lower().split("-")[0] == ENGLISH
+
+
 def _times(
     line: TrackLine, spoken: Sequence[Interval], free: Sequence[Interval], checker: Checker
 ) -> tuple[Finding, ...]:
@@ -180,11 +186,12 @@ def _times(
         limits=checker.limits,
         lists=(),
     )
-    times = tuple(finding for finding in found if finding.rule.startswith("T"))
+    times = [finding for finding in found if finding.rule.startswith("T") and finding.rule != "T3"]
+    times += check_pace(line, checker.limits)
     if voiced is not None and voiced.interval is None:
         reason = "; ".join(voiced.steps) or "the voice found no room for it"
-        return (*times, Finding("T4", Level.ERROR, f"is not heard: {reason}"))
-    return times
+        times.append(Finding("T4", Level.ERROR, f"is not heard: {reason}"))
+    return tuple(times)
 
 
 def _room(line: TrackLine, gap: Interval | None, fit: FitSettings) -> Interval | None:
@@ -213,7 +220,7 @@ def _between(material: Material, checker: Checker) -> Iterator[Finding]:
 
 def _whole(material: Material, checker: Checker) -> Iterator[Finding]:
     """Rules on all lines together: who is meant, names, text on the screen."""
-    english = [line for line in material.lines if line.language.lower().split("-")[0] == ENGLISH]
+    english = [line for line in material.lines if _is_english(line.language)]
     reach = Reach(checker.settings.antecedent, checker.settings.antecedent_seconds)
     for line, unclear in zip(english, check_pronouns(english, reach), strict=True):
         yield from _of(line, unclear)
@@ -252,7 +259,7 @@ def _not_checked(material: Material) -> Iterator[str]:
     if material.cast is None:
         yield "L7 and L8: no cast is known; give --cast CAST."
     if material.texts is None:
-        yield "L11 and L12: nothing was read from the screen."
+        yield "L11 and L12: nothing was read from the screen; --read-screen does (it takes a while)."
     languages = {line.language.lower().split("-")[0] for line in material.lines} - {ENGLISH}
     if languages:
         those = ", ".join(sorted(languages))

@@ -10,17 +10,21 @@ from typing import Any
 
 from shotad.cast.files.loading import load_cast
 from shotad.cast.members import Cast
+from shotad.config import Config
 from shotad.errors import CastError, WorkFolderError
 from shotad.facts import TextFact
 from shotad.film.cues import read_subtitles
 from shotad.lint.lines import Material, lines_of_script, lines_of_track
+from shotad.lint.screentexts import kept_texts
 from shotad.records import slots_of, utterances_of
-from shotad.runsettings import SETTINGS, read_settings
 from shotad.script.rules import Finding, Level
 from shotad.script.text import read_cues
 from shotad.script.track import Track
 from shotad.types import Interval, Utterance
 from shotad.workfolder import RecordLog, work_folder_of
+
+SETTINGS = "settings.json"
+"""As `shotad.runsettings.SETTINGS`; that module loads what reads films."""
 
 RENDERED = "render.json"
 """What a render found amiss with the sound and the files."""
@@ -47,7 +51,7 @@ def track_material(
         track.film.duration,
         read_subtitles(speech) if speech is not None else _speech(folder),
         found_cast,
-        _texts(folder),
+        _screen(folder, track.film.fingerprint),
         _is_given(folder),
     )
     return material, tuple(noted)
@@ -69,6 +73,28 @@ def script_material(
         read_subtitles(speech) if speech is not None else None,
         load_cast(cast) if cast is not None else None,
     )
+
+
+def run_config(folder: Path) -> Config | None:
+    """The settings of the run that wrote a work folder; None where they are not known.
+
+    Raises WorkFolderError where they cannot be understood.
+    """
+    if not (folder / SETTINGS).is_file():
+        return None
+    from shotad.runsettings import read_settings
+
+    return read_settings(folder).config
+
+
+def film_of(folder: Path) -> Path | None:
+    """The film that a work folder's run was about, if that is known and the film is there."""
+    if not (folder / SETTINGS).is_file():
+        return None
+    from shotad.runsettings import read_settings
+
+    film = read_settings(folder).film
+    return film if film is not None and film.exists() else None
 
 
 def rendered_findings(folder: Path) -> tuple[Finding, ...]:
@@ -109,6 +135,8 @@ def _cast_of(folder: Path | None, noted: list[str]) -> Cast | None:
     """The cast that the run was given; one that is not there any more is noted, not refused."""
     if folder is None or not (folder / SETTINGS).is_file():
         return None
+    from shotad.runsettings import read_settings
+
     given = read_settings(folder).given.cast
     if given is None:
         return None
@@ -123,8 +151,16 @@ def _is_given(folder: Path | None) -> bool:
     """Whether the run was given its slots, or budgets of the paper's kind."""
     if folder is None or not (folder / SETTINGS).is_file():
         return False
+    from shotad.runsettings import read_settings
+
     run = read_settings(folder)
     return run.given.slots is not None or run.config.slots.budget == "paper"
+
+
+def _screen(folder: Path | None, fingerprint: str) -> tuple[TextFact, ...] | None:
+    """What was read from the screen: of the whole film where that was asked for, else around the slots."""
+    whole = kept_texts(folder, fingerprint) if folder else None
+    return whole if whole is not None else _texts(folder)
 
 
 def _texts(folder: Path | None) -> tuple[TextFact, ...] | None:
@@ -172,7 +208,7 @@ def beside_film(material: Material, film: Path) -> Material:
     speech = _speech(folder)
     with open_film(film) as opened:
         end = opened.info.duration
-        path = opened.info.path
+        path, fingerprint = opened.info.path, opened.info.fingerprint
     if speech is None and path is not None:
         track = embedded_track(path)
         speech = track.utterances if track is not None else None
@@ -183,5 +219,5 @@ def beside_film(material: Material, film: Path) -> Material:
         end=end or None,
         speech=material.speech if material.speech is not None else speech,
         cast=material.cast or _cast_of(folder, noted),
-        texts=material.texts if material.texts is not None else _texts(folder),
+        texts=material.texts if material.texts is not None else _screen(folder, fingerprint),
     )

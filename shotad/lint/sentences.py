@@ -6,14 +6,15 @@ A main verb counts: what was, in a clause that only says which or when, does not
 from __future__ import annotations
 
 import importlib.util
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from shotad.config import LintSettings
 from shotad.describe.english.smallwords import listed
-from shotad.errors import ShotadError
-from shotad.language.parsing import Parse, Parser, find_parser
+from shotad.describe.english.verbs import BASES, pasts
+from shotad.language.parsing import Parse, Parser, ParserModel, find_parser, is_at_hand
 from shotad.lint.lines import TrackLine
 from shotad.script.rules import Finding, Level, unquoted
 
@@ -35,6 +36,9 @@ _NOT_PAST = listed("re 'd ' s got")
 """Leftovers of cut words, and what is as often ``has got``."""
 _SPEAKERS = listed("i we you")
 _OWNERS = listed("his her their its")
+_PASTS = frozenset(form for base in BASES for form in pasts(base) if form != base) | _CLEARLY_PAST
+_MAY_BE = re.compile(r"\w+ed|had|did|was|were|been|will|shall|'ll|'d", re.IGNORECASE)
+_WORD = re.compile(r"'?\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,22 +133,39 @@ class Read:
 class Reader(Protocol):
     """Takes lines apart."""
 
-    def read(self, lines: Sequence[TrackLine]) -> Mapping[str, Read]:
-        """What the English ones of ``lines`` are made of, by their ids."""
+    def read(self, lines: Sequence[TrackLine], events: frozenset[str]) -> Mapping[str, Read]:
+        """What those of ``lines`` are made of that are English and may break L1, by their ids.
+
+        ``events`` are the verbs that are no states.
+        """
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SpacyReader:
-    """Takes lines apart with spaCy."""
+    """Takes lines apart with spaCy, which is loaded at the first line that needs it."""
 
-    parser: Parser
+    model: ParserModel
+    _parser: Parser | None = field(default=None, init=False)
 
-    def read(self, lines: Sequence[TrackLine]) -> Mapping[str, Read]:
-        """As `Reader.read`; quotations are left out."""
-        chosen = [line for line in lines if line.language.lower().split("-")[0] == _ENGLISH]
-        parses = self.parser.of([unquoted(line.text) for line in chosen])
-        return {line.id: read_of(parse) for line, parse in zip(chosen, parses, strict=True)}
+    def read(self, lines: Sequence[TrackLine], events: frozenset[str]) -> Mapping[str, Read]:
+        """As `Reader.read`; quotations are left out. Raises WeightsError for a model that does not load."""
+        texts = {
+            line.id: unquoted(line.text) for line in lines if line.language.lower().split("-")[0] == _ENGLISH
+        }
+        chosen = {name: text for name, text in texts.items() if may_matter(text, events)}
+        if not chosen:
+            return {}
+        self._parser = self._parser or Parser(self.model)
+        parses = self._parser.of(list(chosen.values()))
+        return {name: read_of(parse) for name, parse in zip(chosen, parses, strict=True)}
+
+
+def may_matter(text: str, events: frozenset[str]) -> bool:
+    """Whether a parse can change what is found in a text: it has a form of the past or the future, or a
+    verb of ``events``. Most lines of AD have none, and a track without any needs no parser."""
+    words = (match[0].lower() for match in _WORD.finditer(text))
+    return any(word in _PASTS or word in events or _MAY_BE.fullmatch(word) for word in words)
 
 
 def read_of(parse: Parse) -> Read:
@@ -160,17 +181,20 @@ def read_of(parse: Parse) -> Read:
 def reader_for(settings: LintSettings) -> tuple[Reader | None, str]:
     """Who takes sentences apart by these settings, and what to say where nobody can.
 
-    With ``auto`` a parser that cannot be had is done without, and said so. Raises ShotadError for one that
-    was asked for and cannot be had.
+    With ``auto`` nothing is fetched: without spaCy and a model of it that is here, word lists have to do,
+    and that is said. With ``spacy`` a model that is not here is fetched; raises ShotadError where it cannot
+    be had.
     """
     if settings.parse == "words":
         return None, ""
-    missing = "L1 was read by word lists alone, which find less: {}"
-    if settings.parse == "auto" and importlib.util.find_spec("spacy") is None:
-        return None, missing.format("spaCy is not installed (pip install 'shotad[evaluate]').")
-    try:
-        return SpacyReader(Parser(find_parser(settings.model))), ""
-    except ShotadError as error:
-        if settings.parse == "spacy":
-            raise
-        return None, missing.format(error)
+    if settings.parse == "auto":
+        if importlib.util.find_spec("spacy") is None:
+            return None, _BY_WORDS.format("spaCy is not installed (pip install 'shotad[evaluate]')")
+        if not is_at_hand(settings.model):
+            return None, _BY_WORDS.format(
+                f"the model {settings.model} is not here (--set lint.parse=spacy gets it)"
+            )
+    return SpacyReader(find_parser(settings.model)), ""
+
+
+_BY_WORDS = "L1 was read by word lists alone, which find less: {}."
