@@ -1,11 +1,12 @@
 """How well the voices are understood: lines of human AD are spoken, transcribed back, and compared.
 
-    python benchmarks/voices.py --model tiny.en.pt [--voices NAME …] [--lines N] [--speed S] [--language CODE]
+    python benchmarks/voices.py [--model tiny.en.pt] [--voices NAME …] [--lines N] [--speed S …]
 
-Needs openai-whisper (and what it needs) and the weights of one of its models, by path or by name. The lines
-are spread evenly over the human ADs of Elephants Dream and CMD-AD in ``../shared/data``. Prints what it
-compared: for each voice the word error rate, the share of lines without an error, the length of the takes,
-how long the voice took, and the words that went wrong most often.
+The lines are spread evenly over the human ADs of Elephants Dream and CMD-AD in ``../shared/data``. Prints for
+each voice and speed the pace in words a minute (as T3 counts them: with pauses inside a line, none around it)
+and how long the voice took; with a model, which needs openai-whisper, the word error rate, the share of lines
+without an error, and the words that went wrong most often. By the pace at speed 1 each kind is set to that of
+AD (`shotad.sound.kinds.PACE`).
 """
 
 from __future__ import annotations
@@ -39,9 +40,10 @@ _FEWEST = 5
 
 @dataclass
 class Count:
-    """What became of the lines of one voice."""
+    """What became of the lines of one voice. ``words`` are those that are compared, ``spoken`` those of T3."""
 
     words: int = 0
+    spoken: int = 0
     wrong: int = 0
     lines: int = 0
     whole: int = 0
@@ -91,23 +93,23 @@ def slips(reference: Sequence[str], heard: Sequence[str]) -> tuple[int, list[str
     return int(table[-1, -1]), found
 
 
-def measure(name: str, lines: Sequence[str], model: Any, normal: Any, options: argparse.Namespace) -> Count:
-    """Speak and transcribe all lines with one voice."""
+def measure(name: str, speed: float, lines: Sequence[str], ear: Any, options: argparse.Namespace) -> Count:
+    """Speak all lines with one voice, and transcribe them where there is an ``ear``: a model and its norm."""
     voice = make_voice(VoiceSettings(name=name), options.language)
-    count = Count()
+    count = Count(spoken=sum(map(count_words, lines)), lines=len(lines))
     began = time.perf_counter()
     sent = [said(line, options.language, reads=voice.reads) for line in lines]
     together = getattr(voice, "speak_all", None)
-    takes = together(sent, options.speed) if together else [voice.speak(text, options.speed) for text in sent]
+    takes = together(sent, speed) if together else [voice.speak(text, speed) for text in sent]
     count.took = time.perf_counter() - began
-    for line, take in zip(lines, takes, strict=True):
-        count.seconds += take.seconds
+    count.seconds = sum(take.seconds for take in takes)
+    model, normal = ear or (None, None)
+    for line, take in zip(lines, takes if ear else (), strict=bool(ear)):
         heard = model.transcribe(_ready(take), language=options.language, temperature=0.0, fp16=False)["text"]
         reference, found = normal(line).split(), normal(heard).split()
         wrong, which = slips(reference, found)
         count.words += len(reference)
         count.wrong += wrong
-        count.lines += 1
         count.whole += wrong == 0
         count.slips.update(which)
         if options.show and wrong:
@@ -124,31 +126,36 @@ def _ready(take: Take) -> Any:
 
 def main() -> None:
     """Print one paragraph for each voice."""
-    import whisper
-    from whisper.normalizers import EnglishTextNormalizer
-
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--voices", nargs="+", default=["hibari", "piper", "espeak-ng:en-us"])
-    parser.add_argument("--model", required=True)
+    parser.add_argument("--model", help="of openai-whisper, by path or name")
     parser.add_argument("--lines", type=int, default=60)
-    parser.add_argument("--speed", type=float, default=1.0)
+    parser.add_argument("--speed", type=float, nargs="+", default=[1.0])
     parser.add_argument("--language", default="en")
     parser.add_argument("--show", action="store_true", help="print each line that was heard otherwise")
     options = parser.parse_args()
     lines = lines_of(options.lines)
-    model, normal = whisper.load_model(options.model, device="cpu"), EnglishTextNormalizer()
-    print(f"{len(lines)} lines of human AD, {sum(map(count_words, lines))} words, speed {options.speed:g}.")
+    ear = None
+    if options.model:
+        import whisper
+        from whisper.normalizers import EnglishTextNormalizer
+
+        ear = whisper.load_model(options.model, device="cpu"), EnglishTextNormalizer()
+    print(f"{len(lines)} lines of human AD, {sum(map(count_words, lines))} words.")
     for name in options.voices:
-        try:
-            count = measure(name, lines, model, normal, options)
-        except VoiceError as error:
-            print(f"{name}: {error}")
-            continue
-        print(
-            f"{name}: word error rate {count.wrong / count.words:.1%} ({count.wrong} of {count.words}), "
-            f"{count.whole} of {count.lines} lines whole, {count.seconds:.0f} s of speech "
-            f"({60 * count.words / count.seconds:.0f} words a minute) made in {count.took:.1f} s."
-        )
+        for speed in options.speed:
+            try:
+                _tell(f"{name} at {speed:g}", measure(name, speed, lines, ear, options))
+            except VoiceError as error:
+                print(f"{name}: {error}")
+
+
+def _tell(who: str, count: Count) -> None:
+    pace = 60 * count.spoken / count.seconds
+    print(f"{who}: {pace:.0f} words a minute, {count.seconds:.0f} s of speech made in {count.took:.1f} s.")
+    if count.words:
+        share = count.wrong / count.words
+        print(f"  Word error rate {share:.1%} ({count.wrong} of {count.words}), {count.whole} lines whole.")
         print("  Most often: " + "; ".join(f"{what} ({n})" for what, n in count.slips.most_common(15)))
 
 

@@ -26,7 +26,7 @@ _MOST_LINES = 12
 @click.option("--language", metavar="CODE", help="Voices that speak it, the one that auto takes first: de.")
 @click.option("--say", metavar="TEXT", help="Speak a text into a file.")
 @click.option("--voice", metavar="NAME", help="Who speaks it: a name of the list, or its kind.")
-@click.option("--speed", type=float, metavar="N", help="How fast: 1 is the voice's own pace, 1.2 faster.")
+@click.option("--speed", type=float, metavar="N", help="How fast: 1 is as AD is spoken, 1.2 faster.")
 @click.option("--lexicon", metavar="FILE", help="How words are said: word = as it is said, one a line.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Where to: a WAV or FLAC file.")
 @settings_options

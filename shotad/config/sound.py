@@ -16,7 +16,8 @@ class VoiceSettings(Settings):
     """``auto``: the embedded voice if it speaks the track's language, else a program that is installed; or
     ``KIND`` or ``KIND:WHICH`` of `shotad voices`, such as ``espeak-ng:de``."""
     speed: float = Field(1.0, ge=0.5, le=2.0)
-    """Pace at which every line is spoken, 1 being the voice's own."""
+    """Pace at which every line is spoken: 1 is as AD is spoken, about 165 words a minute in English; of a
+    voice behind a server, its own pace."""
     lexicon: str | None = None
     """A file of pronunciations, ``word = as it is said`` on each line."""
     base_url: str | None = None

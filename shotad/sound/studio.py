@@ -80,8 +80,7 @@ class Keeping:
     def say(self, text: str, speed: float = 1.0) -> Take:
         """The take of a line at ``speed`` times the pace of the settings. Raises VoiceError.
 
-        The take's own ``speed`` is that which was reached, 1 being the voice's own pace: a voice that cannot
-        go as fast says so there.
+        The take's own ``speed`` is that which was reached: a voice that cannot go as fast says so there.
         """
         sent, pace, path = self._asked(text, speed)
         kept = self._kept(path, text)

@@ -109,12 +109,12 @@ def test_espeak_speaks_what_it_is_given_at_the_pace_that_is_asked(bin_folder: Pa
     voice = make_voice(VoiceSettings(name="espeak-ng:de"), "de")
     take = voice.speak("-v ist kein Schalter", 1.2)
     assert asked(bin_folder) == [
-        ["-v", "de", "-s", "210", "-b", "1", "-z", "--stdin", "--stdout"],
+        ["-v", "de", "-s", "179", "-b", "1", "-z", "--stdin", "--stdout"],
         "-v ist kein Schalter",
     ]
-    assert (take.rate, take.voice, take.speed) == (22050, "espeak-ng:de", 1.2)
-    assert take.seconds == pytest.approx(0.05 * 20 / 1.2, abs=0.01)
-    assert voice.identity == "espeak-ng:de 1.52.0"
+    assert (take.rate, take.voice, take.speed) == (22050, "espeak-ng:de", 179 / 149)
+    assert take.seconds == pytest.approx(0.05 * 20 * 175 / 179, abs=0.01)
+    assert voice.identity == "espeak-ng:de 1.52.0 149"
 
 
 def test_espeak_takes_the_voice_nearest_to_the_language(bin_folder: Path) -> None:
@@ -205,10 +205,10 @@ def test_piper_speaks_many_lines_in_one_go_each_in_its_place(bin_folder: Path, t
     assert asked(bin_folder)[1] == [TEXT, "Two lines.", "And a third."]
     command = asked(bin_folder)[0]
     assert isinstance(command, dict)
-    assert (command["--model"], command["--length_scale"]) == (str(model), "0.8000")
+    assert (command["--model"], command["--length_scale"]) == (str(model), "1.0400")
     assert [take.text for take in takes] == [TEXT, "Two\nlines.", "And a third."]
     lengths = [len(TEXT), 10, 12]
-    assert [take.seconds for take in takes] == pytest.approx([0.05 * n * 0.8 for n in lengths], abs=0.01)
+    assert [take.seconds for take in takes] == pytest.approx([0.05 * n * 1.04 for n in lengths], abs=0.01)
     assert {(take.rate, take.voice, take.speed) for take in takes} == {
         (16000, "piper:en_US-joe-medium", 1.25)
     }

@@ -20,10 +20,11 @@ from shotad.sound.voices.takes import cleaned, decoded, need_words
 PROGRAM = "espeak-ng"
 _LICENCE = "GPL-3.0, a program of its own"
 _GET = "Install espeak-ng (apt install espeak-ng, brew install espeak-ng)."
-_PACE = 175
-"""Its own words a minute."""
+_PACE = 149
+"""Its own setting at which it speaks 166 words of AD a minute, with pauses (60 lines of human AD,
+benchmarks/voices.py); left to itself, at 175, it speaks 195."""
 _PACES = (80, 450)
-"""What it can do."""
+"""Settings that it knows."""
 _ROW = re.compile(r"\s*\d+\s+(?P<language>\S+)\s+\S+\s+(?P<name>\S+)\s+(?P<file>\S+)\s*(?P<others>.*)")
 _OTHER = re.compile(r"\(([\w-]+) \d+\)")
 _VARIANT = re.compile(r"[\w.-]*")
@@ -50,7 +51,7 @@ class Espeak:
         self._program, self._entry = program, entry
         self._which = entry.language + (f"+{variant}" if variant else "")
         self.name = f"{PROGRAM}:{self._which}"
-        self.identity = f"{self.name} {version(program)}"
+        self.identity = f"{self.name} {version(program)} {_PACE}"
         self.reads: frozenset[Reading] = frozenset()
         self.at_once = 2
         self.sends_to = ""

@@ -28,8 +28,11 @@ FOLDERS = "SHOTAD_PIPER_VOICES"
 _LICENCE = "GPL-3.0, a program of its own; each voice has its own licence"
 _GET = "Install piper (pip install piper-tts, in an environment of its own) and put it on the PATH."
 _GET_VOICE = f"Fetch a voice (python -m piper.download_voices) into ~/.local/share/piper, or set {FOLDERS}."
+_SCALE = 1.3
+"""How much longer than by itself it is let speak: 165 words a minute with en_US-joe-medium (60 lines of human
+AD, benchmarks/voices.py; 195 by itself). Other models have paces of their own, most near that one."""
 _SCALES = (0.4, 2.5)
-"""How much longer or shorter it is let speak; beyond, words melt."""
+"""How much longer or shorter it can be let speak; beyond, words melt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ class Piper:
     def __init__(self, program: Path, model: Model, speaker: int | None = None) -> None:
         self._program, self._model, self._speaker = program, model, speaker
         self.name = f"{PROGRAM}:{model.stem}" + ("" if speaker is None else f"#{speaker}")
-        self.identity = f"{self.name} {_fingerprint(model.path)}"
+        self.identity = f"{self.name} {_fingerprint(model.path)} {_SCALE}"
         self.reads: frozenset[Reading] = frozenset()
         self.at_once = 2
         self.sends_to = ""
@@ -99,7 +102,7 @@ class Piper:
 
     def speak_all(self, texts: Sequence[str], speed: float = 1.0) -> list[Take]:
         """One take for each text; the model is loaded but once. Raises VoiceError."""
-        scale = min(max(1 / speed, _SCALES[0]), _SCALES[1])
+        scale = min(max(_SCALE / speed, _SCALES[0]), _SCALES[1])
         for text in texts:
             need_words(text, self.name)
         lines = [" ".join(text.split()) for text in texts]
@@ -112,7 +115,7 @@ class Piper:
             if len(files) != len(lines):
                 raise VoiceError(f"piper spoke {len(files)} of {len(lines)} lines (voice {self.name}).")
             pairs = zip(texts, files, strict=True)
-            return [self._take(text, file, 1 / scale) for text, file in pairs]
+            return [self._take(text, file, _SCALE / scale) for text, file in pairs]
 
     def _take(self, text: str, file: Path, speed: float) -> Take:
         samples, rate = decoded(file.read_bytes(), self.name)
