@@ -262,3 +262,44 @@ def test_setting_names_are_dotted_and_each_can_be_set() -> None:
             inner = inner.setdefault(group, {})  # type: ignore[assignment]
         inner[last] = value
         assert build_settings(Config, tree) == Config()
+
+
+@pytest.mark.parametrize(
+    ("tag", "usual"),
+    [("de", "de"), ("DE_ch", "de-CH"), ("PT-br", "pt-BR"), ("zh-hans", "zh-Hans"), ("no", "no")],
+)
+def test_a_language_gets_its_usual_letters(tag: str, usual: str) -> None:
+    assert load_config(None, [f"language={tag}"]).language == usual
+    assert load_config(None, language=tag).language == usual
+    assert Config(language=tag).language == usual
+
+
+@pytest.mark.parametrize(
+    ("tag", "hint"),
+    [
+        ("german", "Did you mean de (German)?"),
+        ("jp", "Did you mean ja (Japanese)?"),
+        ("en-UK", "Did you mean en-GB?"),
+        ("de-XX", "as in de-CH"),
+        ("", "Correct the value"),
+        ("5", "Correct the value"),
+    ],
+)
+def test_what_is_no_language_is_refused_with_the_nearest(tag: str, hint: str) -> None:
+    with pytest.raises(ConfigError, match="language = ") as refused:
+        load_config(None, [f"language={tag}"])
+    assert hint in refused.value.hint
+
+
+def test_a_language_in_a_file_is_checked_too(tmp_path: Path) -> None:
+    assert load_config(write(tmp_path, "language: DE-at")).language == "de-AT"
+    with pytest.raises(ConfigError, match="Did you mean fr"):
+        load_config(write(tmp_path, "language: french"))
+
+
+def test_how_to_translate_can_be_set() -> None:
+    config = load_config(None, ["translate.quotes=keep", "translate.sampling.max_tokens=99"])
+    assert (config.translate.quotes, config.translate.sampling.max_tokens) == ("keep", 99)
+    assert config.translate.sampling.temperature == 0.0
+    with pytest.raises(ConfigError, match="Did you mean translate.quotes"):
+        load_config(None, ["translate.quote=keep"])

@@ -108,6 +108,13 @@ def track_folder(path: Path) -> Path:
     raise UsageError(what, "Run shotad describe first, or name the work folder.")
 
 
+def track_file(path: Path) -> Path:
+    """The track meant by its own file (a translation's too), by a film, or by the work folder."""
+    from shotad.tracking import TRACK
+
+    return path if path.is_file() and path.suffix.lower() == ".json" else track_folder(path) / TRACK
+
+
 @contextmanager
 def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, WorkFolder, Given]]:
     """The film, its work folder, and the files given, ready for use.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shotad.cli.console import Console
-from shotad.cli.options import console_options, note_text, track_folder
+from shotad.cli.options import console_options, note_text, track_file
 from shotad.config import Config, load_config
 from shotad.config.languages import language_of
 from shotad.script.timecode import timecode
@@ -46,12 +46,13 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
     """
     from shotad.describe import bill
     from shotad.engines import make_engine, stage_engines
-    from shotad.translating.files import log_name, make_ready, read_source, ready_if_here, translate_into
+    from shotad.translating.beside import log_name
+    from shotad.translating.files import make_ready, read_source, ready_if_here, translate_into
     from shotad.translating.translate import between, foresee_translation
     from shotad.workfolder import RecordLog, WorkFolder
 
     tag = language_of(target).tag
-    file = _track_file(path)
+    file = track_file(path)
     config, cast = _terms(file.parent, options, tag)
     source = read_source(file, cast)
     between(source.track, tag)
@@ -100,13 +101,6 @@ def _notice(engine: Engine) -> list[str]:
     if isinstance(engine, OpenAI) and engine.address.is_open:
         lines.append(f"The connection to {engine.address.shown} is not encrypted (http).")
     return lines
-
-
-def _track_file(path: Path) -> Path:
-    """The track that is meant: a file, or that of a work folder or film."""
-    from shotad.tracking import TRACK
-
-    return path if path.is_file() and path.suffix.lower() == ".json" else track_folder(path) / TRACK
 
 
 def _terms(folder: Path, options: dict[str, Any], tag: str) -> tuple[Config, GivenCast | None]:

@@ -116,6 +116,9 @@ _OWN_NAMES: Mapping[str, str] = {
 }  # fmt: skip
 """What people call their own language, and countries, for those who write these in place of a tag."""
 
+_OTHER_REGIONS: Mapping[str, str] = {"UK": "GB", "EL": "GR", "SU": "RU", "YU": "RS", "AN": "CW"}
+"""Codes that people write, or that were in use, and those of today."""
+
 
 @dataclass(frozen=True, slots=True)
 class Language:
@@ -161,7 +164,11 @@ def language_of(tag: str) -> Language:
     code, script, region = match["language"], (match["script"] or "").title(), (match["region"] or "").upper()
     regions, scripts = _table(_REGIONS), _table(_SCRIPTS)
     if region and region not in regions:
-        raise UsageError(f"{tag!r} names the region {region}, which is not known.", _name_hint(code))
+        today = _OTHER_REGIONS.get(region)
+        raise UsageError(
+            f"{tag!r} names the region {region}, which is not known.",
+            f"Did you mean {code}-{today}?" if today else _name_hint(code),
+        )
     if script and script not in scripts:
         near = difflib.get_close_matches(script, scripts, n=1)
         raise UsageError(

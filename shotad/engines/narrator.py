@@ -46,7 +46,8 @@ class Narrator:
         if settings.language.split("-")[0] != "en":
             raise EngineError(
                 f"The embedded narrator writes English, not language = {settings.language!r}.",
-                "Set language to en, or choose another engine for Stage II.",
+                "Describe in English, then let a language model translate the track: shotad translate FILM "
+                f"--to {settings.language}. Or choose another engine, as --engine openai.",
             )
         self.identity = Identity("narrator", "grammar", f"{REVISION}-{key_of(settings.narrator)}")
         self.abilities = Abilities(accepts_images=False, uses_history=True, converses=False)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from shotad.describe.inlanguage import fit_spoken
-from shotad.script.cue import Cue, CueStatus, Maker, Provenance
+from shotad.script.cue import Cue, CueKind, CueStatus, Maker, Provenance
 from shotad.script.pace import budget_in, spoken_words
 from shotad.script.track import Track
+from shotad.translating.judging import quotes
 from shotad.translating.prompt import Task
 from shotad.translating.wanted import Wanted
 from shotad.types import Interval
@@ -58,7 +59,7 @@ def cue_of(
         slot_id=cue.slot_id,
         interval=interval,
         text=fitted.text,
-        kind=cue.kind,
+        kind=_kind(cue, text, fitted.text),
         language=language,
         status=CueStatus.SHORTENED if fitted.steps else CueStatus.PLACED,
         reason="; ".join((*fitted.steps, *faults)),
@@ -77,6 +78,11 @@ def failures(track: Track, heard: Collection[str]) -> tuple[FailedLine, ...]:
         for cue in track.cues
         if cue.id in heard and not cue.heard
     )
+
+
+def _kind(cue: Cue, text: str, said: str) -> CueKind:
+    """A line that was cut before what it reads from the screen reads nothing any more."""
+    return CueKind.ACTION if quotes(text) and not quotes(said) else cue.kind
 
 
 def _spoken(room: Interval, length: float) -> Interval:

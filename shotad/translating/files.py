@@ -1,12 +1,11 @@
-"""A translation in the work folder: ``track.de.json``, its scripts ``movie.ad.de.vtt`` …, and its answers.
+"""A translation into a work folder: its source, its engine, its answers, and what people made of it.
 
-What a person changed in any of them stays through every later translation, as it does in a track that was
-described.
+What a person changed in the translation or its scripts stays through every later one, as it does in a track
+that was described.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,15 +17,15 @@ from shotad.engines.base import Engine, Foreseeable, Preparing
 from shotad.prepare import GivenCast
 from shotad.progress import NoProgress, Progress
 from shotad.records import slots_of
+from shotad.runsettings import SETTINGS, read_settings
 from shotad.script.edits import Derivation, derive, respeak
-from shotad.script.text import Format, script_format
-from shotad.script.track import Track, load_track, to_json
-from shotad.scriptfiles import BESIDE_TRACK, bring_back
+from shotad.script.track import Track, load_track
 from shotad.tracking import TRACK, with_edited_scripts
+from shotad.translating.beside import is_translation, log_name, save_translation, track_name, with_scripts
 from shotad.translating.translate import Translated, translate_track
 from shotad.types import Interval, Slot
 from shotad.weights import weights_file
-from shotad.workfolder import WorkFolder, write_text
+from shotad.workfolder import WorkFolder
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,33 +48,20 @@ class Outcome:
     warnings: tuple[str, ...] = ()
 
 
-def track_name(tag: str) -> str:
-    """The file of a translated track: ``de → track.de.json``."""
-    return f"track.{tag}.json"
-
-
-def script_name(track: Track, form: Format) -> str:
-    """A script's file: ``movie.ad.de.vtt``."""
-    stem = Path(track.film.name).stem or track.film.name
-    first, _, rest = form.ending.partition(".")
-    return f"{stem}.{first}.{track.language}.{rest}"
-
-
-def log_name(tag: str) -> str:
-    """Of the answers: ``translate.de.jsonl``."""
-    return f"translate.{tag}"
-
-
 def read_source(path: Path, cast: GivenCast | None = None) -> Source:
-    """The track in ``path``, with what stands beside it: slots, and edits in the scripts of ``track.json``.
+    """The track in ``path``, with what stands beside it: slots, and edits in its scripts.
 
     Raises ScriptError for a track that cannot be read, CastError for a cast, EditConflict.
     """
-    track, beside = load_track(path), WorkFolder(path.parent)
+    track, folder = load_track(path), WorkFolder(path.parent)
+    run = folder.path / SETTINGS
+    pace = (read_settings(folder.path).config if run.is_file() else Config()).slots.seconds_per_word
+    slots = tuple(slots_of((folder.read_json("slots.json") or {}).get("slots", ())))
     if path.name == TRACK:
-        track = with_edited_scripts(track, beside).track
-    planned = beside.read_json("slots.json") or {}
-    return Source(track, tuple(slots_of(planned.get("slots", ()))), names_of(cast))
+        track = with_edited_scripts(track, folder).track
+    elif is_translation(path, track):
+        track = with_scripts(track, folder, {slot.id: slot.interval for slot in slots}, pace).track
+    return Source(track, slots, names_of(cast))
 
 
 def names_of(cast: GivenCast | None) -> tuple[str, ...]:
@@ -136,20 +122,6 @@ def translate_into(
     return Outcome(done, track, files, merged.kept, tuple(_news(merged, previous, done.track)))
 
 
-def save_translation(track: Track, folder: WorkFolder) -> tuple[Path, ...]:
-    """Write the track and its scripts, each with its language in its name; their paths."""
-    paths = [folder.path / track_name(track.language)]
-    write_text(paths[0], to_json(track))
-    hashes: dict[str, str] = {}
-    for form in map(script_format, BESIDE_TRACK):
-        path, text = folder.path / script_name(track, form), form.write(track)
-        write_text(path, text)
-        hashes[path.name] = _hash(text.encode())
-        paths.append(path)
-    folder.write_json(_written_name(track.language), {"scripts": hashes})
-    return tuple(paths)
-
-
 def _previous(
     folder: WorkFolder, tag: str, rooms: Mapping[str, Interval], pace: float, *, discard_edits: bool
 ) -> Track | None:
@@ -158,14 +130,7 @@ def _previous(
     if not path.exists():
         return None
     track = load_track(path)
-    known = (folder.read_json(_written_name(tag)) or {}).get("scripts", {})
-    beside = [(form, folder.path / script_name(track, form)) for form in map(script_format, BESIDE_TRACK)]
-    edited = [
-        (form, file)
-        for form, file in beside
-        if file.name in known and file.is_file() and _hash(file.read_bytes()) != known[file.name]
-    ]
-    return bring_back(track, edited, rooms, pace).track if edited and not discard_edits else track
+    return track if discard_edits else with_scripts(track, folder, rooms, pace).track
 
 
 def _own(previous: Track | None) -> dict[str, str]:
@@ -195,11 +160,3 @@ def _news(merged: Derivation, previous: Track | None, fresh: Track) -> list[str]
     if merged.lapsed:
         news.append(f"Lines changed since the review by {', '.join(merged.lapsed)}: review again.")
     return news
-
-
-def _written_name(tag: str) -> str:
-    return f"scripts.{tag}.json"
-
-
-def _hash(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

@@ -108,8 +108,13 @@ def _quotes_gone(text: str, line: Wanted, task: Task) -> Iterator[Fault]:
         inner = [line.text[start + 1 : end - 1].strip(" .,!?") for start, end in spans]
         if gone := [said for said in inner if said.casefold() not in text.casefold()]:
             yield Fault("quote", f"What is read from the screen stays as it is: {' and '.join(gone)}.")
-    elif not _MARKS.search(text):
+    elif not quotes(text):
         yield Fault("quote", "What is read from the screen must stand in quotation marks.")
+
+
+def quotes(text: str) -> bool:
+    """Whether something in the text stands in quotation marks, of whatever language."""
+    return _MARKS.search(text) is not None
 
 
 def _is_latin(text: str) -> bool:

@@ -249,7 +249,7 @@ def _put_together(
     asked: int,
 ) -> Translated:
     who = engine.identity
-    maker = Maker(f"Translation from {plan.task.source.name}", who.engine, who.model, who.revision)
+    maker = Maker("Translation", who.engine, who.model, who.revision)
     heard = {line.id: (line, log.record(key)) for line, key in zip(plan.lines, plan.keys, strict=True)}
     cues = tuple(
         cue_of(cue, heard.get(cue.id), plan.task, maker, config.slots.seconds_per_word) for cue in track.cues

@@ -60,7 +60,7 @@ def test_a_track_is_translated_by_a_server(shotad: Shotad, folder: Path) -> None
     assert "leave this machine" not in said.err  # the server is on this machine
     track = load_track(folder / "track.de.json")
     assert [cue.text for cue in track.heard] == list(GERMAN.values())
-    assert (folder / "movie.ad.de.vtt").is_file()
+    assert (folder / "movie.de.ad.vtt").is_file()
     assert load_track(folder / "track.json") == track_of()
     assert "translated into de" in (folder / "log.txt").read_text()
 
@@ -83,7 +83,7 @@ def test_lines_that_stay_english_are_told_with_their_reason(shotad: Shotad, fold
     told = json.loads(said.out)
     assert [one["id"] for one in told["failed"]] == [IDS[2]]
     assert "another language" in told["failed"][0]["reason"]
-    assert LINES[2] not in (folder / "movie.ad.de.vtt").read_text()
+    assert LINES[2] not in (folder / "movie.de.ad.vtt").read_text()
     assert told["used"]["calls"] == 3
 
 

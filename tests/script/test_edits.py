@@ -183,6 +183,22 @@ def test_respeak_gives_a_retold_line_its_spoken_end_within_its_slot() -> None:
     assert respeak(FIRST, slots, 0.375) == FIRST
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "words"),
+    [
+        ("en", "She opens the door of the house.", 7),
+        ("de", "Sie öffnet die Haustür.", 5),
+        ("zh-Hans", "她打开了门。", 4),
+        ("ar", "تفتح الباب.", 3),
+    ],
+)
+def test_a_retold_line_ends_when_it_is_said_in_its_language(language: str, text: str, words: int) -> None:
+    cues = tuple(replace(cue, language=language) for cue in FIRST.cues)
+    told = on_disk(replace(FIRST, cues=cues, language=language), (1, "text", text))
+    spoken = respeak(told, {"s00020000": Interval(20, 24)}, 0.375).cues[1]
+    assert spoken.interval.duration == pytest.approx(words * 0.375) == pytest.approx(spoken.spoken_length)
+
+
 def test_respeaking_is_no_edit_of_the_times() -> None:
     slots = {"s00020000": Interval(20, 24)}
     spoken = respeak(on_disk(FIRST, (1, "text", "It pours.")), slots, 0.375)

@@ -15,12 +15,22 @@ from hypothesis import strategies as st
 
 from shotad.errors import ScriptError
 from shotad.script.dapt_check import check_dapt
-from shotad.script.text import FORMATS, check_script, detect_format, read_cues, read_script, write_script
+from shotad.script.importing import import_script
+from shotad.script.text import (
+    FORMATS,
+    check_script,
+    detect_format,
+    read_cues,
+    read_script,
+    script_format,
+    write_script,
+)
 from shotad.script.timecode import parse_time, timecode
 from shotad.script.track import (
     Cue,
     CueKind,
     CueStatus,
+    Edit,
     EditField,
     FilmId,
     Maker,
@@ -173,6 +183,44 @@ def test_dapt_tells_actions_from_text_on_screen() -> None:
     written = write_script(make_track(*cues), "dapt")
     assert 'daptm:represents="visual.nonText"' in written
     assert 'daptm:represents="visual.text" daptm:langSrc="en"' in written
+
+
+def test_dapt_tells_from_which_language_lines_were_translated() -> None:
+    added = line(7000, 2000, "Es regnet.", letter="h")
+    added = replace(added, edited=Edit((EditField.ADDED,), "track.json", None))
+    cues = (line(1000, 2000, "Ein Hund."), line(4000, 2000, "Worte.", CueKind.TEXT), added)
+    german = tuple(replace(cue, language="de") for cue in cues)
+    track = replace(make_track(*german), language="de", translated_from="en-GB")
+    written = write_script(track, "dapt")
+    assert check_dapt(written.encode()) == ()
+    root, *events = re.findall("<(?:tt|div) [^>]*>", written)
+    assert 'daptm:langSrc="en-GB"' in root
+    assert 'xml:lang="de"' in root
+    assert 'daptm:scriptType="preRecording"' in root
+    assert ["langSrc" in event for event in events] == [False, False, True]
+    assert 'daptm:langSrc="zxx"' in events[2]
+
+
+RIGHT_TO_LEFT_AND_WIDE = st.text(
+    "אבגדהשלום ابتثجحخ۰۱۲ـَُّ日本語テスト漢字，。！「」《》 abc12 .,:;-!?\"'()“”«»\u200e\u200f\u200c\u2067؟؛،",
+    min_size=1,
+    max_size=40,
+).filter(lambda text: any(char.isalnum() for char in text))
+
+
+@settings(deadline=None)
+@given(
+    st.lists(RIGHT_TO_LEFT_AND_WIDE, min_size=1, max_size=4), st.sampled_from(["ar", "he", "zh-Hans", "ja"])
+)
+def test_every_script_of_the_world_comes_back_as_it_was(texts: list[str], language: str) -> None:
+    cleaned = [clean_text(text) for text in texts]
+    cues = [replace(line(1000 + 3000 * i, 2000, text), language=language) for i, text in enumerate(cleaned)]
+    track = replace(make_track(*cues), language=language)
+    for name in ("vtt", "srt", "dapt", "csv", "json", "frazier", "reaper"):
+        script = script_format(name).read(script_format(name).encode(track), f"film.{name}")
+        assert [cue.text for cue in script.cues] == cleaned, name
+        done = import_script(track, script, "film")
+        assert (done.changed, done.added, done.removed) == ((), (), ()), name
 
 
 OTHERS = {

@@ -305,3 +305,16 @@ def test_any_wrong_value_is_a_script_error(data: st.DataObject) -> None:
 def test_a_file_that_lost_its_list_of_lines_still_knows_its_machine_lines() -> None:
     after = edited_by_hand(track(cue(), cue(20.0)), lambda tree: tree.pop("written"))
     assert [c.edited for c in after.cues] == [None, None]
+
+
+def test_a_translation_says_of_which_language_it_is_one() -> None:
+    plain, german = track(cue()), track(cue(), translated_from="de")
+    assert "translated_from" not in to_json(plain)
+    assert from_json(to_json(plain)).translated_from == ""
+    assert from_json(to_json(german)) == german
+    assert "narrator). Translated from German. Not reviewed" in german.statement
+    assert "Translated from qqx." in replace(german, translated_from="qqx").statement
+    with pytest.raises(ScriptError, match="translated_from must be a language's tag, got 'German!'"):
+        edited_by_hand(german, lambda tree: tree.update(translated_from="German!"))
+    with pytest.raises(ScriptError, match="Did you mean translated_from"):
+        edited_by_hand(plain, lambda tree: tree.update(translated_form="de"))

@@ -69,12 +69,12 @@ def test_lines_come_in_the_other_language_at_their_places(log: Callable[[], Reco
 
 def test_the_statement_says_that_it_is_translated_and_by_whom(log: Callable[[], RecordLog]) -> None:
     done = run(Translator(), log(), replace(track_of(), reviewed_by=("Kim",)))
-    assert "Translation from English: fake (fake 1)" in done.track.statement
+    assert "Translation: fake (fake 1)). Translated from English." in done.track.statement
     assert "Stage II: openai (tiny)" in done.track.statement
     assert "Not reviewed" in done.track.statement
     made = done.track.heard[0].provenance
     assert made is not None
-    assert made.makers[-1].stage == "Translation from English"
+    assert made.makers[-1].stage == "Translation"
 
 
 def test_a_line_that_was_not_heard_stays_unheard_and_unasked(log: Callable[[], RecordLog]) -> None:

@@ -45,15 +45,15 @@ def test_the_track_and_its_scripts_carry_the_language(tmp_path: Path) -> None:
     outcome = run(tmp_path)
     assert [path.name for path in outcome.files] == [
         "track.de.json",
-        "movie.ad.de.vtt",
-        "movie.ad.de.srt",
-        "movie.ad.de.dapt.xml",
-        "movie.ad.de.csv",
+        "movie.de.ad.vtt",
+        "movie.de.ad.srt",
+        "movie.de.ad.dapt.xml",
+        "movie.de.ad.csv",
     ]
     assert load_track(tmp_path / "track.de.json") == outcome.track
-    assert [cue.text for cue in read_cues(tmp_path / "movie.ad.de.vtt")] == list(GERMAN.values())
-    assert "Language: de" in (tmp_path / "movie.ad.de.vtt").read_text()
-    assert check_dapt((tmp_path / "movie.ad.de.dapt.xml").read_bytes()) == ()
+    assert [cue.text for cue in read_cues(tmp_path / "movie.de.ad.vtt")] == list(GERMAN.values())
+    assert "Language: de" in (tmp_path / "movie.de.ad.vtt").read_text()
+    assert check_dapt((tmp_path / "movie.de.ad.dapt.xml").read_bytes()) == ()
     assert not (tmp_path / "track.json").exists()
 
 
@@ -91,10 +91,10 @@ def test_what_a_person_changed_stays_when_the_line_is_translated_anew(tmp_path: 
 
 def test_an_edited_script_comes_in(tmp_path: Path) -> None:
     run(tmp_path)
-    edit(tmp_path / "movie.ad.de.vtt", "Sie setzen sich ans Feuer.", "Sie setzen sich zum Feuer.")
+    edit(tmp_path / "movie.de.ad.vtt", "Sie setzen sich ans Feuer.", "Sie setzen sich zum Feuer.")
     outcome = run(tmp_path)
     assert outcome.track.heard[4].text == "Sie setzen sich zum Feuer."
-    assert "zum Feuer" in (tmp_path / "movie.ad.de.srt").read_text()
+    assert "zum Feuer" in (tmp_path / "movie.de.ad.srt").read_text()
 
 
 def test_an_edit_of_the_source_script_is_translated(tmp_path: Path) -> None:
@@ -126,8 +126,8 @@ def test_a_translation_can_be_translated(tmp_path: Path) -> None:
     log = RecordLog(tmp_path / "translate.en.jsonl")
     done = translate_track(german, "en", engine, Config(), log, slots=slots_of(german))
     assert [cue.text for cue in done.track.heard] == list(LINES)
-    assert "Translation from German" in done.track.statement
-    assert "Translation from English" in done.track.statement
+    assert "Translated from German." in done.track.statement
+    assert (german.translated_from, done.track.translated_from) == ("en", "de")
 
 
 WORDS = st.sampled_from(
