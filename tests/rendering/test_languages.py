@@ -1,0 +1,182 @@
+"""Descriptions in other languages than English, and translations of them, become sound and films."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import av
+import pytest
+
+from shotad.config import Config, load_config
+from shotad.errors import VoiceError
+from shotad.lint.check import lint_track
+from shotad.script.cue import Maker, spoken_interval
+from shotad.script.dapt_check import check_dapt
+from shotad.script.pace import spoken_words
+from shotad.script.track import load_track
+from shotad.sound.kinds import Take
+from shotad.sound.voices import make_voice
+from shotad.sound.voices.fake import FakeVoice
+from shotad.tracking import TRACK
+from shotad.translating.beside import save_translation, track_name
+from shotad.types import Interval
+from shotad.workfolder import WorkFolder
+from tests.rendering.described import LINES, film_with, rendered, track_of, write_folder
+
+TRANSLATED: Mapping[str, tuple[str, str, str]] = {
+    "de": (
+        "Eine Katze schläft am Fenster.",
+        "Sie öffnet die alte Haustür. Eine Lampe geht aus.",
+        "Regen fällt auf die leere Straße.",
+    ),
+    "ar": ("قطة تنام قرب النافذة.", "تفتح الباب القديم. ينطفئ مصباح.", "المطر يهطل على الشارع الخالي."),
+    "he": ("חתולה ישנה ליד החלון.", "היא פותחת את הדלת. מנורה נכבית.", "גשם יורד על הרחוב הריק."),
+    "zh-Hans": ("一只猫睡在窗边。", "她打开旧门。一盏灯灭了。", "雨落在空荡荡的街道上。"),
+    "ja": ("猫が窓辺で眠る。", "彼女は古いドアを開ける。明かりが消える。", "雨が人のいない通りに降る。"),
+}
+
+
+def lines_in(language: str) -> dict[float, str]:
+    return dict(zip(sorted(LINES), TRANSLATED[language], strict=True))
+
+
+def stream_tags(path: Path, number: int) -> dict[str, str]:
+    with av.open(str(path)) as container:
+        return {key.lower(): value for key, value in container.streams[number].metadata.items()}
+
+
+class Syllables(FakeVoice):
+    """A fake that takes as long for a Chinese or Japanese sign as for a syllable of two letters."""
+
+    def speak(self, text: str, speed: float = 1.0) -> Take:
+        self.calls.append((text, speed))
+        plain = "".join("la" if "\u3040" <= char <= "\u9fff" else char for char in text)
+        return FakeVoice().speak(plain.replace("。", ". "), speed)
+
+
+@pytest.fixture(scope="session")
+def english(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_folder(tmp_path_factory.mktemp("languages") / "w")
+
+
+@pytest.fixture
+def place(english: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(english, tmp_path / "w"))
+
+
+def translation(place: Path, language: str) -> Path:
+    """A translation beside the track, as shotad translate would leave it."""
+    track = track_of(place)
+    texts = TRANSLATED[language]
+    cues = tuple(
+        replace(
+            cue,
+            text=text,
+            language=language,
+            interval=spoken_interval(
+                Interval(cue.interval.start, cue.interval.start + 5), spoken_words(text, language), 0.375
+            ),
+        )
+        for cue, text in zip(track.cues, texts, strict=True)
+    )
+    new = replace(
+        track,
+        cues=cues,
+        language=language,
+        translated_from="en",
+        makers=(Maker("Translation", "fake"),),
+    )
+    with WorkFolder(place) as folder:
+        save_translation(new, folder)
+    return place / track_name(language)
+
+
+@pytest.mark.parametrize(
+    ("language", "ending", "code", "title"),
+    [
+        ("de", "mp4", "deu", "Audiodeskription (AD)"),
+        ("de", "mkv", "ger", "Audiodeskription (AD)"),
+        ("fr", "mkv", "fre", "Audiodescription (AD)"),
+    ],
+)
+def test_the_track_of_sound_carries_language_and_title(
+    tmp_path: Path, language: str, ending: str, code: str, title: str
+) -> None:
+    lines = {at: "Une chatte dort." if language == "fr" else text for at, text in lines_in("de").items()}
+    place = write_folder(tmp_path / "w", lines=lines, language=language)
+    done, voice = rendered(place, f"film:{ending}")
+    path = done.made[0].wanted.path
+    assert (done.failed, path.name) == (False, f"{film_with().stem}.described.{ending}")
+    tags = stream_tags(path, 2)
+    assert tags["language"] == code
+    assert title in (tags.get("title"), tags.get("handler_name"))
+    assert [text for text, _ in voice.calls] == list(dict.fromkeys(lines.values()))
+
+
+@pytest.mark.parametrize("language", list(TRANSLATED))
+def test_a_translation_is_rendered_beside_the_original(place: Path, language: str) -> None:
+    before = {path.name: path.read_bytes() for path in place.iterdir() if path.is_file()}
+    done, voice = rendered(place, "ad", file=translation(place, language))
+    stem = film_with().stem
+    assert [one.wanted.path.name for one in done.made] == [f"{stem}.{language}.ad.wav"]
+    assert not done.failed
+    assert [text for text, _ in voice.calls][:3] == list(TRANSLATED[language])
+    spoken = [cue.spoken for cue in load_track(place / track_name(language)).heard]
+    assert all(one is not None and one.text for one in spoken)
+    changed = {name for name, data in before.items() if (place / name).read_bytes() != data}
+    assert changed <= {"log.txt"}
+    recorded = place / f"{stem}.{language}.ad.recorded.dapt.xml"
+    assert check_dapt(recorded.read_bytes()) == ()
+    assert 'daptm:langSrc="en"' in recorded.read_text(encoding="utf-8")
+    assert f'xml:lang="{language}"' in recorded.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("language", ["de", "zh-Hans", "ja"])
+def test_a_line_that_is_too_long_loses_a_sentence_in_its_own_script(tmp_path: Path, language: str) -> None:
+    first, *_ = TRANSLATED[language]
+    long = first + ("" if language in ("zh-Hans", "ja") else " ") + TRANSLATED[language][1] * 3
+    place = write_folder(tmp_path / "w", lines={1.0: long, 4.5: TRANSLATED[language][2]}, language=language)
+    done, _ = rendered(place, "ad", voice=Syllables())
+    said = track_of(place).cues[0].spoken
+    assert said is not None
+    assert said.text
+    assert long.startswith(said.text)
+    assert len(said.text) < len(long)
+    assert said.text[-1] in ".。"
+    assert said.interval is not None
+    assert said.interval.end <= 6.0
+    assert not done.failed
+
+
+def test_the_same_again_speaks_nothing(place: Path) -> None:
+    file = translation(place, "de")
+    done, _ = rendered(place, "film", file=file)
+    assert done.made[0].wanted.path.name == f"{film_with().stem}.de.described.mp4"
+    assert stream_tags(done.made[0].wanted.path, 2)["language"] == "deu"
+    again, voice = rendered(place, "film", file=file)
+    assert (voice.calls, again.failed) == ([], False)
+
+
+@pytest.mark.parametrize(("language", "told"), [("ar", "'ar'"), ("zh-Hans", "'zh-Hans'"), ("de", "'de'")])
+def test_a_voice_that_does_not_speak_it_is_refused(language: str, told: str) -> None:
+    with pytest.raises(VoiceError, match="speaks English") as refused:
+        make_voice(load_config(None, ["voice.name=hibari"]).voice, language)
+    assert told in str(refused.value)
+
+
+@pytest.mark.parametrize("language", list(TRANSLATED))
+def test_lint_reads_the_times_of_every_language(place: Path, language: str) -> None:
+    """Lines of this length break no rule of time, whatever script they are written in."""
+    found = lint_track(load_track(translation(place, language)), place, Config())
+    assert [one for one in found.findings if one.rule.startswith("T") and one.rule != "T5"] == []
+
+
+def test_the_track_of_the_film_stays_what_it_is(place: Path) -> None:
+    before = json.loads((place / TRACK).read_text())
+    translation(place, "de")
+    assert json.loads((place / TRACK).read_text()) == before
+    assert "translated_from" not in before
