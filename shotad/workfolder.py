@@ -78,7 +78,7 @@ class WorkFolder:
         except Timeout:
             raise WorkFolderError(
                 f"The work folder {self.path} is in use by another shotad.",
-                "Wait for it, or give this run a folder of its own with --out.",
+                "Wait until that is done.",
             ) from None
         self._sweep()
         return self

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from shotad.film.reader import Film
     from shotad.lint.report import Report
     from shotad.rendering.rendered import Rendered
+    from shotad.rendering.wanted import Wanted
     from shotad.workfolder import WorkFolder
     from shotad.writing import Engines
 
@@ -93,6 +94,7 @@ def command(console: Console, **options: Any) -> None:
             foreseen = foresee(film, folder, config, given, engines=engines, progress=console)
             console.result("\n".join(bill.render(foreseen)), bill.as_json(foreseen))
             return
+        wanted = _wanted(film, folder, config, options["makes"]) if spoken else ()
         for line in _opening(config, folder.path, engines):
             console.note(line)
         outcome = describe(
@@ -106,12 +108,16 @@ def command(console: Console, **options: Any) -> None:
             sheet=not options["no_sheet"],
         )
         folder.note(f"described {film.info.name}: {outcome.counts}")
-        heard = _heard(console, film, folder, config, engines, options) if spoken else None
+        heard = None
+        if spoken:
+            if console.mode != "json":
+                # Said before the voice begins, which may take long and may fail.
+                console.result(summary(outcome), None)
+            heard = _heard(console, film, folder, config, wanted, engines, options)
         checked = lint_track(heard.track if heard else outcome.track, folder.path, config)
-    told = [summary(outcome), f"Guidelines: {summary_line(checked)} shotad lint tells them."]
-    console.result(
-        "\n".join([*told, *([render_summary(heard)] if heard else [])]), report(outcome, checked, heard)
-    )
+    told = [render_summary(heard) if heard else summary(outcome)]
+    told.append(f"Guidelines: {summary_line(checked)} shotad lint tells them.")
+    console.result("\n".join(told), report(outcome, checked, heard))
     if heard is not None and heard.failed:
         raise click.exceptions.Exit(1)
 
@@ -121,18 +127,27 @@ def _heard(
     film: Film,
     folder: WorkFolder,
     config: Config,
+    wanted: Sequence[Wanted],
     engines: Engines,
     options: Mapping[str, Any],
 ) -> Rendered:
     """The lines just written, spoken and in their files. Where a language model wrote them it is asked for
     shorter ones, for it is at hand."""
     from shotad.cli.render import render_here
-    from shotad.rendering.wanted import parse_wanted, wanted_files
 
     if engines.writes.abilities.converses and "fit.ask" not in " ".join(options["assignments"]):
         config = config.model_copy(update={"fit": config.fit.model_copy(update={"ask": True})})
-    wanted = wanted_files(parse_wanted(options["makes"]), film.info.name, folder.path)
     return render_here(console, film, folder, config, wanted, engines=engines)
+
+
+def _wanted(film: Film, folder: WorkFolder, config: Config, makes: Sequence[str]) -> tuple[Wanted, ...]:
+    """What is to be made, refused before any work goes into the film where it cannot be."""
+    from shotad.rendering.refusing import check_wanted
+    from shotad.rendering.wanted import parse_wanted, wanted_files
+
+    wanted = wanted_files(parse_wanted(makes), film.info.name, folder.path)
+    check_wanted(film, wanted, config, config.language)
+    return wanted
 
 
 def _check_voice(config: Config, makes: Sequence[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -12,8 +12,9 @@ from types import TracebackType
 from typing import Self
 
 from shotad import __version__
+from shotad.film.audio import SoundBlock
 from shotad.film.reader import Film, open_film
-from shotad.progress import Progress
+from shotad.progress import Progress, Task, reported
 from shotad.rendering.materials import Materials
 from shotad.rendering.voicing import Voicing
 from shotad.rendering.wanted import OTHERWISE, Kind, Wanted
@@ -60,12 +61,14 @@ class Scene:
 class Workshop:
     """Where files are made. A context manager, for a copy of the film that pauses lives only in it.
 
-    ``voicing`` is None where nothing is spoken and films get a text track alone.
+    ``voicing`` is None where nothing is spoken and films get a text track alone. ``sounds_as`` is the
+    container of the copy that sounds are taken from where the film pauses: best one that is made anyway.
     """
 
     materials: Materials
     voicing: Voicing | None
     progress: Progress
+    sounds_as: str = OTHERWISE
     _open: ExitStack = field(default_factory=ExitStack)
     _scenes: dict[str, Scene] = field(default_factory=dict)
     _mixes: dict[str, Mix] = field(default_factory=dict)
@@ -82,9 +85,12 @@ class Workshop:
         """Make one file. Raises SoundError, FilmError, WorkFolderError."""
         if wanted.kind.is_film:
             return self._film(wanted)
-        mix = self.mix(OTHERWISE)
+        mix = self.mix(self.sounds_as)
         blocks, layout = (mix.alone(), MONO) if wanted.kind is Kind.AD else (mix.mixed(), mix.layout)
-        write_sound(wanted.path, blocks, layout=layout, rate=mix.rate, tags=self._tags(wanted.kind))
+        seconds = self.scene(self.sounds_as).film.info.duration
+        with reported(self.progress, f"Writing {wanted.path.name}", seconds, "s") as task:
+            counted = _counted(blocks, mix.rate, task)
+            write_sound(wanted.path, counted, layout=layout, rate=mix.rate, tags=self._tags(wanted.kind))
         return Product(wanted)
 
     def mix(self, ending: str) -> Mix:
@@ -106,7 +112,7 @@ class Workshop:
     def report(self) -> MixReport:
         """How the mix came out, over whichever scene was mixed already."""
         mixed = next(iter(self._mixes.values()), None)
-        return (mixed or self.mix(OTHERWISE)).report
+        return (mixed or self.mix(self.sounds_as)).report
 
     def scene(self, ending: str) -> Scene:
         """What lines are laid over for a film of this ending: where it pauses, a copy of that kind."""
@@ -138,7 +144,7 @@ class Workshop:
         return _scene(film, times.fitting(voicing.fitting).spoken, speech)
 
     def _film(self, wanted: Wanted) -> Product:
-        ending = wanted.path.suffix.lower().lstrip(".")
+        ending = wanted.ending
         config = self.materials.config
         scene = self.scene(ending)
         sound = None if wanted.kind is Kind.TEXT else self._sound(ending)
@@ -186,6 +192,12 @@ class Workshop:
     @property
     def _voice(self) -> str:
         return "" if self.voicing is None else self.voicing.voice
+
+
+def _counted(blocks: Iterable[SoundBlock], rate: int, task: Task) -> Iterator[SoundBlock]:
+    for block in blocks:
+        yield block
+        task.advance(len(block.samples) / rate)
 
 
 def written_lines(track: Track) -> tuple[tuple[Interval, str], ...]:

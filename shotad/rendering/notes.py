@@ -12,21 +12,14 @@ from shotad.sound.voices.base import plain_language
 
 
 def notes_on(materials: Materials, voicing: Voicing | None) -> tuple[str, ...]:
-    """Plain sentences on the film's own descriptions, on lines in another language than the voice's, on a
-    cast that is gone."""
-    notes = list(_own_descriptions(materials))
-    if voicing is not None:
-        notes += [*_programme(materials), *_languages(materials, voicing)]
-        if cast_is_gone(materials.folder.path):
-            notes.append("The cast of this run is gone, and with it how its names are said.")
+    """Plain sentences on sound that is itself a description, on lines in another language than the voice's,
+    on a cast that is gone."""
+    if voicing is None:
+        return ()
+    notes = [*_programme(materials), *_languages(materials, voicing)]
+    if cast_is_gone(materials.folder.path):
+        notes.append("The cast of this run is gone, and with it how its names are said.")
     return tuple(notes)
-
-
-def _own_descriptions(materials: Materials) -> Iterator[str]:
-    own = [str(track) for track in materials.film.info.audio if track.descriptive]
-    if own:
-        tracks = "track" if len(own) == 1 else "tracks"
-        yield f"The film has a description already, {tracks} {', '.join(own)}: it stays beside this one."
 
 
 def _programme(materials: Materials) -> Iterator[str]:

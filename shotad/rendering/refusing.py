@@ -24,16 +24,26 @@ def check_wanted(film: Film, wanted: Sequence[Wanted], config: Config, language:
     cannot hold; FilmError for a track of sound that the film does not have; WorkFolderError for folders that
     cannot be made.
     """
-    sound = _sound_to_be(film, config, language) if any(one.kind.is_heard for one in wanted) else None
     for one in wanted:
         _check_place(film, one.path)
-        if one.kind.is_film:
-            _check_film(film, one, sound, config, language)
-        else:
+        if not one.kind.is_film:
             kind_of(one.path)
+    # A copy with pauses is another film: what is in it is known when it is there.
+    check_containers(
+        film, [one for one in wanted if not (config.extended.on and one.kind.is_heard)], config, language
+    )
     for one in wanted:
         _make_folder(one.path.parent)
         sweep_beside(one.path)
+
+
+def check_containers(film: Film, wanted: Sequence[Wanted], config: Config, language: str) -> None:
+    """Raises SoundError for films that their containers cannot hold, FilmError for a track of sound that is
+    not there."""
+    sound = _sound_to_be(film, config, language) if any(one.kind.is_heard for one in wanted) else None
+    for one in wanted:
+        if one.kind.is_film:
+            _check_film(film, one, sound, config, language)
 
 
 def _sound_to_be(film: Film, config: Config, language: str) -> AdSound:
@@ -50,8 +60,6 @@ def _check_film(film: Film, one: Wanted, sound: AdSound | None, config: Config, 
             f"{film.info.name} is a series of pictures, and no film can be made of it.",
             "The sound can: --make ad or --make mix.",
         )
-    if config.extended.on and one.kind.is_heard:
-        return  # A copy with pauses is another film: what is in it is known when it is there.
     text = None if one.kind is Kind.FILM else AdText((), language, TEXT_TITLE.format(track_title(language)))
     heard = sound if one.kind.is_heard else None
     check_container(film, _standing(one.path), sound=heard, text=text, settings=config.container)

@@ -18,11 +18,11 @@ from shotad.rendering.making import Workshop
 from shotad.rendering.materials import Materials, gather
 from shotad.rendering.notes import notes_on
 from shotad.rendering.proof import heard
-from shotad.rendering.refusing import check_wanted
+from shotad.rendering.refusing import check_containers, check_wanted
 from shotad.rendering.rendered import Failure, Rendered
 from shotad.rendering.sidefiles import write_side_files
 from shotad.rendering.voicing import Voicing, speak
-from shotad.rendering.wanted import Wanted, checked_apart
+from shotad.rendering.wanted import OTHERWISE, Wanted, checked_apart
 from shotad.sound.fitting.asking import Shorten
 from shotad.sound.voices import make_voice
 from shotad.sound.voices.base import Speaker
@@ -61,6 +61,8 @@ def render(
     if any(one.kind.is_heard for one in wanted):
         voice = voice or make_voice(config.voice, materials.track.language)
         materials, voicing = _spoken(materials, voice, progress, shorten, force=force)
+        if not voicing.pauses:
+            check_containers(film, wanted, config, materials.track.language)
     ledger = Ledger(materials, voicing, force=force)
     materials.keep(materials.track)
     if voicing is not None and not voicing.fitting.spoken:
@@ -68,7 +70,8 @@ def render(
             f"None of the {len(voicing.fitting.unspoken)} lines of {materials.file} found a place.",
             "Under voiced each of them says why. Shorten them, or let the film pause: --extended.",
         )
-    with Workshop(materials, voicing, progress) as workshop:
+    films = (one.ending for one in wanted if one.kind.is_film and one.kind.is_heard)
+    with Workshop(materials, voicing, progress, next(films, OTHERWISE)) as workshop:
         failures = _make(workshop, ledger, wanted)
         made = [one for one in wanted if one not in [failed.wanted for failed in failures]]
         if voicing is not None and ledger.sound is None:

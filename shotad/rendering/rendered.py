@@ -21,6 +21,9 @@ LISTED = 10
 LONGEST = 200
 """Characters of a line's words and steps that are told."""
 
+NOTICED = 0.05
+"""Seconds of a way worth a word."""
+
 FASTER, MOVED = "times faster", "moved "
 """How the ladder's steps are known (`shotad.sound.fitting.ladder`)."""
 
@@ -126,7 +129,7 @@ class Rendered:
     @property
     def moved(self) -> tuple[Cue, ...]:
         """The lines that are heard earlier or later than the script has them."""
-        return tuple(cue for cue in self.spoken if any(step.startswith(MOVED) for step in _steps(cue)))
+        return tuple(cue for cue in self.spoken if _way(cue) >= NOTICED)
 
     @property
     def failed(self) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from shotad.rendering.ledger import Ledger
 from shotad.rendering.making import Workshop
-from shotad.rendering.wanted import OTHERWISE, Kind, Wanted
+from shotad.rendering.wanted import Kind, Wanted
 from shotad.script.dapt import write_dapt
 from shotad.script.dapt_sound import Recording
 from shotad.sound.extended.kinds import Extension
@@ -30,7 +30,7 @@ def _files(workshop: Workshop, ledger: Ledger, made: list[Wanted]) -> Iterator[P
     if alone is not None and not voicing.pauses:
         place = alone.with_name(f"{alone.stem}.recorded.dapt.xml")
         if not ledger.has_beside(place):
-            recording = Recording(os.path.basename(alone), workshop.mix(OTHERWISE).gains)
+            recording = Recording(os.path.basename(alone), workshop.mix(workshop.sounds_as).gains)
             write_text(place, write_dapt(materials.track, recording))
             ledger.add_beside(place)
         yield place

@@ -62,6 +62,11 @@ class Wanted:
     kind: Kind
     path: Path
 
+    @property
+    def ending(self) -> str:
+        """That of its name, without the dot: ``mkv``."""
+        return self.path.suffix.lower().lstrip(".")
+
 
 def parse_wanted(texts: Sequence[str]) -> list[tuple[Kind, str | None]]:
     """``film``, ``film:mkv``, ``ad:mp3`` … as kinds and endings (None: to be chosen). Raises UsageError."""

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from shotad.errors import VoiceError, WorkFolderError
 from shotad.sound.checking import describe_tracks
+from shotad.workfolder import WorkFolder
 from tests.cli.program import FAKE, Shotad
 from tests.rendering.described import film_with, sound_of, write_folder
 
@@ -116,3 +118,81 @@ def test_a_voice_that_is_not_there_is_refused_before_any_work(shotad: Shotad, tm
     assert said.code == 1
     assert "nobody" in said.err
     assert not (tmp_path / "w").exists()
+
+
+def test_describing_is_told_before_the_voice_begins(
+    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hoarse(*_: object, **__: object) -> None:
+        raise VoiceError("The voice is gone.")
+
+    film = tmp_path / "movie.mp4"
+    shutil.copy(film_with(), film)
+    monkeypatch.setattr("shotad.rendering.render.speak", hoarse)
+    said = shotad("describe", film, *FAKE, *FAKE_VOICE, "--no-sheet")
+    assert said.code == 1
+    assert "Error: The voice is gone." in said.err
+    assert "to be spoken in" in said.out
+    assert str(tmp_path / "movie.shotad" / "track.json") in said.out
+
+
+def test_describe_with_a_voice_says_each_thing_once_and_one_json(shotad: Shotad, tmp_path: Path) -> None:
+    film = tmp_path / "movie.mp4"
+    shutil.copy(film_with(), film)
+    words = ("describe", film, *FAKE, *FAKE_VOICE, "--no-sheet", "--make", "ad")
+    plain = shotad(*words)
+    assert [plain.out.count(word) for word in ("Files:", "Made:", "Guidelines:", "Lines: ")] == [1, 1, 1, 2]
+    told = json.loads(shotad(*words, "--json").out)
+    assert told["rendered"]["counts"]["takes_spoken_now"] == 0
+    assert shotad(*words, "--quiet").out == ""
+
+
+def test_describe_refuses_a_container_before_it_looks_at_the_film(shotad: Shotad, tmp_path: Path) -> None:
+    film = tmp_path / "movie.mp4"
+    shutil.copy(film_with(), film)
+    said = shotad("describe", film, *FAKE, *FAKE_VOICE, "--make", "film:webm")
+    assert said.code == 1
+    assert "WebM cannot hold" in said.err
+    assert not (tmp_path / "movie.shotad" / "shots.json").exists()
+
+
+def test_a_file_that_fails_is_told_and_is_exit_code_1(
+    shotad: Shotad, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, *_: object, **__: object) -> None:
+        raise WorkFolderError(f"{path} cannot be written: No space left on device.", "Free some space.")
+
+    monkeypatch.setattr("shotad.rendering.making.write_sound", full)
+    said = shotad("render", place, *FAKE_VOICE, "--make", "mix", "--make", "film")
+    assert said.code == 1
+    assert f"Not made: {place / 'movie.mix.wav'}" in said.out
+    assert (place / "movie.described.mp4").is_file()
+
+
+def test_two_at_once_is_refused(shotad: Shotad, place: Path) -> None:
+    with WorkFolder(place):
+        said = shotad("render", place, *FAKE_VOICE)
+    assert (said.code, "in use by another shotad" in said.err) == (1, True)
+
+
+def test_an_interruption_is_exit_code_130(
+    shotad: Shotad, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("shotad.rendering.making.prepare_mix", stop)
+    said = shotad("render", place, *FAKE_VOICE)
+    assert (said.code, "run the same command again" in said.err) == (130, True)
+    assert len(list((place / "voice").glob("*.flac"))) == 3
+
+
+def test_a_film_that_moved_is_asked_for_and_may_be_named(shotad: Shotad, place: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "some where" / 'mö\'vie "1".mp4'
+    elsewhere.parent.mkdir()
+    (tmp_path / "movie.mp4").rename(elsewhere)
+    lost = shotad("render", place, *FAKE_VOICE)
+    assert (lost.code, "--film FILM" in lost.err) == (1, True)
+    found = shotad("render", place, *FAKE_VOICE, "--film", elsewhere, "--out", elsewhere.parent)
+    assert found.code == 0, found.err
+    assert (elsewhere.parent / "movie.described.mp4").is_file()

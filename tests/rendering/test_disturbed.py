@@ -1,0 +1,187 @@
+"""Renders that are killed, disturbed or repeated: nothing half-made, nobody's edit lost, nothing done twice."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from shotad.errors import EditConflict, SoundError
+from shotad.rendering.making import Product, Workshop
+from shotad.rendering.rendered import summary
+from shotad.rendering.wanted import Kind, Wanted
+from shotad.script.track import to_json
+from shotad.sound.extended.copying import write_copy
+from shotad.sound.kinds import Take
+from shotad.sound.voices.fake import FakeVoice
+from shotad.tracking import TRACK
+from shotad.types import Interval
+from tests.rendering.described import film_with, rendered, track_of, write_folder
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    return write_folder(tmp_path / "w")
+
+
+class Interrupted(FakeVoice):
+    """While it speaks its first ``times`` lines, somebody changes a file."""
+
+    def __init__(self, file: Path, old: str, new: str, times: int = 1) -> None:
+        super().__init__()
+        self._file, self._old, self._new, self._times = file, old, new, times
+
+    def speak(self, text: str, speed: float = 1.0) -> Take:
+        if self._times:
+            self._times -= 1
+            content = self._file.read_text(encoding="utf-8")
+            assert self._old in content
+            self._file.write_text(content.replace(self._old, self._new), encoding="utf-8")
+        return super().speak(text, speed)
+
+
+@pytest.mark.parametrize("ending", ["json", "vtt"])
+def test_what_is_saved_while_lines_are_spoken_is_heard(place: Path, ending: str) -> None:
+    file = place / TRACK if ending == "json" else next(place.glob("*.ad.vtt"))
+    voice = Interrupted(file, "A cat sleeps", "A dog sleeps")
+    done, _ = rendered(place, "ad", voice=voice)
+    assert done.spoken[0].text == "A dog sleeps by the window."
+    assert track_of(place).cues[0].text == "A dog sleeps by the window."
+    assert "A dog sleeps" in next(place.glob("*.ad.vtt")).read_text()
+    assert (done.anew, done.kept) == (4, 0)
+
+
+def test_a_track_that_never_rests_is_not_written_over(place: Path) -> None:
+    class Restless(FakeVoice):
+        def speak(self, text: str, speed: float = 1.0) -> Take:
+            file = place / TRACK
+            number = len(self.calls)
+            cues = track_of(place).cues
+            content = file.read_text(encoding="utf-8")
+            file.write_text(content.replace(cues[0].text, f"Cat number {number} sleeps."), encoding="utf-8")
+            return super().speak(text, speed)
+
+    with pytest.raises(EditConflict, match="changes again and again"):
+        rendered(place, "ad", voice=Restless())
+    assert track_of(place).cues[0].text.startswith("Cat number")
+
+
+def test_leftovers_of_killed_runs_are_swept(place: Path, tmp_path: Path) -> None:
+    rendered(place, "film")
+    copy = place / ".tmp-abcd"
+    copy.mkdir()
+    stem = film_with().stem
+    leftovers = [
+        copy / "copy.mkv",
+        place / ".tmp-12345678-xyz",
+        place / "voice" / ".tmp-12345678-xyz",
+        place / f".{stem}.described.4711.part.mp4",
+    ]
+    mine = [place / ".notes.part.txt", place / "voice" / "mine.txt"]
+    for file in (*leftovers, *mine):
+        file.write_bytes(b"half")
+    rendered(place, "film")
+    assert not any(file.exists() for file in (*leftovers, copy))
+    assert all(file.exists() for file in mine)
+
+
+def test_leftovers_in_a_folder_of_others_are_told_from_theirs(place: Path, tmp_path: Path) -> None:
+    from shotad.workfolder import replacing, sweep_beside
+
+    target = tmp_path / "out" / "movie.wav"
+    with replacing(target) as part:
+        shutil.copy(tmp_path / "w" / TRACK, part)
+        left = part.with_name(f"{part.name}x")
+        shutil.copy(part, left)
+    (tmp_path / "out" / ".movie.77.part.wav").touch()
+    others = [tmp_path / "out" / name for name in (".tmp-theirs", ".other.77.part.wav", ".movie.part.wav")]
+    for file in others:
+        file.touch()
+    sweep_beside(target)
+    assert sorted(path.name for path in target.parent.iterdir()) == sorted(
+        [target.name, *(file.name for file in others)]
+    )
+
+
+def test_an_unchanged_render_listens_to_nothing(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rendered(place, "ad", "film", "mix:flac")
+    script = next(place.glob("*.recorded.dapt.xml"))
+    before = script.read_bytes()
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("the film was measured")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("shotad.rendering.making.prepare_mix", refuse)
+        again, _ = rendered(place, "ad", "film", "mix:flac")
+        assert script in again.files
+    script.unlink()
+    rendered(place, "ad")
+    assert script.read_bytes() == before
+
+
+def test_the_recorded_script_follows_the_track(place: Path) -> None:
+    rendered(place, "ad")
+    track = track_of(place)
+    (place / TRACK).write_text(to_json(track).replace('"reviewed_by": []', '"reviewed_by": ["Ada"]'))
+    rendered(place, "ad")
+    assert "Reviewed by Ada" in next(place.glob("*.recorded.dapt.xml")).read_text()
+
+
+def test_a_work_folder_may_be_moved(place: Path, tmp_path: Path) -> None:
+    rendered(place, "ad", "film")
+    moved = place.rename(tmp_path / "elsewhere")
+    again, voice = rendered(moved, "ad", "film")
+    assert voice.calls == []
+    assert [one.fresh for one in again.made] == [False, False]
+    record = json.loads((moved / "render.json").read_text())
+    assert [Path(row["path"]).parent for row in record["made"]] == [moved, moved]
+
+
+class Broken(Workshop):
+    """Cannot make the description alone."""
+
+    def make(self, wanted: Wanted) -> Product:
+        if wanted.kind is Kind.AD:
+            raise SoundError("The disk is full.", "Make room.")
+        return super().make(wanted)
+
+
+def test_one_file_that_fails_does_not_take_the_others_with_it(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr("shotad.rendering.render.Workshop", Broken)
+        done, _ = rendered(place, "ad", "mix:flac")
+        assert [one.wanted.kind for one in done.made] == [Kind.MIX]
+        assert [(one.wanted.kind, one.reason) for one in done.failures] == [
+            (Kind.AD, "The disk is full. Make room.")
+        ]
+        assert done.failed
+        assert summary(done).endswith(".ad.wav: The disk is full. Make room.")
+        with pytest.raises(SoundError, match="disk is full"):
+            rendered(place, "ad")
+    after, voice = rendered(place, "ad", "mix:flac")
+    assert [one.fresh for one in after.made] == [True, False]
+    assert voice.calls == []
+
+
+def test_a_film_that_pauses_is_copied_once_for_all_that_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = "She walks along the endless corridor, past doors, lamps, and a row of empty chairs."
+    lines = {8.4: long, 15.0: "Rain falls."}
+    place = write_folder(tmp_path / "w", lines=lines, speech=(Interval(5, 8), Interval(11, 14)))
+    copies = []
+
+    def counted(film: object, pauses: object, target: Path, *rest: object) -> Path:
+        copies.append(target.suffix)
+        return write_copy(film, pauses, target, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("shotad.rendering.making.write_copy", counted)
+    settings = ("extended.on=true", "extended.share=0.5", "fit.drop_clauses=false")
+    done, _ = rendered(place, "ad", "film:mp4", "mix:flac", settings=settings)
+    assert len(done.pauses) == 1
+    assert copies == [".mp4"]

@@ -1,0 +1,167 @@
+"""Tracks as people leave them: without lines, with lines of marks, in two languages, in files that are damaged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shotad.errors import EditConflict, ScriptError, SoundError
+from shotad.rendering.rendered import Rendered, summary
+from shotad.sound.voices.fake import FakeVoice
+from shotad.tracking import TRACK
+from shotad.types import Interval
+from tests.media import SoundSpec
+from tests.rendering.described import film_with, rendered, track_of, write_folder
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    return write_folder(tmp_path / "w")
+
+
+def edit(place: Path, change: Callable[[list[dict[str, Any]]], object]) -> None:
+    """Change the lines of the track as a person does, in its file."""
+    values = json.loads((place / TRACK).read_text(encoding="utf-8"))
+    change(values["cues"])
+    (place / TRACK).write_text(json.dumps(values), encoding="utf-8")
+
+
+def write_first(text: str) -> Callable[[list[dict[str, Any]]], object]:
+    return lambda cues: cues[0].update(text=text)
+
+
+@pytest.mark.parametrize("makes", [("film",), ("text",), ("ad", "mix")])
+def test_a_track_without_a_line_makes_no_described_film(place: Path, makes: tuple[str, ...]) -> None:
+    edit(place, lambda cues: [cue.update(status="dropped") for cue in cues])
+    with pytest.raises(SoundError, match="no line that is to be heard"):
+        rendered(place, *makes)
+    assert not list(place.glob("*.described.*"))
+
+
+def test_a_track_of_which_nothing_fits_makes_none_either(tmp_path: Path) -> None:
+    place = write_folder(tmp_path / "w", lines={6.5: "A cat sleeps."}, speech=(Interval(0, 20),))
+    with pytest.raises(SoundError, match="None of the 1 lines .* found a place"):
+        rendered(place, "film")
+    spoken = track_of(place).cues[0].spoken
+    assert spoken is not None
+    assert "people speak" in spoken.steps[-1]
+
+
+@pytest.mark.parametrize("text", ["?!", "…", "😀", "—"])
+def test_a_line_of_marks_alone_is_left_out_and_told(place: Path, text: str) -> None:
+    edit(place, write_first(text))
+    done, voice = rendered(place, "ad")
+    assert len(done.spoken) == 2
+    assert all(any(c.isalnum() for c in said) for said, _ in voice.calls)
+    assert f"{text} (there is no word in it)" in summary(done)
+
+
+@pytest.mark.parametrize("text", ["1984", "A cat 😀 sleeps.", "7:30!"])
+def test_digits_and_pictures_are_no_hindrance(place: Path, text: str) -> None:
+    edit(place, write_first(text))
+    assert len(rendered(place, "ad")[0].spoken) == 3
+
+
+def test_a_line_that_was_emptied_is_silent(place: Path) -> None:
+    edit(place, write_first(""))
+    done, voice = rendered(place, "ad")
+    assert len(voice.calls) == len(done.spoken) == 2
+
+
+def test_lines_of_hundreds_of_words_are_told_in_few(place: Path) -> None:
+    edit(place, write_first(" ".join(["She walks along the road and smiles."] * 40)))
+    told = summary(rendered(place, "ad")[0])
+    assert "Heard in fewer words: 1." in told
+    assert "dropped" in told
+    assert max(map(len, told.splitlines())) < 600
+
+
+def test_lines_in_another_language_are_named(place: Path) -> None:
+    edit(place, lambda cues: cues[0].update(text="Un chat dort.", language="fr"))
+    edit(place, lambda cues: cues[1].update(language="en-GB"))
+    done, _ = rendered(place, "ad")
+    assert done.warnings == ("1 line is in 'fr'; fake speaks all in the track's language, 'en'.",)
+
+
+def test_two_lines_of_one_time_are_both_heard_apart(place: Path) -> None:
+    edit(place, lambda cues: cues.append({"start": 1.0, "end": 3.0, "text": "A person added this."}))
+    done, _ = rendered(place, "ad")
+    times = sorted(cue.spoken.interval for cue in done.spoken if cue.spoken and cue.spoken.interval)
+    assert len(times) == 4
+    assert all(one.end <= after.start for one, after in pairwise(times))
+    assert "Moved to fit: 2 lines" in summary(done)
+
+
+@pytest.mark.parametrize("content", ["", "{", '{"cues": [}', "[]", "null"])
+def test_a_damaged_track_is_told_and_left_as_it_is(place: Path, content: str) -> None:
+    rendered(place, "ad")
+    (place / TRACK).write_text(content)
+    scripts = {path: path.read_bytes() for path in place.glob("*.ad.*")}
+    voice = FakeVoice()
+    with pytest.raises(ScriptError, match=r"track\.json"):
+        rendered(place, "ad", voice=voice)
+    assert (place / TRACK).read_text() == content
+    assert {path: path.read_bytes() for path in scripts} == scripts
+    assert voice.calls == []
+
+
+def change(file: Path, old: str, new: str) -> None:
+    text = file.read_text(encoding="utf-8-sig")
+    assert old in text
+    file.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_two_scripts_may_be_edited_at_once(place: Path) -> None:
+    change(next(place.glob("*.ad.vtt")), "A cat", "A dog")
+    change(next(place.glob("*.ad.csv")), "Rain falls", "Snow falls")
+    done, _ = rendered(place, "ad")
+    assert [cue.text.split()[0:2] for cue in done.spoken] == [
+        ["A", "dog"],
+        ["She", "opens"],
+        ["Snow", "falls"],
+    ]
+    assert summary(done).startswith("Taken over from")
+    assert ": 1 line." in summary(done)
+
+
+def test_the_same_line_edited_in_two_ways_is_a_conflict_and_both_stay(place: Path) -> None:
+    vtt, csv = next(place.glob("*.ad.vtt")), next(place.glob("*.ad.csv"))
+    change(vtt, "A cat", "A dog")
+    change(csv, "A cat", "A bird")
+    with pytest.raises(EditConflict, match="A dog"):
+        rendered(place, "ad")
+    assert "A dog" in vtt.read_text()
+    assert "A bird" in csv.read_text(encoding="utf-8-sig")
+
+
+def test_a_script_that_was_deleted_is_written_again(place: Path) -> None:
+    script = next(place.glob("*.ad.vtt"))
+    script.unlink()
+    assert len(rendered(place, "ad")[0].spoken) == 3
+    assert script.is_file()
+
+
+def with_description() -> Path:
+    """A film that has an audio description of its own, as the second of its tracks."""
+    sound = SoundSpec(duration=20.0, layout="stereo", beeps=(0.5, 1.5), language="eng")
+    other = SoundSpec(
+        duration=20.0, layout="stereo", beeps=(0.5,), language="eng", title="Audio Description", default=False
+    )
+    return film_with(sounds=(sound, other), suffix=".mkv")
+
+
+def test_a_description_under_the_lines_is_told(tmp_path: Path) -> None:
+    film = with_description()
+    place = write_folder(tmp_path / "w", film)
+
+    def noted(*settings: str) -> Rendered:
+        return rendered(place, "mix", film=film, settings=settings)[0]
+
+    assert not any("under the lines" in note for note in noted().warnings)
+    done = noted("film.audio_track=1")
+    assert any("itself an audio description: track 1" in note for note in done.warnings)
