@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,13 @@ from shotad.film.reader import Film
 from shotad.script.rules import Finding, Level
 from shotad.sound.mux.containers import Container, container_for
 from shotad.sound.mux.kinds import Copied, Written
-from shotad.sound.mux.payload import Payload
+from shotad.sound.mux.reading import Read, Track, describe_tracks, first_seconds, read_tracks, track_of
 from shotad.sound.mux.text_track import coded_text, decoded_text
-from shotad.sound.mux.timing import hides, unheard
 from shotad.sound.mux.tongues import same_language
 from shotad.sound.mux.tracks import How, Kept, Plan, codec_of, plan_tracks, track_name
 from shotad.types import Interval
+
+__all__ = ["Expected", "Track", "check_film", "describe_tracks"]
 
 RULE = "A2"
 
@@ -42,43 +42,6 @@ class Expected:
     cues: Sequence[tuple[Interval, str]] | None = None
     text_title: str = ""
     written: Written | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Track:
-    """A track as a file shows it. ``marks`` are ffmpeg's names of its dispositions."""
-
-    number: int
-    kind: str
-    codec: str
-    language: str
-    title: str
-    handler: str
-    marks: tuple[str, ...]
-
-    def __str__(self) -> str:
-        words = [self.kind, self.codec, self.language, self.title and repr(self.title), *self.marks]
-        return f"{self.number}: {' '.join(word for word in words if word)}"
-
-
-@dataclass(slots=True, eq=False)
-class _Read:
-    """What one pass over a track found; seconds are on the file's own film time."""
-
-    payload: Payload
-    first: float | None = None
-    end: float = 0.0
-    longest: float = 0.0
-    texts: list[tuple[float, float, bytes]] = field(default_factory=list)
-
-
-def describe_tracks(path: Path) -> list[Track]:
-    """All tracks of a film file, in order. Raises FilmError for what is none."""
-    container = find_media(path).open()
-    try:
-        return [_track(stream) for stream in container.streams]
-    finally:
-        container.close()
 
 
 def check_film(target: Path, film: Film, expected: Expected) -> tuple[Finding, ...]:
@@ -116,11 +79,14 @@ class _Check:
             voice = next((s for s in own if s.type == "audio"), None)
             text = next((s for s in own if s.type == "subtitle"), None)
             yield from self._marks(voice, text, target)
-            read = _pass(target, exact_start(target))
+            read = read_tracks(target, exact_start(target), texts=[text.index] if text is not None else [])
             yield from self._copies(source, copies, read)
+            moves = self._moves(copies, read)
+            yield from _moved(moves)
             yield from self._length(read, target, voice)
             if text is not None and self._expected.cues is not None:
-                yield from self._words(read[text.index].texts, codec_of(text), self._expected.cues)
+                late = min(moves, default=0.0)
+                yield from _words(read[text.index].texts, codec_of(text), self._expected.cues, late)
         finally:
             target.close()
             source.close()
@@ -131,16 +97,16 @@ class _Check:
             if voice is None:
                 yield _error("the track of audio description is missing.")
             else:
-                yield from self._sound_marks(_track(voice))
+                yield from self._sound_marks(track_of(voice))
         if expected.cues is not None and container.text is not None:
             if text is None:
                 yield _error("the text track of descriptions is missing.")
             else:
-                yield from self._told(_track(text), expected.text_title, "the text track")
-                if container.flagged_text and "descriptions" not in _track(text).marks:
+                yield from self._told(track_of(text), expected.text_title, "the text track")
+                if container.flagged_text and "descriptions" not in track_of(text).marks:
                     yield _error("the text track is not marked as descriptions.")
         if container.muxer != "mpegts":
-            started = [s for s in target.streams.audio if "default" in _track(s).marks]
+            started = [s for s in target.streams.audio if "default" in track_of(s).marks]
             if target.streams.audio and len(started) != 1:
                 yield _error(f"players start with one sound, and {len(started)} are marked for it.")
 
@@ -160,7 +126,7 @@ class _Check:
         if self._container.titled and title and track.title != title:
             yield _error(f"{what} is called {track.title!r}, not {title!r}.")
 
-    def _copies(self, source: Any, copies: Sequence[_Pair], read: dict[int, _Read]) -> Iterator[Finding]:
+    def _copies(self, source: Any, copies: Sequence[_Pair], read: dict[int, Read]) -> Iterator[Finding]:
         origin = self._origin(source, copies)
         for kept, copy in copies:
             name = track_name(kept.stream)
@@ -173,14 +139,14 @@ class _Check:
                 elif was.digest != now.digest:
                     yield _error(f"{name} is not what it is in the film: its packets differ.")
             yield from self._said(kept, copy, name)
-        yield from self._moved(copies, read)
 
     def _said(self, kept: Kept, copy: Any, name: str) -> Iterator[Finding]:
         """A copied sound or subtitle must be in its language and have its title."""
         if kept.stream.type not in ("audio", "subtitle"):
             return
-        was, now = _track(kept.stream), _track(copy)
-        if not same_language(was.language, now.language):
+        was, now = track_of(kept.stream), track_of(copy)
+        named = kept.stream.type == "audio" or self._container.named_subtitles
+        if named and not same_language(was.language, now.language):
             yield _error(f"{name} of the film is now in {now.language or 'no language'}.")
         if self._container.titled and was.title != now.title:
             yield _error(f"{name} of the film is now called {now.title!r}.")
@@ -189,7 +155,7 @@ class _Check:
         """The film's copied tracks as they are in the film, by number."""
         if self._expected.written is not None:
             return {track.source: track for track in self._expected.written.copied}
-        found = _pass(source, self._film.info.start, self._container)
+        found = read_tracks(source, self._film.info.start, self._container)
         return {
             number: Copied(
                 number,
@@ -202,8 +168,8 @@ class _Check:
             if kept.stream.type != "attachment" and kept.how is How.COPIED
         }
 
-    def _moved(self, copies: Sequence[_Pair], read: dict[int, _Read]) -> Iterator[Finding]:
-        """Pictures and sounds must begin as far from each other as in the film."""
+    def _moves(self, copies: Sequence[_Pair], read: dict[int, Read]) -> list[float]:
+        """By how many seconds each picture and sound begins later than in the film."""
         media = self._film.media
         assert media is not None
         begins = first_seconds(media.open(), self._film.info.start, self._container)
@@ -212,17 +178,9 @@ class _Check:
             begin, was = read[copy.index].first, begins.get(kept.stream.index)
             if begin is not None and was is not None and not is_cover(kept.stream):
                 moves.append(begin - was)
-        if not moves:
-            return
-        if max(moves) - min(moves) > TOLERANCE:
-            apart = 1000 * (max(moves) - min(moves))
-            yield _error(f"the film's tracks have moved against each other by {apart:.0f} ms.")
-        if max(moves) > LATE:
-            yield Finding(
-                RULE, Level.WARNING, f"the film begins {max(moves):.3f} s later than in its own file."
-            )
+        return moves
 
-    def _length(self, read: dict[int, _Read], target: Any, voice: Any) -> Iterator[Finding]:
+    def _length(self, read: dict[int, Read], target: Any, voice: Any) -> Iterator[Finding]:
         ends = [read[s.index].end for s in target.streams if s.type in ("video", "audio") and not is_cover(s)]
         frame = max((read[s.index].longest for s in target.streams.audio), default=0.0) or 0.025
         want, have = self._film.info.duration, max(ends, default=0.0)
@@ -230,19 +188,6 @@ class _Check:
             yield _error(f"it lasts {have:.3f} s, the film {want:.3f} s.")
         if voice is not None and abs(read[voice.index].end - want) > frame + TOLERANCE:
             yield _error(f"the AD track ends at {read[voice.index].end:.3f} s, the film at {want:.3f} s.")
-
-    def _words(
-        self, texts: Sequence[tuple[float, float, bytes]], codec: str, cues: Sequence[tuple[Interval, str]]
-    ) -> Iterator[Finding]:
-        if len(texts) != len(cues):
-            yield _error(f"the text track has {len(texts)} cues, the script {len(cues)}.")
-            return
-        for (start, end, data), (interval, words) in zip(texts, cues, strict=True):
-            said, wanted = decoded_text(data, codec), decoded_text(coded_text(words, codec), codec)
-            if said != wanted:
-                yield _error(f"the text at {interval} reads {said!r}, in the script {wanted!r}.")
-            if max(abs(start - interval.start), abs(end - interval.end)) > TOLERANCE:
-                yield _error(f"the text at {interval} stands from {start:.3f} to {end:.3f} s.")
 
 
 _Pair = tuple[Kept, Any]
@@ -281,84 +226,33 @@ def _family(codec: str) -> str:
     return _FAMILIES.get(codec, codec)
 
 
-def first_seconds(container: Any, start: Fraction, copied_to: Container) -> dict[int, float]:
-    """Film second at which each picture and sound begins, less what is left out of a copy, by track number.
-
-    Closes the container.
-    """
-    wanted = {s.index for s in container.streams if s.type in ("video", "audio")}
-    hidden = {s.index: hides(s, copied_to) for s in container.streams}
-    found: dict[int, float] = {}
-    try:
-        for count, packet in enumerate(container.demux()):
-            number = packet.stream.index
-            if unheard(packet.stream, packet, start, hidden[number]):
-                continue
-            if packet.pts is not None and number in wanted:
-                found.setdefault(number, _second(packet, packet.pts, start))
-            if wanted <= found.keys() or count > 20_000:
-                break
-    finally:
-        container.close()
-    return found
-
-
-def _pass(container: Any, start: Fraction, copied_to: Container | None = None) -> dict[int, _Read]:
-    """Every packet of an open file once, less what is left out of a copy; seconds count from ``start``."""
-    from av.error import FFmpegError
-
-    read = {
-        s.index: _Read(Payload(codec_of(s), s.codec_context.extradata if s.codec_context else None))
-        for s in container.streams
-    }
-    hidden = {s.index: copied_to is None or hides(s, copied_to) for s in container.streams}
-    texts = {s.index for s in container.streams if s.type == "subtitle"}
-    packets = container.demux()
-    while True:
-        try:
-            packet = next(packets, None)
-        except (FFmpegError, OSError):
-            break
-        if packet is None:
-            break
-        if packet.size and not unheard(packet.stream, packet, start, hidden[packet.stream.index]):
-            _note(read[packet.stream.index], packet, start, packet.stream.index in texts)
-    return read
-
-
-def _note(read: _Read, packet: Any, start: Fraction, is_text: bool) -> None:
-    read.payload.add(memoryview(packet))
-    if packet.pts is None:
+def _moved(moves: Sequence[float]) -> Iterator[Finding]:
+    """Pictures and sounds must begin as far from each other as in the film."""
+    if not moves:
         return
-    begin = _second(packet, packet.pts, start)
-    end = _second(packet, packet.pts + (packet.duration or 0), start)
-    read.first = begin if read.first is None else min(read.first, begin)
-    read.end = max(read.end, end)
-    read.longest = max(read.longest, end - begin)
-    if is_text and len(bytes(packet).strip(b"\0")):
-        read.texts.append((begin, end, bytes(packet)))
+    if max(moves) - min(moves) > TOLERANCE:
+        apart = 1000 * (max(moves) - min(moves))
+        yield _error(f"the film's tracks have moved against each other by {apart:.0f} ms.")
+    if max(moves) > LATE:
+        yield Finding(RULE, Level.WARNING, f"the film begins {max(moves):.3f} s later than in its own file.")
 
 
-def _second(packet: Any, pts: int, start: Fraction) -> float:
-    return float(pts * packet.time_base - start)
-
-
-def _track(stream: Any) -> Track:
-    from av.stream import Disposition
-
-    tags = {key.lower(): value for key, value in stream.metadata.items()}
-    marks = tuple(flag.name for flag in Disposition if stream.disposition & flag and flag.name)
-    language = tags.get("language", "")
-    return Track(
-        number=stream.index,
-        kind=stream.type,
-        codec=codec_of(stream),
-        language="" if language == "und" else language,
-        # In MP4 and MOV the title is the track's name.
-        title=tags.get("title") or tags.get("name") or "",
-        handler=tags.get("handler_name", ""),
-        marks=marks,
-    )
+def _words(
+    texts: Sequence[tuple[float, float, bytes]],
+    codec: str,
+    cues: Sequence[tuple[Interval, str]],
+    late: float,
+) -> Iterator[Finding]:
+    """``late``: seconds by which the whole film begins later in this container."""
+    if len(texts) != len(cues):
+        yield _error(f"the text track has {len(texts)} cues, the script {len(cues)}.")
+        return
+    for (start, end, data), (interval, words) in zip(texts, cues, strict=True):
+        said, wanted = decoded_text(data, codec), decoded_text(coded_text(words, codec), codec)
+        if said != wanted:
+            yield _error(f"the text at {interval} reads {said!r}, in the script {wanted!r}.")
+        if max(abs(start - late - interval.start), abs(end - late - interval.end)) > TOLERANCE:
+            yield _error(f"the text at {interval} stands from {start:.3f} to {end:.3f} s.")
 
 
 def _error(message: str) -> Finding:

@@ -163,8 +163,23 @@ def test_endings_are_read_in_capitals_too(ending: str) -> None:
 
 def test_who_holds_a_codec() -> None:
     assert holders("video", "vp8") == ".mkv or .webm"
-    assert holders("subtitle", "hdmv_pgs_subtitle") == ".mkv or .ts"
+    assert holders("subtitle", "hdmv_pgs_subtitle") == ".mkv or .m2ts"
     assert holders("audio", "cook") == ""
+
+
+@pytest.mark.parametrize("container", CONTAINERS, ids=lambda c: c.name)
+def test_the_libraries_write_every_codec_that_a_container_is_said_to_hold(
+    container: Any, tmp_path: Path
+) -> None:
+    import av
+
+    with av.open(str(tmp_path / "film"), "w", format=container.muxer) as film:
+        for codec in sorted(container.video):
+            film.add_mux_stream(codec, rate=25)
+        for codec in sorted(container.audio):
+            film.add_mux_stream(codec, rate=48000)
+        for codec in sorted(container.subtitles):
+            film.add_mux_stream(codec)
 
 
 @pytest.mark.parametrize("container", CONTAINERS)

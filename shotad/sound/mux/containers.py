@@ -6,7 +6,8 @@ less than ffmpeg's muxers would write: PCM in MP4 and Opus in MOV are written by
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shotad.errors import SoundError
@@ -29,7 +30,8 @@ class Container:
     ``text`` that of the text track (None: there can be none). ``hides``: it can say that the first samples
     of a track are not to be heard, as coders need, for tracks that are coded here; ``boxes``: it is made as
     MP4 is, and can say so for all. ``flagged`` and ``flagged_text``: whether the marks of AD survive on sound
-    and on text; ``titled``: tracks have titles. ``tags``: the keys of the file's metadata that survive (None:
+    and on text; ``titled``: tracks have titles; ``named_subtitles``: subtitles have a
+    language. ``tags``: the keys of the file's metadata that survive (None:
     all).
     """
 
@@ -49,6 +51,7 @@ class Container:
     attachments: bool = False
     covers: bool = True
     titled: bool = True
+    named_subtitles: bool = True
     boxes: bool = False
     data: frozenset[str] = frozenset()
     options: tuple[tuple[str, str], ...] = ()
@@ -90,9 +93,9 @@ MOV = Container(
     endings=(".mov",),
     video=_names(
         "h264 hevc mpeg4 mpeg2video mpeg1video mjpeg png jpeg2000 prores dnxhd dvvideo cinepak svq1 svq3 "
-        "qtrle rawvideo v210 h263"
+        "qtrle v210 h263 cfhd rpza"
     ),
-    audio=_names("aac ac3 eac3 mp3 mp2 alac amr_nb amr_wb") | PCM,
+    audio=_names("aac ac3 eac3 mp3 mp2 alac amr_nb amr_wb pcm_mulaw pcm_alaw adpcm_ima_qt qdm2 mace6") | PCM,
     subtitles=_names("mov_text eia_608"),
     speech=("aac",),
     text="mov_text",
@@ -106,10 +109,11 @@ MKV = Container(
     muxer="matroska",
     endings=(".mkv",),
     video=_names(
-        "h264 hevc vvc av1 vp8 vp9 mpeg4 mpeg2video mpeg1video msmpeg4v3 prores mjpeg png theora ffv1 dirac "
-        "rawvideo jpeg2000"
+        "h264 hevc vvc av1 vp8 vp9 mpeg4 mpeg2video mpeg1video msmpeg4v3 prores mjpeg theora ffv1 dirac "
+        "jpeg2000"
     ),
-    audio=_names("aac ac3 eac3 dts truehd mlp mp1 mp2 mp3 opus vorbis flac alac tta wavpack") | PCM,
+    audio=_names("aac ac3 eac3 dts truehd mlp mp1 mp2 mp3 opus vorbis flac alac tta wavpack")
+    | PCM - {"pcm_f32be", "pcm_f64be", "pcm_s8"},
     subtitles=_names(
         "subrip ass ssa webvtt text dvd_subtitle hdmv_pgs_subtitle hdmv_text_subtitle dvb_subtitle "
         "arib_caption"
@@ -137,10 +141,10 @@ WEBM = Container(
 TS = Container(
     name="MPEG-TS",
     muxer="mpegts",
-    endings=(".ts", ".m2ts", ".mts"),
+    endings=(".ts",),
     video=_names("h264 hevc vvc mpeg4 mpeg2video mpeg1video vc1 dirac cavs"),
     audio=_names("aac aac_latm ac3 eac3 dts truehd mp1 mp2 mp3 opus s302m pcm_bluray"),
-    subtitles=_names("dvb_subtitle dvb_teletext hdmv_pgs_subtitle"),
+    subtitles=_names("dvb_subtitle dvb_teletext"),
     speech=("aac", "ac3", "eac3", "mp2"),
     text=None,
     tags=frozenset(),
@@ -153,7 +157,19 @@ TS = Container(
     # Receivers need the clock ahead of the pictures; the libraries by themselves leave no room for it.
     options=(("max_delay", "700000"),),
 )
-CONTAINERS = (MP4, MKV, TS, MOV, WEBM)
+M2TS = replace(
+    TS,
+    name="M2TS",
+    endings=(".m2ts", ".mts"),
+    subtitles=_names("hdmv_pgs_subtitle"),
+    named_subtitles=False,
+    # Players of discs and cameras' files know no AAC.
+    speech=("ac3", "eac3", "aac", "mp2"),
+    options=(*TS.options, ("mpegts_m2ts_mode", "1")),
+)
+"""MPEG-TS as discs and cameras have it. In plain MPEG-TS nobody finds a disc's subtitles again."""
+
+CONTAINERS = (MP4, MKV, TS, M2TS, MOV, WEBM)
 
 
 def container_for(target: Path) -> Container:
@@ -168,4 +184,12 @@ def container_for(target: Path) -> Container:
 
 def holders(kind: str, codec: str) -> str:
     """Endings of the containers that hold such a track: ``.mkv or .webm``; empty where none does."""
-    return " or ".join(c.endings[0] for c in CONTAINERS if c.holds(kind, codec))
+    return first_endings(c for c in CONTAINERS if c.holds(kind, codec))
+
+
+def first_endings(containers: Iterable[Container]) -> str:
+    """The usual ending of each, one for those of a kind: ``.mp4 or .ts``."""
+    endings: dict[str, str] = {}
+    for container in containers:
+        endings.setdefault(container.muxer, container.endings[0])
+    return " or ".join(endings.values())

@@ -27,12 +27,14 @@ class Payload:
         self.codec, self.packets = codec, 0
         self._sum = hashlib.blake2b(digest_size=16)
         self._lengths = _length_size(codec, extra or b"")
+        self._whole = not codec.startswith("pcm_")
 
     def add(self, data: bytes | memoryview) -> None:
-        """One more packet. The empty ones that MP4 has between subtitles are none."""
+        """One more packet. The empty ones that MP4 has between subtitles are none, nor are those of PCM,
+        which are cut anew by each container."""
         if is_pause(self.codec, data):
             return
-        self.packets += 1
+        self.packets += 1 if self._whole else 0
         if self.codec in _KINDS:
             for unit in self._units(bytes(data)):
                 self._sum.update(unit)
@@ -49,12 +51,22 @@ class Payload:
     def _units(self, data: bytes) -> Iterator[bytes]:
         units = _counted(data, self._lengths) if self._lengths else _started(data)
         kind, out = _KINDS[self.codec], _LEFT_OUT[self.codec]
-        return (unit for unit in units if unit and kind(unit[0]) not in out)
+        return (
+            unit
+            for unit in units
+            if unit and kind(unit[0]) not in out and not _is_signature(self.codec, unit)
+        )
 
 
 def is_pause(codec: str, data: bytes | memoryview) -> bool:
     """Whether a packet says that no subtitle is shown, as there must be one in MP4 between two subtitles."""
     return codec == "mov_text" and bytes(data[:2]) in (b"", b"\0\0")
+
+
+def _is_signature(codec: str, unit: bytes) -> bool:
+    """Whether a unit is the coder's remark on itself, which x265 puts into the header too; from there it
+    comes again with each key frame in MPEG-TS. (Prefix SEI, user data unregistered: H.265, annex D.)"""
+    return codec == "hevc" and len(unit) > 2 and unit[0] >> 1 == 39 and unit[2] == 5
 
 
 def _length_size(codec: str, extra: bytes) -> int:

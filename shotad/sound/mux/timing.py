@@ -78,7 +78,8 @@ def unheard(stream: Any, packet: Packet[Any], start: Fraction, hidden: bool) -> 
     """
     if hidden or stream.type != "audio" or packet.pts is None or packet.time_base is None:
         return False
-    return (packet.pts + (packet.duration or 0)) * packet.time_base <= start
+    base, end = packet.time_base, packet.pts + (packet.duration or 0)
+    return end * base.numerator * start.denominator <= start.numerator * base.denominator
 
 
 def hides(stream: Any, container: Container) -> bool:

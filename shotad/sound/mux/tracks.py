@@ -10,7 +10,7 @@ from typing import Any
 from shotad.errors import SoundError
 from shotad.film.container import is_cover
 from shotad.film.info import FilmInfo
-from shotad.sound.mux.containers import CONTAINERS, TEXT, Container, holders
+from shotad.sound.mux.containers import CONTAINERS, TEXT, Container, first_endings, holders
 from shotad.sound.mux.tags import track_tags
 
 _REMADE = frozenset({"bin_data", "tmcd", "epg"})
@@ -53,7 +53,7 @@ def plan_tracks(source: Any, info: FilmInfo, container: Container, without: Coll
         track = "" if stream.index in without else _planned(stream, container)
         if isinstance(track, Kept):
             kept.append(track)
-            warnings += _styles_lost(track)
+            warnings += [*_styles_lost(track), *_language_lost(track, container)]
         elif track:
             warnings.append(track)
     if not container.chapters and source.chapters():
@@ -81,7 +81,7 @@ def _fits(stream: Any, codec: str, container: Container) -> bool:
     if stream.type == "attachment":
         return container.attachments
     if stream.type == "video" and is_cover(stream):
-        return container.covers and container.holds("video", codec)
+        return container.covers and (container.holds("video", codec) or container.attachments)
     return codec in container.data if stream.type == "data" else container.holds(stream.type, codec)
 
 
@@ -101,11 +101,18 @@ def _styles_lost(track: Kept) -> list[str]:
     return []
 
 
+def _language_lost(track: Kept, container: Container) -> list[str]:
+    language = track.stream.metadata.get("language", "und")
+    if track.stream.type == "subtitle" and not container.named_subtitles and language != "und":
+        return [f"{track_name(track.stream)} is copied, but {container.name} does not say its language."]
+    return []
+
+
 def _refusal(stream: Any, container: Container) -> SoundError:
     """What to say where picture or sound does not fit: which track, and what holds all of them."""
     tracks = [s for s in stream.container.streams if s.type in ("video", "audio") and not is_cover(s)]
-    where = " or ".join(
-        other.endings[0] for other in CONTAINERS if all(other.holds(s.type, codec_of(s)) for s in tracks)
+    where = first_endings(
+        other for other in CONTAINERS if all(other.holds(s.type, codec_of(s)) for s in tracks)
     )
     return SoundError(
         f"{container.name} cannot hold {track_name(stream)} of the film.",

@@ -225,8 +225,12 @@ def _checked(block: SoundBlock, channels: int) -> npt.NDArray[np.float32]:
 
 
 def add_voice(output: Any, sound: AdSound, coding: Coding) -> AudioStream:
-    """The stream of the AD in a film that is being written. No metadata is set yet."""
-    stream: AudioStream = output.add_stream(coding.encoder, rate=coding.rate)
+    """The stream of the AD in a film that is being written. No metadata is set yet.
+
+    AC-3 says in each frame whom it is for (``bsmod``, ATSC A/52), which some receivers look at alone.
+    """
+    options = {"audio_service_type": "vi"} if coding.codec == "ac3" else {}
+    stream: AudioStream = output.add_stream(coding.encoder, rate=coding.rate, options=options)
     _configure(stream.codec_context, coding.layout, coding.rate, coding.bit_rate)
     stream.time_base = Fraction(1, coding.rate)
     return stream

@@ -70,4 +70,5 @@ class Woven:
 def second_of(packet: Packet[Any]) -> float:
     """When a packet is decoded."""
     moment = packet.dts if packet.dts is not None else packet.pts
-    return float((moment or 0) * (packet.time_base or MICROSECOND))
+    base = packet.time_base or MICROSECOND
+    return (moment or 0) * base.numerator / base.denominator

@@ -17,7 +17,7 @@ from shotad.film.container import Media
 from shotad.film.reader import Film
 from shotad.progress import NoProgress, Progress
 from shotad.sound.mux.assembly import Assembly, Recipe
-from shotad.sound.mux.containers import CONTAINERS, Container, container_for
+from shotad.sound.mux.containers import CONTAINERS, MKV, Container, container_for, first_endings
 from shotad.sound.mux.existing import existing_description
 from shotad.sound.mux.kinds import AdSound, AdText, Written
 from shotad.sound.mux.tracks import plan_tracks
@@ -100,7 +100,7 @@ def _recipe(
     if sound is None and text is not None and container.text is None:
         raise SoundError(
             f"{container.name} holds no text track of descriptions.",
-            f"Write {' or '.join(other.endings[0] for other in CONTAINERS if other.text)} instead.",
+            f"Write {first_endings(other for other in CONTAINERS if other.text)} instead.",
         )
     recipe = Recipe(film.info, container, plan, sound, coding, text, settings, metadata, there.replaced)
     assert film.media is not None
@@ -116,8 +116,6 @@ def _assemble(
 
     container = recipe.container
     options = {**dict(container.options), "fflags": "+bitexact"}
-    if target.suffix.lower() in (".m2ts", ".mts"):
-        options["mpegts_m2ts_mode"] = "1"
     try:
         output = av.open(f"file:{draft.absolute()}", "w", format=container.muxer, container_options=options)
         assembly = Assembly(media, source, output, recipe)
@@ -188,4 +186,5 @@ def _failure(target: Path, container: Container, error: Exception) -> SoundError
     if number in (errno.EACCES, errno.EPERM, errno.EROFS):
         return SoundError(f"{target} may not be written: no permission.", "Write it elsewhere.")
     reason = getattr(error, "strerror", None) or error
-    return SoundError(f"{target} could not be written as {container.name}: {reason}.", "Try .mkv instead.")
+    hint = "Convert the film to a usual codec first." if container is MKV else "Try .mkv instead."
+    return SoundError(f"{target} could not be written as {container.name}: {reason}.", hint)

@@ -1,0 +1,179 @@
+"""What people's films are coded in: copied whole and read back, or refused with the container that holds it."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shotad.errors import SoundError
+from shotad.film.reader import open_film
+from shotad.sound.checking import Expected, check_film, describe_tracks
+from tests.media import make_film, media_folder
+from tests.sound.muxmedia import CUES, H264, heard, written
+
+ENDINGS = (".mp4", ".mkv", ".ts", ".mov", ".webm")
+RATE = 48000
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A film of two seconds; ``held``: endings of the containers that it can be written to."""
+
+    suffix: str
+    video: str
+    audio: str
+    held: tuple[str, ...]
+    pixels: str = "yuv420p"
+    size: tuple[int, int] = (256, 144)
+    layout: str = "stereo"
+    options: tuple[tuple[str, str], ...] = ()
+
+
+X265 = (("preset", "ultrafast"), ("x265-params", "log-level=none"))
+FILMS = {
+    "hevc": Coded(".mp4", "libx265", "eac3", (".mp4", ".mkv", ".ts", ".mov"), options=X265),
+    "hevc broadcast": Coded(".ts", "libx265", "ac3", (".mp4", ".mkv", ".ts", ".mov"), options=X265),
+    "av1": Coded(".mp4", "libsvtav1", "libopus", (".mp4", ".mkv", ".webm"), options=(("preset", "12"),)),
+    "vp9": Coded(".webm", "libvpx-vp9", "libopus", (".mp4", ".mkv", ".webm")),
+    "prores": Coded(".mov", "prores_ks", "pcm_s24le", (".mkv", ".mov"), pixels="yuv422p10le"),
+    "dnxhr": Coded(
+        ".mov", "dnxhd", "pcm_s16le", (".mov",), pixels="yuv422p", options=(("profile", "dnxhr_lb"),)
+    ),
+    "mpeg2": Coded(".ts", "mpeg2video", "mp2", (".mp4", ".mkv", ".ts", ".mov")),
+    "dvd": Coded(".mpg", "mpeg2video", "ac3", (".mp4", ".mkv", ".ts", ".mov"), layout="5.1"),
+    "pcm": Coded(".mkv", "libx264", "pcm_s24le", (".mkv", ".mov")),
+    "mxf": Coded(".mxf", "mpeg2video", "pcm_s16le", (".mkv", ".mov")),
+    "dv": Coded(".mov", "dvvideo", "pcm_s16be", (".mov",), size=(720, 576)),
+    "telephone": Coded(".mov", "mjpeg", "pcm_mulaw", (".mov",), pixels="yuvj420p"),
+    "archive": Coded(".mkv", "ffv1", "flac", (".mkv",)),
+    "avi": Coded(".avi", "mpeg4", "libmp3lame", (".mp4", ".mkv", ".ts", ".mov")),
+    "flash": Coded(".flv", "flv", "libmp3lame", ()),
+    "raw": Coded(".avi", "rawvideo", "pcm_s16le", ()),
+}
+
+
+@functools.cache
+def coded_film(name: str) -> Path:
+    import av
+
+    spec, path = FILMS[name], media_folder() / f"coded {name}{FILMS[name].suffix}"
+    noise = np.random.default_rng(7)
+    with av.open(str(path), "w") as film:
+        picture: Any = film.add_stream(spec.video, rate=25, options=dict(spec.options))
+        (picture.width, picture.height), picture.pix_fmt = spec.size, spec.pixels
+        sound: Any = film.add_stream(spec.audio, rate=44100 if name == "flash" else RATE)
+        sound.layout = spec.layout
+        for second in range(2):
+            for number in range(25 * second, 25 * second + 25):
+                image = np.full((spec.size[1], spec.size[0], 3), 4 * number, np.uint8)
+                frame = av.VideoFrame.from_ndarray(image, "rgb24").reformat(format=spec.pixels)
+                frame.pts, frame.time_base = number, Fraction(1, 25)
+                film.mux(picture.encode(frame))
+            rate = sound.codec_context.sample_rate
+            wave = 0.1 * noise.standard_normal((1, rate * sound.layout.nb_channels))
+            block = av.AudioFrame.from_ndarray(wave.astype(np.float32), "flt", spec.layout)
+            block.sample_rate, block.pts, block.time_base = rate, second * rate, Fraction(1, rate)
+            film.mux(sound.encode(block))
+        film.mux(picture.encode(None))
+        film.mux(sound.encode(None))
+    return path
+
+
+@pytest.mark.parametrize("name", FILMS)
+def test_copied_or_refused_with_the_containers_that_hold_it(name: str, tmp_path: Path) -> None:
+    source, held = coded_film(name), FILMS[name].held
+    for ending in ENDINGS:
+        target = tmp_path / f"described{ending}"
+        if ending in held:
+            made = written(source, target)
+            with open_film(source) as film:
+                for known in (made, None):
+                    wanted = Expected(
+                        "en", "Audio Description", cues=CUES, text_title="Descriptions", written=known
+                    )
+                    assert check_film(target, film, wanted) == ()
+            # Coders of AC-3 start 5.3 ms ahead, and so does the whole film where that cannot be hidden.
+            assert max(map(abs, heard(target, 1))) < 0.006
+        else:
+            with pytest.raises(SoundError) as error:
+                written(source, target)
+            hint = f"Write {' or '.join(held)} instead."
+            assert error.value.hint == (hint if held else NOWHERE)
+            assert not target.exists()
+
+
+NOWHERE = "Convert the film first: no container here holds all of it."
+PICTURES = {
+    # Cut down: they are copied unread. The second is the coder whose header the track has.
+    "hdmv_pgs_subtitle": (b"\x16\x00\x0b\x01\x00\x00\x90\x10\x00\x01\x80\x00\x00\x00\x80\x00\x00", ""),
+    "dvd_subtitle": (b"\x00\x0a\x00\x04\x00\x00\x00\x04\x01\xff", "dvdsub"),
+    "dvb_subtitle": (b"\x0f\x10\x00\x01\x00\x02\x01\x00", "dvbsub"),
+}
+HOLD = {
+    "hdmv_pgs_subtitle": (".mkv", ".m2ts"),
+    "dvd_subtitle": (".mp4", ".mkv"),
+    "dvb_subtitle": (".mkv", ".ts"),
+}
+
+
+@functools.cache
+def subtitled(codec: str) -> Path:
+    """H.264 and AAC with pictures of text as subtitles."""
+    import av
+
+    path = media_folder() / f"{codec}.mkv"
+    data, coder = PICTURES[codec]
+    with av.open(str(make_film(H264["plain"]).path)) as source, av.open(str(path), "w") as film:
+        ways = [film.add_stream_from_template(stream) for stream in source.streams]
+        words: Any = film.add_stream(coder) if coder else film.add_mux_stream(codec)
+        words.time_base = Fraction(1, 1000)
+        words.metadata["language"] = "eng"
+        for at in (300, 900):
+            packet = av.Packet(data)
+            packet.stream, packet.time_base = words, Fraction(1, 1000)
+            packet.pts = packet.dts = at
+            packet.duration = 400
+            film.mux(packet)
+        for packet in source.demux():
+            if packet.size:
+                packet.stream = ways[packet.stream.index]
+                film.mux(packet)
+    return path
+
+
+@pytest.mark.parametrize("codec", PICTURES)
+@pytest.mark.parametrize("ending", [".mp4", ".mkv", ".ts", ".m2ts", ".mov"])
+def test_subtitles_in_pictures_are_copied_or_left_out_with_a_word(
+    codec: str, ending: str, tmp_path: Path
+) -> None:
+    source, target = subtitled(codec), tmp_path / f"described{ending}"
+    made = written(source, target)
+    tracks = [track for track in describe_tracks(target) if track.kind == "subtitle"]
+    pictures = [(track.codec, track.language) for track in tracks if track.codec == codec]
+    if ending in HOLD[codec]:
+        assert pictures == [(codec, "" if ending == ".m2ts" else "eng")]
+        said = [warning for warning in made.warnings if codec in warning]
+        assert len(said) == (ending == ".m2ts")
+    else:
+        assert pictures == []
+        assert any(
+            f"subtitle track 2 (eng, {codec}) is left out" in warning
+            and f"({' or '.join(HOLD[codec])} can)" in warning
+            for warning in made.warnings
+        )
+    with open_film(source) as film:
+        wanted = Expected("en", "Audio Description", cues=CUES, text_title="Descriptions", written=made)
+        assert check_film(target, film, wanted) == ()
+    if ending in (".ts", ".m2ts"):
+        again = written(target, tmp_path / "again.mkv")
+        with open_film(target) as film:
+            assert check_film(tmp_path / "again.mkv", film, replace(wanted, written=again)) == ()
+        assert any(t.codec == codec for t in describe_tracks(tmp_path / "again.mkv")) == (
+            ending in HOLD[codec]
+        )
