@@ -45,7 +45,6 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
     if a line has no translation that fits.
     """
     from shotad.describe import bill
-    from shotad.engines import make_engine, stage_engines
     from shotad.translating.beside import log_name
     from shotad.translating.files import make_ready, read_source, ready_if_here, translate_into
     from shotad.translating.translate import between, foresee_translation
@@ -57,7 +56,7 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
     source = read_source(file, cast)
     between(source.track, tag)
     place: Path = options["out"] or file.parent
-    engine = make_engine(stage_engines(config).stage2, config, "stage2")
+    engine = _engine(config, source.track.language)
     if options["estimate"]:
         ready_if_here(engine)
         log = RecordLog(place / f"{log_name(tag)}.jsonl")
@@ -90,6 +89,16 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
     console.result(summary(outcome), report(outcome))
     if outcome.translated.failed:
         click.get_current_context().exit(1)
+
+
+def _engine(config: Config, source: str) -> Engine:
+    """The engine that translates. One that cannot is told so before it refuses to write the new language."""
+    from shotad.engines import make_engine, stage_engines
+    from shotad.translating.translate import check_translates
+
+    name = stage_engines(config).stage2
+    check_translates(make_engine(name, config.model_copy(update={"language": source}), "stage2"))
+    return make_engine(name, config, "stage2")
 
 
 def _notice(engine: Engine) -> list[str]:

@@ -77,11 +77,7 @@ class Plan:
         settings = config.translate
         check_templates(TEMPLATES)
         source, into = between(track, target)
-        if not engine.abilities.converses:
-            raise EngineError(
-                f"The engine {engine.identity.engine} reads no prompts and cannot translate.",
-                "Choose a language model: --engine openai with a server, or paper (docs/engines.md).",
-            )
+        check_translates(engine)
         note = cut_to_words(config.prompt.note, config.prompt.note_words)
         task = Task(source, into, config.prompt.medium, note, settings.quotes)
         lines = wanted_lines(track, {slot.id: slot for slot in slots}, config.slots, names)
@@ -114,6 +110,15 @@ class Plan:
         after = self.lines[last + 1 : last + 1 + self.settings.after]
         told = tuple((line.text, said[line.id]) for line in before if line.id in said)
         return Around(told, tuple(line.text for line in after))
+
+
+def check_translates(engine: Engine) -> None:
+    """Raises EngineError for an engine that reads no prompts."""
+    if not engine.abilities.converses:
+        raise EngineError(
+            f"The engine {engine.identity.engine} reads no prompts and cannot translate.",
+            "Choose a language model: --engine openai with a server, or paper (docs/engines.md).",
+        )
 
 
 def between(track: Track, target: str) -> tuple[Language, Language]:

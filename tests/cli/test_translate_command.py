@@ -132,7 +132,8 @@ def test_names_of_the_cast_and_the_note_go_along(shotad: Shotad, folder: Path, t
     [
         (("--to", "german"), "Did you mean de (German)?"),
         (("--to", "en"), "already"),
-        (("--to", "de", "--engine", "embedded"), "narrator"),
+        (("--to", "de", "--engine", "embedded"), "narrator reads no prompts and cannot translate"),
+        (("--to", "de", "--set", "translate.lines=0"), "translate.lines = 0"),
         (("--to", "de", "--engine", "fake"), "cannot translate"),
         (("--to", "de", "--engine", "opennai"), "Did you mean openai"),
         (("--to", "de", "--set", "slots.minimum=3"), "slots"),
@@ -151,3 +152,23 @@ def test_what_cannot_be_meant_is_refused(
 def test_a_folder_without_a_track_is_told(shotad: Shotad, tmp_path: Path) -> None:
     said = shotad("translate", tmp_path, "--to", "de")
     assert (said.code, "has no track" in said.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("how", "kept"), [(("--quotes", "keep"), True), (("--set", "translate.quotes=keep"), True), ((), False)]
+)
+def test_what_becomes_of_text_on_the_screen_is_a_flag_and_a_setting(
+    shotad: Shotad, folder: Path, how: tuple[str, ...], kept: bool
+) -> None:
+    with BadServer(german) as server:
+        shotad(*words(folder, server, *how))
+        question = server.requests[0].question
+    assert ("Leave them in their own language" in question) is kept
+
+
+def test_the_track_says_what_it_was_translated_from(shotad: Shotad, folder: Path) -> None:
+    with BadServer(german) as server:
+        shotad(*words(folder, server))
+    assert load_track(folder / "track.de.json").translated_from == "en"
+    assert "Translated from English." in (folder / "movie.de.ad.vtt").read_text(encoding="utf-8")
+    assert 'daptm:langSrc="en"' in (folder / "movie.de.ad.dapt.xml").read_text(encoding="utf-8")
