@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ class Ledger:
         self._beside: dict[str, Any] = {} if force else _beside_of(before)
         self._fresh: set[str] = set()
         self._heard = _heard_key(materials, voicing)
+        self._voice_before = before.get("voice")
         kept = before.get("sound")
         same = isinstance(kept, dict) and kept.get("key") == self._heard and voicing is not None
         self.sound: Sound | None = Sound.of(kept) if same and kept else None
@@ -57,13 +58,14 @@ class Ledger:
         }
         self._write({})
 
-    def has_beside(self, path: Path) -> bool:
-        """Whether a side file is there, untouched, and made of the very sound and track of now."""
-        return self._beside.get(path.name) == [self._script_key(), _state(path)] and _state(path) is not None
+    def has_beside(self, path: Path, sound: Path) -> bool:
+        """Whether a side file is there, untouched, and made of the track and the ``sound`` of now."""
+        state = _state(path)
+        return state is not None and self._beside.get(path.name) == [self._script_key(sound), state]
 
-    def add_beside(self, path: Path) -> None:
+    def add_beside(self, path: Path, sound: Path) -> None:
         """Note a side file that was written."""
-        self._beside[path.name] = [self._script_key(), _state(path)]
+        self._beside[path.name] = [self._script_key(sound), _state(path)]
 
     def heard(self, sound: Sound) -> None:
         """Note how the mix came out."""
@@ -89,13 +91,20 @@ class Ledger:
             sound=self.sound,
             pauses=() if voicing is None else voicing.pauses,
             findings=(*(self.sound.findings if self.sound else ()), *findings),
-            warnings=tuple(dict.fromkeys((*notes, *(text for made in rows for text in made["warnings"])))),
+            warnings=tuple(
+                dict.fromkeys((*notes, *self._other_voice(), *(t for made in rows for t in made["warnings"])))
+            ),
             files=tuple(files),
             brought=dict(self._materials.brought),
             failures=tuple(failures),
         )
         self._write(done.as_json())
         return done
+
+    def _other_voice(self) -> Iterator[str]:
+        before, voicing = self._voice_before, self._voicing
+        if voicing is not None and isinstance(before, str) and before != voicing.voice:
+            yield f"The render before was spoken by {before}, this one by {voicing.voice}."
 
     def _write(self, more: Json) -> None:
         present = [{**row, "path": path} for path, row in self._rows.items() if Path(path).exists()]
@@ -112,8 +121,8 @@ class Ledger:
         within = row.get("within")
         return row["path"] if within is None else str(self._materials.folder.path.absolute() / within)
 
-    def _script_key(self) -> str:
-        return key_of(FORMAT, __version__, self._heard, to_json(self._materials.track))
+    def _script_key(self, sound: Path) -> str:
+        return key_of(FORMAT, __version__, sound.name, self._heard, to_json(self._materials.track))
 
     def _key(self, wanted: Wanted) -> str:
         config, track = self._materials.config, self._materials.track

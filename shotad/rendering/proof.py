@@ -28,7 +28,8 @@ def _told(report: MixReport) -> Iterator[str]:
     target = "as loud as the film" if report.target is None else f"target {report.target:g} LUFS"
     yield (
         f"Loudness, {report.profile} ({target}): film {_lufs(report.programme.integrated)}, "
-        f"with description {_lufs(report.mix.integrated)}, peaks {_peak(report.mix.true_peak)}."
+        f"with description {_lufs(report.mix.integrated)}{_while_spoken(report)}, "
+        f"peaks {_peak(report.mix.true_peak)}."
     )
     over = [line.over for line in report.lines if line.over is not None]
     if over:
@@ -37,6 +38,14 @@ def _told(report: MixReport) -> Iterator[str]:
         yield f"The voice stands {far} LU over the film around it."
     if report.lines and not over:
         yield "The film is silent where the voice speaks."
+
+
+def _while_spoken(report: MixReport) -> str:
+    """What counts for the target, where that is not the loudness of the whole."""
+    by_speech = report.target is not None and PROFILES[report.profile].dialogue
+    if not by_speech or report.reached is None or report.target != PROFILES[report.profile].target:
+        return ""
+    return f" ({report.reached:.1f} LUFS while somebody speaks, which counts)"
 
 
 def _loudness(report: MixReport) -> Iterator[Finding]:

@@ -29,10 +29,10 @@ def _files(workshop: Workshop, ledger: Ledger, made: list[Wanted]) -> Iterator[P
     alone = next((one.path for one in made if one.kind is Kind.AD), None)
     if alone is not None and not voicing.pauses:
         place = alone.with_name(f"{alone.stem}.recorded.dapt.xml")
-        if not ledger.has_beside(place):
+        if not ledger.has_beside(place, alone):
             recording = Recording(os.path.basename(alone), workshop.mix(workshop.sounds_as).gains)
             write_text(place, write_dapt(materials.track, recording))
-            ledger.add_beside(place)
+            ledger.add_beside(place, alone)
         yield place
     if voicing.pauses:
         extension = Extension(voicing.fitting, voicing.pauses)

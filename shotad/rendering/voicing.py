@@ -63,7 +63,7 @@ def speak(
     lines = [line for line in given if has_words(studio.sent(line.text))]
     studio.say_all([line.text for line in lines], progress=progress)
     fitting = fit(lines, studio, config.fit, shorten=shorten)
-    mute = [Unspoken(line.id, line.text, WORDLESS) for line in given if line not in lines]
+    mute = [Unspoken(line.id, line.text, WORDLESS) for line in given if not has_words(studio.sent(line.text))]
     fitting = replace(fitting, unspoken=(*fitting.unspoken, *mute))
     extended = Extension(fitting)
     if config.extended.on:

@@ -106,9 +106,10 @@ def _named(asked: Sequence[tuple[Kind, str | None]], out: Path) -> Wanted:
     own = out.suffix.lower().lstrip(".")
     endings = FILMS if kind.is_film else SOUNDS
     if own not in endings or ending not in (None, own):
+        what = kind if ending is None else f"{kind}:{ending}"
         raise UsageError(
-            f"{kind}{ending and ':'}{ending or ''} cannot be written to {out}.",
-            f"Its ending may be {', '.join(endings)}.",
+            f"{what} cannot be written to {out}, neither a folder nor a file of that kind.",
+            f"Make the folder first, or end its name in {' or '.join([ending] if ending else endings)}.",
         )
     return Wanted(kind, out)
 

@@ -185,3 +185,15 @@ def test_a_film_that_pauses_is_copied_once_for_all_that_is_made(
     done, _ = rendered(place, "ad", "film:mp4", "mix:flac", settings=settings)
     assert len(done.pauses) == 1
     assert copies == [".mp4"]
+
+
+def test_the_recorded_script_names_the_sound_that_was_asked_for(place: Path) -> None:
+    rendered(place, "ad", "ad:mp3")
+    rendered(place, "ad:mp3")
+    assert ".ad.mp3" in next(place.glob("*.recorded.dapt.xml")).read_text()
+
+
+def test_another_voice_than_before_is_told(place: Path) -> None:
+    assert rendered(place, "ad")[0].warnings == ()
+    done, _ = rendered(place, "ad", voice=FakeVoice("deep"))
+    assert done.warnings == ("The render before was spoken by fake, this one by fake:deep.",)

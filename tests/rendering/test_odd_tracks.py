@@ -165,3 +165,12 @@ def test_a_description_under_the_lines_is_told(tmp_path: Path) -> None:
     assert not any("under the lines" in note for note in noted().warnings)
     done = noted("film.audio_track=1")
     assert any("itself an audio description: track 1" in note for note in done.warnings)
+
+
+def test_the_loudness_that_counts_is_told(place: Path) -> None:
+    netflix = rendered(place, "mix", settings=("mix.profile=netflix",))[0].sound
+    assert netflix is not None
+    assert "while somebody speaks, which counts" in netflix.told[0]
+    web = rendered(place, "mix", settings=("mix.profile=web",))[0].sound
+    assert web is not None
+    assert "while somebody speaks" not in web.told[0]

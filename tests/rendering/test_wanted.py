@@ -64,7 +64,8 @@ def test_another_folder_or_the_very_file(tmp_path: Path) -> None:
     ("asked", "out", "said"),
     [
         (("ad", "mix"), "x.wav", "one file, but 2"),
-        (("ad",), "x.mkv", "cannot be written to x.mkv"),
+        (("ad",), "x.mkv", "^ad cannot be written to x.mkv"),
+        (("mix",), "my.folder", "neither a folder nor a file of that kind. Make the folder first"),
         (("film",), "x.wav", "cannot be written to x.wav"),
         (("ad:mp3",), "x.wav", "cannot be written"),
         (("film", "film+text"), None, "would both be written"),
