@@ -8,11 +8,17 @@ known.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from shotad.config import Config
 from shotad.errors import ShotadError
-from shotad.script.text import Format, script_format
+from shotad.records import slots_of
+from shotad.runsettings import SETTINGS, read_settings
+from shotad.script.edits import respeak
+from shotad.script.importing import Import, import_script
+from shotad.script.text import Format, read_script, script_format
 from shotad.script.track import Track, load_track, to_json
 from shotad.scriptfiles import BESIDE_TRACK, Brought, bring_back
 from shotad.tracking import TRACK, with_edited_scripts
@@ -41,6 +47,56 @@ def is_translation(path: Path, track: Track) -> bool:
     return path.name == track_name(track.language)
 
 
+def script_places(track: Track, folder: Path) -> tuple[Path, ...]:
+    """Where the scripts of a translation stand, whether they are there or not."""
+    return tuple(folder / script_name(track, script_format(name)) for name in BESIDE_TRACK)
+
+
+def translation_of(script: Path, folder: Path) -> Path | None:
+    """The translated track in ``folder`` whose script a file is by its name; None where it is of none."""
+    for path in sorted(folder.glob(track_name("*"))):
+        try:
+            track = load_track(path)
+        except ShotadError:
+            continue  # whoever works with it is told what is wrong with it
+        if script.name in [place.name for place in script_places(track, folder)]:
+            return path
+    return None
+
+
+def import_into(
+    file: Path, script: Path, form: str | None, *, reviewers: Sequence[str] = (), overwrite: bool = False
+) -> Import:
+    """Bring a script's edits into the translated track ``file`` and write it anew, with its scripts.
+
+    Raises as `shotad.tracking.import_into`.
+    """
+    with WorkFolder(file.parent) as folder:
+        rooms, pace = times_of(folder)
+        track = with_scripts(load_track(file), folder, rooms, pace, but=script).track
+        done = import_script(
+            track,
+            read_script(script, form),
+            script.name,
+            slots=rooms,
+            seconds_per_word=pace,
+            overwrite=overwrite,
+        )
+        people = tuple(dict.fromkeys((*done.track.reviewed_by, *reviewers)))
+        done = replace(done, track=replace(respeak(done.track, rooms, pace), reviewed_by=people))
+        save_translation(done.track, folder)
+        folder.note(f"imported {script.name}: {len(done.changed)} lines changed")
+    return done
+
+
+def times_of(folder: WorkFolder) -> tuple[dict[str, Interval], float]:
+    """Times of the folder's slots by id, and the seconds a word of the run that planned them."""
+    planned = (folder.read_json("slots.json") or {}).get("slots", ())
+    known = (folder.path / SETTINGS).is_file()
+    config = read_settings(folder.path).config if known else Config()
+    return {slot.id: slot.interval for slot in slots_of(planned)}, config.slots.seconds_per_word
+
+
 def save_translation(track: Track, folder: WorkFolder) -> tuple[Path, ...]:
     """Write the track and its scripts, each with its language in its name; their paths."""
     paths = [folder.path / track_name(track.language)]
@@ -56,9 +112,15 @@ def save_translation(track: Track, folder: WorkFolder) -> tuple[Path, ...]:
 
 
 def with_scripts(
-    track: Track, folder: WorkFolder, rooms: Mapping[str, Interval], seconds_per_word: float
+    track: Track,
+    folder: WorkFolder,
+    rooms: Mapping[str, Interval],
+    seconds_per_word: float,
+    *,
+    but: Path | None = None,
 ) -> Brought:
-    """A translation with what people changed in the scripts beside it; ``rooms`` are the slots by id.
+    """A translation with what people changed in the scripts beside it, all ``but`` one; ``rooms`` are the
+    slots by id.
 
     Raises as `shotad.scriptfiles.bring_back`.
     """
@@ -67,7 +129,10 @@ def with_scripts(
     edited = [
         (form, file)
         for form, file in beside
-        if file.name in known and file.is_file() and _hash(file.read_bytes()) != known[file.name]
+        if file.name in known
+        and file.is_file()
+        and _hash(file.read_bytes()) != known[file.name]
+        and (but is None or file.resolve() != but.resolve())
     ]
     return bring_back(track, edited, rooms, seconds_per_word) if edited else Brought(track, {})
 

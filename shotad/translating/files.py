@@ -17,11 +17,17 @@ from shotad.engines.base import Engine, Foreseeable, Preparing
 from shotad.prepare import GivenCast
 from shotad.progress import NoProgress, Progress
 from shotad.records import slots_of
-from shotad.runsettings import SETTINGS, read_settings
 from shotad.script.edits import Derivation, derive, respeak
 from shotad.script.track import Track, load_track
 from shotad.tracking import TRACK, with_edited_scripts
-from shotad.translating.beside import is_translation, log_name, save_translation, track_name, with_scripts
+from shotad.translating.beside import (
+    is_translation,
+    log_name,
+    save_translation,
+    times_of,
+    track_name,
+    with_scripts,
+)
 from shotad.translating.translate import Translated, translate_track
 from shotad.types import Interval, Slot
 from shotad.weights import weights_file
@@ -54,13 +60,11 @@ def read_source(path: Path, cast: GivenCast | None = None) -> Source:
     Raises ScriptError for a track that cannot be read, CastError for a cast, EditConflict.
     """
     track, folder = load_track(path), WorkFolder(path.parent)
-    run = folder.path / SETTINGS
-    pace = (read_settings(folder.path).config if run.is_file() else Config()).slots.seconds_per_word
     slots = tuple(slots_of((folder.read_json("slots.json") or {}).get("slots", ())))
     if path.name == TRACK:
         track = with_edited_scripts(track, folder).track
     elif is_translation(path, track):
-        track = with_scripts(track, folder, {slot.id: slot.interval for slot in slots}, pace).track
+        track = with_scripts(track, folder, *times_of(folder)).track
     return Source(track, slots, names_of(cast))
 
 

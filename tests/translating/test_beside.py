@@ -11,13 +11,16 @@ import pytest
 from shotad.config import Config
 from shotad.records import slot_rows
 from shotad.script.cue import CueKind
+from shotad.script.pace import spoken_words
 from shotad.script.track import Track, load_track
 from shotad.tracking import TRACK, save_track
 from shotad.translating.beside import (
+    import_into,
     is_translation,
     outdated,
     outdated_note,
     save_translation,
+    translation_of,
     with_scripts,
 )
 from shotad.translating.files import read_source, translate_into
@@ -69,6 +72,23 @@ def test_a_script_that_was_changed_comes_back_and_is_saved(place: Path) -> None:
     saved = load_track(place / "track.de.json")
     assert saved == brought.track
     assert with_scripts(saved, folder, {}, 0.375).changed == {}
+
+
+def test_a_script_is_imported_into_the_translation_that_it_is_of(place: Path) -> None:
+    script = place / "movie.de.ad.vtt"
+    change(script, "Ann öffnet die Tür.", "Ann reißt die Tür auf.")
+    change(place / "movie.de.ad.csv", "Er rennt, stolpert und stürzt.", "Er rennt und stürzt.")
+    assert translation_of(script, place) == place / "track.de.json"
+    assert translation_of(place / "movie.ad.vtt", place) is None
+    before = (place / TRACK).read_bytes()
+    done = import_into(place / "track.de.json", script, None, reviewers=("Kim",))
+    assert done.changed == (IDS[0],)
+    saved = load_track(place / "track.de.json")
+    assert [cue.text for cue in saved.cues[:3:2]] == ["Ann reißt die Tür auf.", "Er rennt und stürzt."]
+    assert saved.reviewed_by == ("Kim",)
+    assert saved.cues[0].interval.duration == spoken_words("Ann reißt die Tür auf.", "de") * 0.375
+    assert (place / TRACK).read_bytes() == before
+    assert "Er rennt und stürzt." in script.read_text(encoding="utf-8")
 
 
 def test_nothing_is_outdated_where_nothing_was_changed(place: Path) -> None:
