@@ -12,7 +12,10 @@ from shotad.cli.options import console_options, settings_options
 from shotad.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from shotad.config import Config
+    from shotad.lint.asked import Failed
     from shotad.lint.report import Report
     from shotad.progress import Progress
 
@@ -47,22 +50,40 @@ def command(console: Console, paths: tuple[Path, ...], **options: Any) -> None:
     is found that must not go out.
     """
     from shotad.lint.listing import rules_json, rules_text
-    from shotad.lint.report import as_json, as_text
+    from shotad.lint.report import Report, as_json, as_text
 
     if options["listing"]:
         console.result(rules_text(), rules_json())
         return
     if not paths:
         raise UsageError("Nothing is named to be checked.", "Name a film, a work folder, or a script.")
-    reports = _reports(paths, options, console)
     every = options["level"] == "warning"
-    text = "\n\n".join(as_text(report, warnings=every) for report in reports)
-    console.result(text, as_json(reports[0]) if len(reports) == 1 else [as_json(r) for r in reports])
-    if any(report.errors or (options["strict"] and report.warnings) for report in reports):
-        raise click.exceptions.Exit(1)
+    outcomes = list(_reports(paths, options, console))
+    text = "\n\n".join(
+        as_text(one, warnings=every) if isinstance(one, Report) else f"{one.name} is not checked: {one.error}"
+        for one in outcomes
+    )
+    rows = [as_json(one) if isinstance(one, Report) else _row(one) for one in outcomes]
+    console.result(text, rows[0] if len(paths) == 1 else rows)
+    if code := max((_code(one, strict=options["strict"]) for one in outcomes), default=0):
+        raise click.exceptions.Exit(code)
 
 
-def _reports(paths: tuple[Path, ...], options: dict[str, Any], progress: Progress) -> list[Report]:
+def _code(outcome: Report | Failed, *, strict: bool) -> int:
+    from shotad.lint.asked import Failed
+
+    if isinstance(outcome, Failed):
+        return outcome.error.exit_code
+    return int(bool(outcome.errors or (strict and outcome.warnings)))
+
+
+def _row(failed: Failed) -> dict[str, str]:
+    return {"name": failed.name, "error": failed.error.what, "hint": failed.error.hint}
+
+
+def _reports(
+    paths: tuple[Path, ...], options: dict[str, Any], progress: Progress
+) -> Iterator[Report | Failed]:
     from shotad.lint.asked import Asked, checked_paths
 
     asked = Asked(

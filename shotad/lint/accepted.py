@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,8 @@ from shotad.workfolder import write_text
 FILE = "lint-accepted.txt"
 _HEAD = """\
 # Findings of shotad lint that a person has accepted: rule, line, and a stamp of its text. A line whose text
-# has changed since is checked again. Delete a row to hear of it again; what stands after # is yours.
+# (for the rules T also its time) has changed since is checked again. Delete a row to hear of it again; what
+# stands after # is yours.
 """
 _ROW = re.compile(r"(?P<rule>\S+)\s+(?P<line>\S+)\s+(?P<stamp>[0-9a-f]{8})")
 _WISH = re.compile(r"(?P<rule>[A-Za-z][\w-]*)(?::(?P<line>\S+))?")
@@ -67,7 +68,7 @@ def read_accepted(folder: Path) -> frozenset[tuple[str, str, str]]:
 
 def accept(folder: Path, findings: Iterable[Finding], lines: Sequence[TrackLine]) -> int:
     """Write down that these findings are accepted; how many are new."""
-    texts = {line.id: line.text for line in lines}
+    texts = stamps(lines)
     known = read_accepted(folder)
     fresh = [
         (stamp_of(finding, texts), finding)
@@ -83,10 +84,27 @@ def accept(folder: Path, findings: Iterable[Finding], lines: Sequence[TrackLine]
     return len(rows)
 
 
-def stamp_of(finding: Finding, texts: dict[str, str]) -> tuple[str, str, str]:
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """By what a line is known again: its text, or for rules on times its text and times."""
+
+    text: str
+    timed: str
+
+
+def stamps(lines: Iterable[TrackLine]) -> dict[str, Stamp]:
+    """The stamps of lines by their ids."""
+    return {
+        line.id: Stamp(short_hash(line.text), short_hash(f"{line.interval} {line.text}")) for line in lines
+    }
+
+
+def stamp_of(finding: Finding, texts: Mapping[str, Stamp]) -> tuple[str, str, str]:
     """By what a finding is known again: of no line its time counts instead of the text."""
-    if finding.cue_id in texts:
-        return finding.rule, finding.cue_id or "", short_hash(texts[finding.cue_id or ""])
+    line = texts.get(finding.cue_id or "")
+    if line is not None:
+        stamp = line.timed if finding.rule.startswith("T") else line.text
+        return finding.rule, finding.cue_id or "", stamp
     return finding.rule, "-", short_hash(f"{finding.when} {finding.message}")
 
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shotad.config import Config
-from shotad.errors import UsageError
+from shotad.errors import ShotadError, UsageError
 from shotad.lint.accepted import Wish, accept, covers, parse_wish
 from shotad.lint.book import RULES
 from shotad.lint.check import Checker, lint
 from shotad.lint.gather import (
     beside_film,
     film_of,
+    in_folder,
     rendered_findings,
     run_config,
     script_material,
@@ -23,7 +24,7 @@ from shotad.lint.gather import (
 from shotad.lint.lines import Material
 from shotad.lint.report import Report
 from shotad.lint.screentexts import read_screen
-from shotad.progress import Progress
+from shotad.progress import NoProgress, Progress
 from shotad.script.rules import Finding
 from shotad.script.track import load_track
 from shotad.tracking import TRACK
@@ -45,26 +46,53 @@ class Asked:
     """Whether the film's screen is to be read, if it has not been."""
 
 
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """One of several paths, and why it could not be checked."""
+
+    name: str
+    error: ShotadError
+
+
 SettingsOf = Callable[[Config | None], Config]
 """What holds for a path: the settings asked for, over those of the run that wrote its work folder, if any."""
 
 
 def checked_paths(
     paths: Sequence[Path], settings: SettingsOf, asked: Asked, progress: Progress | None = None
-) -> list[Report]:
-    """A report for each path. Raises ShotadError for what cannot be read or is no rule."""
+) -> Iterator[Report | Failed]:
+    """A report for each path, as they come. Raises ShotadError for what is no rule, and for a single path
+    that cannot be checked."""
     _check_rules((*asked.only, *asked.skip))
     wishes = [parse_wish(wish) for wish in asked.accept]
     checkers: list[Checker] = []
-    reports = []
     for path in paths:
-        file, folder = _found(path)
-        beside = folder or (work_folder_of(asked.film) if asked.film is not None else None)
-        config = settings(run_config(beside) if beside is not None else None)
-        checker = _checker(checkers, config)
-        report = _wanted(_checked(file, folder, checker, config, asked, progress), asked)
-        reports.append(_accepting(report, wishes, folder or file.parent) if wishes else report)
-    return reports
+        try:
+            report = _checked_path(path, settings, checkers, asked, progress or NoProgress())
+            if wishes:
+                report = _accepting(report, wishes, _folder_of(path))
+        except ShotadError as error:
+            if len(paths) == 1:
+                raise
+            yield Failed(str(path), error)
+        else:
+            yield report
+
+
+def _checked_path(
+    path: Path, settings: SettingsOf, checkers: list[Checker], asked: Asked, progress: Progress
+) -> Report:
+    file, folder = _found(path)
+    beside = folder or (work_folder_of(asked.film) if asked.film is not None else None)
+    config = settings(run_config(beside) if beside is not None else None)
+    checker = _checker(checkers, config)
+    return _wanted(_checked(file, folder, checker, config, asked, progress), asked)
+
+
+def _folder_of(path: Path) -> Path:
+    """Where it stands what of a path was accepted."""
+    file, folder = _found(path)
+    return folder or file.parent
 
 
 def _checker(made: list[Checker], config: Config) -> Checker:
@@ -82,7 +110,7 @@ def _checked(
     checker: Checker,
     config: Config,
     asked: Asked,
-    progress: Progress | None,
+    progress: Progress,
 ) -> Report:
     if _is_track(file):
         track = load_track(file)
@@ -92,6 +120,8 @@ def _checked(
         language = asked.language or config.language
         material = script_material(file, language, speech=asked.speech, cast=asked.cast)
         skipped, extra = (), ()
+        if folder is not None:
+            material, skipped = in_folder(material, folder, load_track(folder / TRACK).film)
     if asked.film is not None:
         material = beside_film(material, asked.film)
     if asked.screen:
@@ -100,7 +130,7 @@ def _checked(
 
 
 def _with_screen(
-    material: Material, folder: Path | None, config: Config, asked: Asked, progress: Progress | None
+    material: Material, folder: Path | None, config: Config, asked: Asked, progress: Progress
 ) -> Material:
     """The material with the texts of its film, read now unless they were before."""
     film = asked.film or (film_of(folder) if folder is not None else None)
@@ -113,14 +143,27 @@ def _with_screen(
 
 
 def _found(path: Path) -> tuple[Path, Path | None]:
-    """The file of lines that ``path`` means, and the work folder that it belongs to; None for a script."""
+    """The file of lines that ``path`` means, and the work folder that it belongs to; None for a script that
+    lies elsewhere."""
     for folder in (path, work_folder_of(path)):
         if (folder / TRACK).is_file():
             return folder / TRACK, folder
-    if path.is_file():
-        return path, path.parent if _is_track(path) else None
+    if path.is_file() and not is_film(path):
+        return path, path.parent if _is_track(path) or (path.parent / TRACK).is_file() else None
     what = f"{path} has no track: there is no {TRACK} in it or in {work_folder_of(path)}."
     raise UsageError(what, "Run shotad describe first, or name a work folder or a script.")
+
+
+def is_film(path: Path) -> bool:
+    """Whether a file is none of text, and no package of documents: then it is taken for a film."""
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    is_text = head.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" not in head
+    return not is_text and not head.startswith(b"PK\x03\x04")
+
+
+_HEAD = 4096
+"""Bytes that are looked at."""
 
 
 def _is_track(path: Path) -> bool:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from shotad.config import Config, FitSettings, LintSettings
 from shotad.describe.persons import people_named
-from shotad.lint.accepted import parse_wish, read_accepted, stamp_of
+from shotad.lint.accepted import parse_wish, read_accepted, stamp_of, stamps
+from shotad.lint.along import Along
 from shotad.lint.gather import rendered_findings, track_material
 from shotad.lint.lines import Material, TrackLine
 from shotad.lint.overheard import check_dialogue, check_subtitles
@@ -114,7 +115,7 @@ def lint(
     found = [*_all(material, checker), *dict.fromkeys(extra)]
     levelled = [done for finding in found if (done := _levelled(finding, checker.settings)) is not None]
     ordered = in_order(levelled, material.lines)
-    texts = {line.id: line.text for line in material.lines}
+    texts = stamps(material.lines)
     known = read_accepted(folder) if folder is not None else frozenset()
     wishes = [parse_wish(wish) for wish in checker.settings.ignore]
     told = [finding for finding in ordered if not any(wish.covers(finding) for wish in wishes)]
@@ -142,8 +143,13 @@ def _each_line(material: Material, checker: Checker) -> Iterator[Finding]:
     lists = {line.language: lists_for(line.language, checker.words) for line in material.lines}
     english = [events for tongue, words in lists.items() if _is_english(tongue) for events in _events(words)]
     parsed = checker.reader.read(material.lines, frozenset(english)) if checker.reader else {}
-    spoken = [u.interval for u in material.speech or () if u.kind is not SpeechKind.LYRICS]
-    free = gaps([u.interval for u in material.speech], material.duration) if material.speech else ()
+    said = Along.of(material.speech or (), lambda utterance: utterance.interval)
+    talk = [u.interval for u in said.items if u.kind is not SpeechKind.LYRICS]
+    spoken = Along.of(talk, lambda interval: interval)
+    free = Along.of(
+        gaps([u.interval for u in said.items], material.duration) if said.items else (), lambda gap: gap
+    )
+    window = settings.dialogue_window
     for number, line in enumerate(material.lines):
         before = [earlier.text for earlier in material.lines[max(number - limits.history, 0) : number]]
         wording = check_line(line.text, previous=before, limits=limits, lists=lists[line.language])
@@ -151,11 +157,11 @@ def _each_line(material: Material, checker: Checker) -> Iterator[Finding]:
         events = _events(lists[line.language])
         sentences = read.merged(wording, events) if read is not None else wording
         yield from _of(line, sentences)
-        yield from _of(line, _times(line, spoken, free, checker))
+        yield from _of(line, _times(line, spoken.near(line.heard), free.near(line.heard), checker))
         if material.speech is not None:
-            yield from _of(line, tuple(check_dialogue(line, material.speech, settings.dialogue_window)))
+            yield from _of(line, tuple(check_dialogue(line, said.near(line.heard, window), window)))
         if material.texts is not None:
-            yield from _of(line, tuple(check_subtitles(line, material.texts, settings.dialogue_window)))
+            yield from _of(line, tuple(check_subtitles(line, material.texts, window)))
 
 
 def _events(lists: Sequence[WordList]) -> frozenset[str]:
@@ -228,7 +234,9 @@ def _whole(material: Material, checker: Checker) -> Iterator[Finding]:
     if cast is not None:
         told = [(line.interval.start, line.text) for line in material.lines]
         people = people_named if len(english) == len(material.lines) else None
-        named = check_names(told, lambda second: cast.characters(material.name, second), people)
+        named = check_names(
+            told, lambda second: cast.characters(material.film or material.name, second), people
+        )
         for line, amiss in zip(material.lines, named, strict=True):
             yield from _of(line, amiss)
     yield from check_texts(material, checker.settings.text_window)

@@ -19,7 +19,7 @@ from shotad.lint.screentexts import kept_texts
 from shotad.records import slots_of, utterances_of
 from shotad.script.rules import Finding, Level
 from shotad.script.text import read_cues
-from shotad.script.track import Track
+from shotad.script.track import FilmId, Track
 from shotad.types import Interval, Utterance
 from shotad.workfolder import RecordLog, work_folder_of
 
@@ -73,6 +73,22 @@ def script_material(
         read_subtitles(speech) if speech is not None else None,
         load_cast(cast) if cast is not None else None,
     )
+
+
+def in_folder(material: Material, folder: Path, film: FilmId) -> tuple[Material, tuple[str, ...]]:
+    """The material of a script that lies in a work folder, such as the VTT that a person edits, with what
+    the folder knows, and what is amiss with that. What the material has already stays."""
+    noted: list[str] = []
+    more = replace(
+        material,
+        film=film.name,
+        end=film.duration,
+        speech=material.speech if material.speech is not None else _speech(folder),
+        cast=material.cast or _cast_of(folder, noted),
+        texts=_screen(folder, film.fingerprint),
+        given=_is_given(folder),
+    )
+    return more, tuple(noted)
 
 
 def run_config(folder: Path) -> Config | None:

@@ -51,6 +51,8 @@ class Material:
     cast: Cast | None = None
     texts: tuple[TextFact, ...] | None = None
     given: bool = False
+    film: str = ""
+    """The film's name, as casts have it, where that is not ``name``."""
 
     @property
     def duration(self) -> float:

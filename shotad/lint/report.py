@@ -52,9 +52,11 @@ def summary_line(report: Report) -> str:
 
 
 def as_text(report: Report, *, warnings: bool = True) -> str:
-    """The findings line by line, each with its rule, its reason and what to do; then the summary."""
+    """The findings line by line, each with its rule and reason; what to do is said where a rule is first
+    broken. Then the summary."""
     shown = [finding for finding in report.findings if warnings or finding.level is Level.ERROR]
-    blocks = ["\n".join(_block(report, line, findings)) for line, findings in _by_line(report, shown)]
+    told: set[str] = set()
+    blocks = ["\n".join(_block(report, line, findings, told)) for line, findings in _by_line(report, shown)]
     end = [f"{report.name}: {summary_line(report)}"]
     end += [f"Not checked: {reason}" for reason in report.skipped]
     end += list(report.notes)
@@ -98,17 +100,19 @@ def _by_line(report: Report, findings: Sequence[Finding]) -> Iterator[tuple[Trac
             yield from ((None, [finding]) for finding in found)
 
 
-def _block(report: Report, line: TrackLine | None, findings: Sequence[Finding]) -> Iterator[str]:
+def _block(
+    report: Report, line: TrackLine | None, findings: Sequence[Finding], told: set[str]
+) -> Iterator[str]:
     if line is None:
         when = findings[0].when
         name = findings[0].cue_id
         yield f"{timecode(max(when.start, 0))} no line" if when else f"{name or report.name}"
     else:
         yield f"{timecode(max(line.interval.start, 0))} {line.id}: {' '.join(line.text.split())}"
-    hints = [hint_of(finding.rule) for finding in findings]
-    for finding, hint, later in zip(findings, hints, [*hints[1:], ""], strict=True):
-        says = f"  {finding.level} {finding.rule}: {finding.message}."
-        yield f"{says} {hint}".rstrip() if hint != later else says
+    for finding in findings:
+        hint = "" if finding.rule in told else hint_of(finding.rule)
+        told.add(finding.rule)
+        yield f"  {finding.level} {finding.rule}: {finding.message}. {hint}".rstrip()
 
 
 def _row(finding: Finding, line: TrackLine | None) -> dict[str, Any]:

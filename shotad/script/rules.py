@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 
 from shotad.script.cue import Cue, ScriptCue, count_words, milliseconds
 from shotad.script.track import Track
@@ -168,6 +169,8 @@ def gaps(speech: Sequence[Interval], duration: float) -> tuple[Interval, ...]:
 def silences(lines: Sequence[Interval], free: Iterable[Interval], longest: float) -> Iterator[Interval]:
     """Stretches of the speech-free times ``free`` over ``longest`` seconds without any of ``lines``."""
     for gap in free:
+        if gap.duration <= longest:
+            continue
         at = gap.start
         for line in [*(line for line in lines if line.overlaps(gap)), None]:
             start = gap.end if line is None else line.start
@@ -300,6 +303,7 @@ def _quoted_similarity(one: str, other: str) -> float:
     return similarity(a, b) if a and b else 1.0
 
 
+@lru_cache(maxsize=64)
 def _bag(text: str) -> Counter[str]:
     plain = (word.lower().replace("’", "'").removesuffix("'s") for word in _WORD.findall(text))
     return Counter(_ENDING.sub("", word) for word in plain if word not in ARTICLES)
