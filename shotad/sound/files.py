@@ -8,6 +8,7 @@ that players and decoders leave them out and sample 0 is heard at second 0.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -15,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shotad.errors import SoundError
+from shotad.config.languages import language_of
+from shotad.errors import SoundError, UsageError
 from shotad.film.audio import SoundBlock
 from shotad.sound.mixing.layouts import channel_names, to_stereo
 from shotad.sound.mixing.limiter import Limiter, limited
@@ -176,8 +178,10 @@ def _label(container: OutputContainer, stream: AudioStream, kind: SoundKind, tag
         stream.metadata.update(tags)
         return
     container.metadata.update(tags)
-    if "language" in tags:
-        stream.metadata["language"] = tags["language"]
+    if kind.muxer == "ipod" and "language" in tags:
+        with suppress(UsageError):
+            # A track's language has three letters there.
+            stream.metadata["language"] = language_of(tags["language"]).alpha3
 
 
 def _frames(sound: _Sound) -> Iterator[AudioFrame]:

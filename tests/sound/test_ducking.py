@@ -1,0 +1,178 @@
+"""The programme's level under lines, from times alone."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shotad.config.sound import MixSettings
+from shotad.sound.ducking import LEAST, envelope, gain_at
+from shotad.types import GainPoint, Interval
+
+USUAL = MixSettings()
+
+
+def shape(
+    lines: list[tuple[float, float]],
+    speech: Sequence[tuple[float, float]] = (),
+    depths: list[float] | None = None,
+    settings: MixSettings = USUAL,
+) -> list[tuple[float, float]]:
+    spoken = [Interval(*line) for line in lines]
+    points = envelope(spoken, [Interval(*s) for s in speech], depths or [9.0] * len(lines), settings)
+    return [(round(p.seconds, 6), round(p.decibels, 6)) for p in points]
+
+
+def level(points: tuple[GainPoint, ...], seconds: object) -> np.ndarray:
+    return 20 * np.log10(gain_at(points, np.asarray(seconds, np.float64)).astype(np.float64))
+
+
+def test_it_falls_before_a_line_and_rises_after_it() -> None:
+    assert shape([(5, 7)]) == [(4.7, 0), (5, -9), (7, -9), (7.4, 0)]
+
+
+def test_without_lines_it_is_never_lowered() -> None:
+    assert shape([], [(1, 2)]) == []
+    assert np.array_equal(gain_at((), np.arange(3.0)), np.ones(3, np.float32))
+
+
+def test_between_near_lines_it_stays_low() -> None:
+    assert shape([(5, 6), (7.4, 8)]) == [(4.7, 0), (5, -9), (8, -9), (8.4, 0)]
+
+
+def test_between_lines_further_apart_than_the_hold_it_comes_back() -> None:
+    assert shape([(5, 6), (7.6, 8)]) == [
+        (4.7, 0), (5, -9), (6, -9), (6.4, 0), (7.3, 0), (7.6, -9), (8, -9), (8.4, 0),
+    ]  # fmt: skip
+
+
+def test_between_near_lines_it_comes_back_for_somebody_who_speaks() -> None:
+    assert shape([(5, 6), (7, 8)], [(6.4, 6.6)]) == [
+        (4.7, 0), (5, -9), (6, -9), (6.4, 0), (6.7, 0), (7, -9), (8, -9), (8.4, 0),
+    ]  # fmt: skip
+
+
+def test_beside_speech_the_ramps_get_steeper() -> None:
+    assert shape([(5, 7)], [(3, 4.9), (7.1, 8)]) == [(4.9, 0), (5, -9), (7, -9), (7.1, 0)]
+
+
+def test_touching_speech_the_least_ramp_reaches_into_the_line() -> None:
+    assert shape([(5, 7)], [(3, 5), (7, 8)]) == [(5, 0), (5 + LEAST, -9), (7 - LEAST, -9), (7, 0)]
+
+
+def test_in_a_gap_too_short_for_two_ramps_the_depth_gets_smaller() -> None:
+    found = shape([(5, 5.1)], [(3, 5), (5.05, 8)])
+    assert found == [(5, 0), (5.025, -4.5), (5.05, 0)]
+
+
+def test_a_dip_too_small_to_help_is_left_out() -> None:
+    assert shape([(5, 5.1)], [(3, 5), (5.005, 8)]) == []
+
+
+def test_a_line_across_speech_lowers_what_is_on_both_sides_of_it() -> None:
+    assert shape([(5, 8)], [(6, 7)]) == [
+        (4.7, 0), (5, -9), (6 - LEAST, -9), (6, 0), (7, 0), (7 + LEAST, -9), (8, -9), (8.4, 0),
+    ]  # fmt: skip
+
+
+def test_a_line_wholly_under_speech_lowers_nothing() -> None:
+    assert shape([(5, 6)], [(4, 7)]) == []
+
+
+def test_each_line_has_its_depth_and_between_two_it_is_the_lesser() -> None:
+    found = shape([(5, 6), (7, 8)], depths=[9, 15])
+    assert found[:2] == [(4.7, 0), (5, -9)]
+    assert (7, -15) in found
+    assert found[-2:] == [(8, -15), (8.4, 0)]
+    points = envelope([Interval(5, 6), Interval(7, 8)], [], [9, 15], USUAL)
+    assert level(points, [6.3]) == pytest.approx([-9], abs=1e-4)
+
+
+def test_ramps_that_cross_leave_it_low_in_between() -> None:
+    found = shape([(5, 6), (6.35, 7)], settings=MixSettings(hold=0))
+    assert found == [(4.7, 0), (5, -9), (6, -9), (6.2, -4.5), (6.35, -9), (7, -9), (7.4, 0)]
+
+
+def test_a_line_at_the_start_begins_on_the_ramp() -> None:
+    assert shape([(0.1, 1)]) == [(0, -6), (0.1, -9), (1, -9), (1.4, 0)]
+    assert shape([(0, 1)]) == [(0, -9), (1, -9), (1.4, 0)]
+
+
+def test_speech_need_not_be_in_order_and_may_overlap() -> None:
+    assert shape([(5, 7)], [(7.1, 8), (3, 4.9), (7.5, 9), (3.2, 4)]) == shape([(5, 7)], [(3, 4.9), (7.1, 9)])
+
+
+def test_depths_must_be_as_many_as_lines() -> None:
+    with pytest.raises(ValueError, match="argument"):
+        envelope([Interval(0, 1)], [], [], USUAL)
+
+
+def test_gain_runs_evenly_in_decibels() -> None:
+    points = (GainPoint(1, 0), GainPoint(2, -20))
+    assert gain_at(points, np.array([0, 1, 1.5, 2, 9])) == pytest.approx([1, 1, 10**-0.5, 0.1, 0.1])
+    assert gain_at(points, np.zeros(0)).dtype == np.float32
+
+
+ticks = st.integers(0, 600).map(lambda n: n / 20)
+stretches = st.lists(st.tuples(ticks, st.integers(1, 60).map(lambda n: n / 20)), max_size=8)
+
+
+@st.composite
+def scenes(draw: st.DrawFn) -> tuple[list[Interval], list[Interval], list[float], MixSettings]:
+    lines, at = [], 0.0
+    for start, length in draw(stretches):
+        begin = at + start / 10
+        lines.append(Interval(begin, begin + length))
+        at = begin + length
+    speech = [Interval(start, start + length) for start, length in draw(stretches)]
+    depths = draw(st.lists(st.floats(0, 30), min_size=len(lines), max_size=len(lines)))
+    seconds = st.floats(0.01, 2)
+    settings = MixSettings(fade_out=draw(seconds), fade_in=draw(seconds), hold=draw(st.floats(0, 3)))
+    return lines, speech, depths, settings
+
+
+@given(scenes())
+def test_the_curve_keeps_its_rules(
+    scene: tuple[list[Interval], list[Interval], list[float], MixSettings],
+) -> None:
+    lines, speech, depths, settings = scene
+    points = envelope(lines, speech, depths, settings)
+    deepest = max(depths, default=0)
+    assert all(-deepest - 1e-9 <= p.decibels <= 0 for p in points)
+    assert all(p.seconds >= 0 for p in points)
+    for before, after in itertools.pairwise(points):
+        assert before.seconds < after.seconds
+        steep = abs(after.decibels - before.decibels) / (after.seconds - before.seconds)
+        assert steep <= deepest / LEAST * 1.001 + 1e-6
+    for spoken in speech:
+        inside = np.linspace(spoken.start, spoken.end, 50, endpoint=False)
+        assert np.allclose(level(points, inside), 0, atol=1e-4)
+    for line, depth in zip(lines, depths, strict=True):
+        # Well inside a line and away from speech it is as low as was asked for.
+        inside = np.linspace(line.start, line.end, 50)
+        room = [all(t < s.start - LEAST or t > s.end + LEAST for s in speech) for t in inside]
+        if len(lines) == 1 or not speech:
+            clear = inside[np.array(room, bool)]
+            assert np.all(level(points, clear) <= -depth + 1e-3)
+
+
+@given(scenes())
+def test_far_from_lines_it_is_not_lowered(
+    scene: tuple[list[Interval], list[Interval], list[float], MixSettings],
+) -> None:
+    lines, speech, depths, settings = scene
+    points = envelope(lines, speech, depths, settings)
+    before, after = max(settings.fade_out, LEAST), max(settings.fade_in, LEAST)
+    times = np.linspace(0, 60, 400)
+    near = np.zeros(len(times), bool)
+    for line in lines:
+        near |= (times > line.start - before) & (times < line.end + after)
+    for one, other in itertools.pairwise(lines):
+        if other.start - one.end < settings.hold:
+            near |= (times >= one.end) & (times <= other.start)
+    assert np.array_equal(gain_at(points, times[~near]), np.ones((~near).sum(), np.float32))

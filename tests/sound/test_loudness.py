@@ -1,0 +1,230 @@
+"""Loudness against the signals of EBU Tech 3341 and 3342 (made here), and against a second implementation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shotad.film.audio import sound_blocks
+from shotad.film.reader import open_film
+from shotad.sound.loudness import OVERSHOOT, Course, TruePeak, along, gated, measure
+from tests.sound.tones import Samples, blocks, noise, sine
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+
+def steps(*parts: tuple[float, float], rate: int = 48000) -> Samples:
+    """A tone of 1 kHz in both channels, at the levels (dBFS) and for the seconds given."""
+    tone = np.concatenate([sine(1000, level, seconds, rate) for level, seconds in parts])
+    return np.stack([tone, tone], axis=1)
+
+
+def integrated(samples: Samples, layout: str = "stereo", rate: int = 48000) -> float:
+    found = measure(blocks(samples, rate), layout, rate).integrated
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ([(-23, 20)], -23),
+        ([(-33, 20)], -33),
+        ([(-36, 10), (-23, 60), (-36, 10)], -23),
+        ([(-72, 10), (-36, 10), (-23, 60), (-36, 10), (-72, 10)], -23),
+        ([(-26, 20), (-20, 20.1), (-26, 20)], -23),
+    ],
+)
+def test_integrated_of_tech_3341(parts: list[tuple[float, float]], expected: float) -> None:
+    assert integrated(steps(*parts)) == pytest.approx(expected, abs=0.1)
+
+
+@pytest.mark.parametrize("layout", ["5.0", "5.0(side)"])
+def test_surround_of_tech_3341(layout: str) -> None:
+    levels = (-28, -28, -24, -30, -30)
+    tone = np.stack([sine(1000, level, 20) for level in levels], axis=1)
+    assert integrated(tone, layout) == pytest.approx(-23, abs=0.1)
+
+
+@pytest.mark.parametrize("layout", ["5.1", "5.1(side)"])
+def test_bass_effects_do_not_count_and_surrounds_count_more(layout: str) -> None:
+    silence = np.zeros((48000 * 5, 6), np.float32)
+    heard = []
+    for channel in range(6):
+        one = silence.copy()
+        one[:, channel] = sine(1000, -20, 5)
+        heard.append(measure(blocks(one), layout, 48000).integrated)
+    front, bass, surround = heard[:3], heard[3], heard[4:]
+    assert bass is None
+    assert front == pytest.approx([-23.0] * 3, abs=0.05)
+    assert surround == pytest.approx([-21.5] * 2, abs=0.05)
+
+
+def test_one_channel_counts_once() -> None:
+    tone = sine(1000, -20, 5)
+    assert integrated(tone, "mono") == pytest.approx(-23, abs=0.05)
+    assert integrated(np.stack([tone, tone], axis=1)) == pytest.approx(-20, abs=0.05)
+
+
+@pytest.mark.parametrize("rate", [8000, 16000, 22050, 32000, 44100, 96000])
+def test_any_rate(rate: int) -> None:
+    assert integrated(steps((-23, 10), rate=rate), rate=rate) == pytest.approx(-23, abs=0.15)
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ([(-20, 20), (-30, 20)], 10),
+        ([(-20, 20), (-15, 20)], 5),
+        ([(-40, 20), (-20, 20)], 20),
+        ([(-50, 20), (-35, 20), (-20, 20), (-35, 20), (-50, 20)], 15),
+    ],
+)
+def test_range_of_tech_3342(parts: list[tuple[float, float]], expected: float) -> None:
+    assert measure(blocks(steps(*parts)), "stereo", 48000).range == pytest.approx(expected, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("divisor", "degrees", "peak_db", "expected"),
+    [
+        (4, 0, -6.0206, -6),
+        (4, 45, -6.0206, -6),
+        (6, 60, -6.0206, -6),
+        (8, 67.5, -6.0206, -6),
+        (4, 45, 2.98, 3),
+    ],
+)
+def test_true_peak_of_tech_3341(divisor: int, degrees: float, peak_db: float, expected: float) -> None:
+    tone = sine(48000 / divisor, peak_db, 2, phase=np.radians(degrees))
+    ramp = np.clip(np.minimum(np.arange(len(tone)), np.arange(len(tone))[::-1]) / 2400, 0, 1)
+    found = measure(blocks((tone * ramp).astype(np.float32)), "mono", 48000).true_peak
+    assert found is not None
+    assert expected - 0.4 <= found <= expected + 0.2
+
+
+def test_true_peak_is_found_across_blocks_and_at_both_ends() -> None:
+    sound = noise(2, 1, channels=2) * np.float32(0.1)
+    together = TruePeak()
+    together.add(sound)
+    for loud in (0, 47999, 48000, 95999):
+        marked = sound.copy()
+        marked[loud] = 0.9
+        bits, one = TruePeak(), TruePeak()
+        one.add(marked)
+        for at in range(0, len(marked), 777):
+            bits.add(marked[at : at + 777])
+        assert bits.decibels == pytest.approx(one.decibels, abs=1e-4)
+        found = one.decibels
+        assert found is not None
+        assert found >= 20 * np.log10(0.9) - 1e-4
+    assert OVERSHOOT > 2
+
+
+def test_true_peak_agrees_with_ffmpegs_own() -> None:
+    sound = (noise(4, 5, channels=2) * 0.2).astype(np.float32)
+    assert measure(blocks(sound), "stereo", 48000).true_peak == pytest.approx(ffmpeg_peak(sound), abs=0.1)
+
+
+def ffmpeg_peak(sound: Samples) -> float:
+    from fractions import Fraction
+
+    import av
+    from av.filter import Graph
+
+    graph = Graph()
+    source = graph.add_abuffer(sample_rate=48000, format="flt", layout="stereo", time_base=Fraction(1, 48000))
+    meter, sink = graph.add("ebur128", "metadata=1:peak=true:framelog=quiet"), graph.add("abuffersink")
+    source.link_to(meter)
+    meter.link_to(sink)
+    graph.configure()
+    frame: Any = av.AudioFrame.from_ndarray(sound.reshape(1, -1), format="flt", layout="stereo")
+    frame.sample_rate, frame.pts = 48000, 0
+    graph.push(frame)
+    graph.push(None)
+    last = 0.0
+    while True:
+        try:
+            last = float(graph.pull().metadata.get("lavfi.r128.true_peak", last))
+        except (av.error.BlockingIOError, av.error.EOFError):
+            return float(20 * np.log10(last))
+
+
+def test_silence_has_no_figures() -> None:
+    found = measure(blocks(np.zeros((96000, 2), np.float32)), "stereo", 48000)
+    assert (found.integrated, found.true_peak, found.momentary, found.short_term) == (None,) * 4
+
+
+def test_nothing_and_too_little_have_no_figures() -> None:
+    assert measure([], "stereo", 48000).integrated is None
+    assert measure(blocks(sine(1000, -20, 0.3)), "mono", 48000).integrated is None
+
+
+def test_silence_after_sound_is_silence() -> None:
+    sound = np.concatenate([noise(1, 2)[:, 0] * np.float32(0.1), np.zeros(96000, np.float32)])
+    course = along(blocks(sound), "mono", 48000)
+    assert not np.isnan(course.momentary).any()
+    assert np.all(course.momentary[15:] < -60)
+    assert measure(blocks(sound), "mono", 48000).momentary is not None
+
+
+def test_the_course_tells_when_it_was_loud() -> None:
+    sound = np.zeros(48000 * 6, np.float32)
+    sound[48000 * 3 : 48000 * 4] = sine(1000, -20, 1)
+    course = along(blocks(sound), "mono", 48000)
+    assert course.momentary[course.within(3.2, 3.8)] == pytest.approx(-23, abs=0.1)
+    assert np.all(course.momentary[course.within(0, 2.7)] < -70)
+    assert course.middles[course.within(3.2, 3.8)] == pytest.approx([3.2, 3.3, 3.4, 3.5, 3.6, 3.7])
+
+
+def test_a_short_interval_has_the_nearest_figure() -> None:
+    course = Course(np.arange(-30, -20, dtype=np.float32), np.zeros(0, np.float32))
+    assert course.within(0.43, 0.44) == slice(6, 7)
+    assert course.within(50, 51).start == 9
+
+
+def test_gating_by_hand_is_that_of_the_filter() -> None:
+    sound = noise(20, 3) * np.repeat([0.1, 0.001, 0.3, 0.02], 48000 * 5)[:, None].astype(np.float32)
+    assert gated(along(blocks(sound), "mono", 48000).momentary) == pytest.approx(
+        integrated(sound, "mono"), abs=0.02
+    )
+
+
+def test_amplified_figures() -> None:
+    found = measure(blocks(noise(3, 1) * np.float32(0.01)), "mono", 48000)
+    louder = measure(blocks(noise(3, 1) * np.float32(0.1)), "mono", 48000)
+    moved = found.louder(20)
+    assert moved.integrated == pytest.approx(louder.integrated, abs=0.01)
+    assert moved.true_peak == pytest.approx(louder.true_peak, abs=0.01)
+
+
+def second_opinion(samples: Samples, rate: int) -> float:
+    """pyloudnorm's figure; it wants L R C Ls Rs, so bass effects are left out by hand."""
+    pyloudnorm = pytest.importorskip("pyloudnorm")
+    if samples.shape[1] == 6:
+        samples = samples[:, [0, 1, 2, 4, 5]]
+    return float(pyloudnorm.Meter(rate).integrated_loudness(samples.astype(np.float64)))
+
+
+@pytest.mark.parametrize(("layout", "channels"), [("mono", 1), ("stereo", 2), ("5.1", 6), ("5.1(side)", 6)])
+def test_a_second_implementation_agrees(layout: str, channels: int) -> None:
+    swell = 0.02 + 0.2 * np.abs(np.sin(np.arange(48000 * 12) / 48000 / 2))[:, None]
+    sound = (noise(12, 4, channels=channels) * swell * (0.4 + np.arange(channels))).astype(np.float32)
+    assert integrated(sound, layout) == pytest.approx(second_opinion(sound, 48000), abs=0.1)
+
+
+@pytest.mark.parametrize(
+    "name", ["sintel-trailer.mp4", "sintel-excerpt.mp4", "tears-of-steel-battle.webm", "rabbit/video.mp4"]
+)
+def test_a_second_implementation_agrees_on_films(name: str) -> None:
+    path = DATA / "films" / name
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    with open_film(path) as film:
+        track = film.info.default_audio
+        if track is None:
+            pytest.skip(f"{name} has no sound")
+        sound = np.concatenate([b.samples for b in sound_blocks(film, rate=48000, layout="native")])
+    assert integrated(sound, track.layout) == pytest.approx(second_opinion(sound, 48000), abs=0.1)

@@ -1,0 +1,276 @@
+"""Whole mixes over films of every kind: places to the sample, levels as promised."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shotad.config.sound import MixSettings
+from shotad.errors import FilmError
+from shotad.film.audio import sound_blocks
+from shotad.film.reader import open_film
+from shotad.sound.ducking import gain_at
+from shotad.sound.loudness import along, measure
+from shotad.sound.mixing import PROFILES, Mix, audibility, prepare_mix
+from shotad.sound.mixing.takes import resampled
+from shotad.types import Interval
+from tests.sound.tones import Samples, SoundFilm, blocks, line, noise, onset, whole
+
+LINES = (line("first", 1.5), line("second", 4.0, 0.8, rate=44100), line("third", 7.3104, rate=22050))
+SPEECH = (Interval(5.5, 6.5),)
+USUAL = MixSettings()
+
+
+def programme(seconds: float = 10.0, channels: int = 2, rate: int = 48000, level: float = 0.05) -> Samples:
+    return noise(seconds, 3, rate=rate, channels=channels) * np.float32(level)
+
+
+def mixed_film(
+    path: Path, spec: SoundFilm, settings: MixSettings = USUAL, **more: Any
+) -> tuple[Mix, Samples]:
+    """The mix of a film, and the film's own sound on film time."""
+    with open_film(spec.make(path)) as film:
+        own = (
+            whole(sound_blocks(film, rate=settings.rate, layout="native"))
+            if spec.wave is not None
+            else np.zeros(0)
+        )
+    film = open_film(path)
+    return prepare_mix(film, LINES, SPEECH, settings, **more), own
+
+
+FILMS = {
+    "stereo": (".mkv", SoundFilm(programme())),
+    "starts late": (".mkv", SoundFilm(programme(), shift=2.5)),
+    "starts late in TS": (".ts", SoundFilm(programme(), codec="mp2", shift=10.0)),
+    "MP4": (".mp4", SoundFilm(programme(), codec="aac")),
+    "5.1": (".mkv", SoundFilm(programme(channels=6), layout="5.1", codec="ac3")),
+    "5.1 with sides": (".mkv", SoundFilm(programme(channels=6), layout="5.1(side)")),
+    "7.1": (".mkv", SoundFilm(programme(channels=8), layout="7.1")),
+    "mono": (".mkv", SoundFilm(programme(channels=1), layout="mono")),
+    "44.1 kHz": (".mkv", SoundFilm(programme(rate=44100), rate=44100)),
+    "gap in the sound": (".mkv", SoundFilm(programme(), gap=(4.2, 5.0))),
+    "sound begins late": (".mkv", SoundFilm(programme(9), start=1.0)),
+    "sound ends early": (".mkv", SoundFilm(programme(5))),
+    "variable frame rate": (".mkv", SoundFilm(programme(), times=tuple(np.cumsum(0.04 + 0.1 * np.random.default_rng(0).random(100)) - 0.04))),
+    "no sound": (".mkv", SoundFilm(None)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FILMS)
+def test_every_line_is_at_its_place_to_the_sample(name: str, tmp_path: Path) -> None:
+    ending, spec = FILMS[name]
+    mix, _ = mixed_film(tmp_path / f"film{ending}", spec)
+    sound, alone = whole(mix.mixed()), whole(mix.alone())
+    assert len(sound) == len(alone) == round(mix.duration * 48000)
+    for spoken in LINES:
+        at = round(spoken.start * 48000)
+        take = resampled(spoken.take, 48000)
+        assert onset(alone, take, at) == at
+        assert onset(sound[:, : min(3, sound.shape[1])].sum(axis=1), take, at) == at
+
+
+@pytest.mark.parametrize(
+    "name", ["stereo", "starts late", "5.1 with sides", "gap in the sound", "sound ends early"]
+)
+def test_the_mix_is_programme_times_gain_and_voice(name: str, tmp_path: Path) -> None:
+    ending, spec = FILMS[name]
+    mix, own = mixed_film(tmp_path / f"film{ending}", spec)
+    sound, alone = whole(mix.mixed()), whole(mix.alone())
+    held = np.zeros_like(sound)
+    held[: len(own)] = own[: len(held)]
+    gain = gain_at(mix.gains, np.arange(len(sound)) / mix.rate)
+    voice = alone[:, None] * mix.recipe.spread
+    assert np.abs(sound - (held * gain[:, None] + voice)).max() < 1e-6
+    untouched = (gain == 1) & (alone == 0)
+    assert 0.2 < untouched.mean() < 0.9
+    assert np.array_equal(sound[untouched], held[untouched])
+
+
+def test_under_speech_the_programme_is_as_it_was(tmp_path: Path) -> None:
+    film = open_film(SoundFilm(programme()).make(tmp_path / "film.mkv"))
+    speech = [Interval(0.9, 1.45), Interval(2.72, 3.9), Interval(5.0, 7.25)]
+    mix = prepare_mix(film, LINES, speech, MixSettings())
+    own, sound = whole(sound_blocks(film, rate=48000, layout="native")), whole(mix.mixed())
+    for spoken in speech:
+        part = slice(round(spoken.start * 48000) + 1, round(spoken.end * 48000) - 1)
+        assert np.array_equal(sound[part], own[part])
+    assert min(point.decibels for point in mix.gains) <= -9
+
+
+def test_lines_are_as_loud_as_the_programme_and_as_each_other(tmp_path: Path) -> None:
+    mix, _ = mixed_film(tmp_path / "film.mkv", SoundFilm(programme()), MixSettings(level=1.5))
+    alone = whole(mix.alone())
+    for spoken in LINES:
+        part = alone[round(spoken.start * 48000) : round(spoken.interval.end * 48000)]
+        heard = measure(blocks(np.tile(part, 3)), "mono", 48000).integrated
+        own = mix.report.programme.integrated
+        assert own is not None
+        assert heard == pytest.approx(own + 1.5, abs=0.3)
+
+
+def test_each_line_stands_over_the_ducked_programme(tmp_path: Path) -> None:
+    wave = programme()
+    wave[48000 * 6 :] *= 4
+    mix, own = mixed_film(tmp_path / "film.mkv", SoundFilm(wave))
+    quiet, _, loud = mix.report.lines
+    assert quiet.depth == 9
+    assert loud.depth > 10
+    for level in (quiet, loud):
+        assert level.over is not None
+        assert level.over >= 10 - 0.1
+    lowered = own * gain_at(mix.gains, np.arange(len(own)) / 48000)[:, None]
+    course = along(blocks(lowered), "stereo", 48000)
+    heard = course.momentary[course.within(loud.interval.start + 0.2, loud.interval.end - 0.2)]
+    assert loud.ducked == pytest.approx(float(heard.mean()), abs=0.5)
+
+
+def test_it_is_never_lowered_further_than_the_deepest(tmp_path: Path) -> None:
+    mix, _ = mixed_film(tmp_path / "film.mkv", SoundFilm(programme()), MixSettings(over=40, deepest=12))
+    assert min(point.decibels for point in mix.gains) == pytest.approx(-12)
+
+
+@pytest.mark.parametrize("profile", ["ebu-r128", "atsc-a85", "web"])
+@pytest.mark.parametrize("layout", ["stereo", "5.1"])
+def test_profiles_reach_their_target_under_their_peak(profile: str, layout: str, tmp_path: Path) -> None:
+    wave = programme(channels=2 if layout == "stereo" else 6)
+    wave[::9600] = 0.9
+    mix, _ = mixed_film(tmp_path / "film.mkv", SoundFilm(wave, layout=layout), MixSettings(profile=profile))
+    found = measure(mix.mixed(), mix.layout, mix.rate)
+    wanted = PROFILES[profile]
+    # What the limiter takes from so many peaks is reckoned with only once.
+    assert found.integrated == pytest.approx(wanted.target, abs=0.25)
+    assert found.true_peak is not None
+    assert found.true_peak <= wanted.true_peak
+    assert mix.report.mix.integrated == pytest.approx(found.integrated, abs=0.25)
+
+
+def test_netflix_counts_dialogue(tmp_path: Path) -> None:
+    wave = programme()
+    wave[: 48000 * 3] *= 0.1
+    film = open_film(SoundFilm(wave).make(tmp_path / "film.mkv"))
+    mix = prepare_mix(film, LINES[1:], [Interval(5.5, 7)], MixSettings(profile="netflix"))
+    course = along(mix.mixed(), mix.layout, mix.rate)
+    spoken = [Interval(5.5, 7), *(x.interval for x in LINES[1:])]
+    heard = np.concatenate([course.momentary[course.within(i.start, i.end)] for i in spoken])
+    assert 10 * np.log10(np.mean(10 ** (heard / 10))) == pytest.approx(-27, abs=0.1)
+    assert mix.report.reached == pytest.approx(-27, abs=0.1)
+
+
+def test_source_keeps_the_films_level(tmp_path: Path) -> None:
+    mix, own = mixed_film(tmp_path / "film.mkv", SoundFilm(programme()))
+    assert mix.report.make_up == 0
+    assert mix.report.programme.integrated == pytest.approx(
+        measure(blocks(own), "stereo", 48000).integrated, abs=0.05
+    )
+    assert mix.report.mix.integrated == pytest.approx(mix.report.programme.integrated, abs=1.0)
+
+
+def test_a_film_without_sound_gets_the_voice_in_stereo(tmp_path: Path) -> None:
+    mix, _ = mixed_film(tmp_path / "film.mkv", SoundFilm(None))
+    assert (mix.layout, mix.channels, mix.gains == ()) == ("stereo", 2, False)
+    sound = whole(mix.mixed())
+    assert np.array_equal(sound[:, 0], sound[:, 1])
+    # The edges of lines of a second count in the whole.
+    assert measure(mix.mixed(), "stereo", 48000).integrated == pytest.approx(-23, abs=1.5)
+    assert measure(mix.mixed(), "stereo", 48000).momentary == pytest.approx(-23, abs=0.5)
+    assert mix.report.programme.integrated is None
+    assert all(level.over is None for level in mix.report.lines)
+
+
+def test_a_silent_film_takes_the_profiles_level(tmp_path: Path) -> None:
+    silent = np.zeros((480000, 2), np.float32)
+    mix, _ = mixed_film(tmp_path / "film.mkv", SoundFilm(silent), MixSettings(profile="web"))
+    assert measure(mix.mixed(), "stereo", 48000).integrated == pytest.approx(-16, abs=0.1)
+
+
+def test_without_lines_the_mix_is_the_programme(tmp_path: Path) -> None:
+    film = open_film(SoundFilm(programme()).make(tmp_path / "film.mkv"))
+    mix = prepare_mix(film, [], SPEECH, MixSettings())
+    own = whole(sound_blocks(film, rate=48000, layout="native"))
+    assert np.array_equal(whole(mix.mixed())[: len(own)], own)
+    assert not whole(mix.alone()).any()
+
+
+def test_both_sounds_can_be_made_again_and_are_the_same(tmp_path: Path) -> None:
+    mix, _ = mixed_film(tmp_path / "film.mkv", SoundFilm(programme()), MixSettings(profile="web"))
+    assert np.array_equal(whole(mix.mixed()), whole(mix.mixed()))
+    assert np.array_equal(whole(mix.alone()), whole(mix.alone()))
+
+
+def test_alone_is_as_loud_as_in_the_mix(tmp_path: Path) -> None:
+    mix, own = mixed_film(tmp_path / "film.mkv", SoundFilm(programme()), MixSettings(profile="ebu-r128"))
+    assert mix.report.make_up != 0
+    factor = np.float32(10 ** (mix.report.make_up / 20))
+    gain = gain_at(mix.gains, np.arange(480000) / 48000)[:, None]
+    voice = whole(mix.mixed())[:480000] - own[:480000] * gain * factor
+    assert np.abs(voice[:, 0] * np.sqrt(2) - whole(mix.alone())[:480000]).max() < 1e-5
+
+
+@pytest.mark.parametrize("rate", [44100, 96000])
+def test_another_rate(rate: int, tmp_path: Path) -> None:
+    mix, _ = mixed_film(tmp_path / "film.mkv", SoundFilm(programme()), MixSettings(rate=rate))
+    alone = whole(mix.alone())
+    for spoken in LINES:
+        at = round(spoken.start * rate)
+        assert onset(alone, resampled(spoken.take, rate), at) == at
+
+
+def test_a_track_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    film = open_film(SoundFilm(programme()).make(tmp_path / "film.mkv"))
+    with pytest.raises(FilmError, match="no audio track 4"):
+        prepare_mix(film, LINES, SPEECH, MixSettings(), audio_track=4)
+
+
+class Told:
+    """A front end that remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.tasks: dict[str, list[float]] = {}
+
+    def task(self, name: str, total: float | None, unit: str) -> Any:
+        counts = self.tasks.setdefault(name, [total or 0.0, 0.0])
+
+        class Task:
+            def advance(self, amount: float = 1) -> None:
+                counts[1] += amount
+
+            def done(self) -> None: ...
+
+        return Task()
+
+    def note(self, text: str) -> None: ...
+
+
+def test_it_says_how_far_it_is(tmp_path: Path) -> None:
+    told = Told()
+    mixed_film(tmp_path / "film.mkv", SoundFilm(programme()), progress=told)
+    assert len(told.tasks) == 2
+    for total, counted in told.tasks.values():
+        assert counted == pytest.approx(total, abs=0.1)
+
+
+def test_what_stands_over_the_programme_is_measured_in_a_finished_mix(tmp_path: Path) -> None:
+    mix, own = mixed_film(tmp_path / "film.mkv", SoundFilm(programme()))
+    sound = whole(mix.mixed())
+    noisy = sound + noise(len(sound) / 48000, 77, channels=2)[: len(sound)] * np.float32(1e-4)
+    late = np.roll(noisy, 31, axis=0)
+    empty = Interval(8.8, 9.5)
+    for finished in (sound, noisy, late):
+        found = audibility(blocks(own), blocks(finished), [x.interval for x in LINES] + [empty], 48000)
+        for level, over in zip(mix.report.lines, found, strict=False):
+            assert over == pytest.approx(level.over, abs=1.5)
+        assert found[-1] < -10
+
+
+def test_a_line_that_is_missing_or_over_silence_is_told_apart(tmp_path: Path) -> None:
+    own = programme(3)
+    lines = [Interval(1, 2)]
+    assert audibility(blocks(own), blocks(own * np.float32(0.3)), lines, 48000)[0] < -20
+    silent = np.zeros_like(own)
+    assert audibility(blocks(silent), blocks(own), lines, 48000)[0] == 40
+    assert audibility(blocks(own), blocks(silent), lines, 48000)[0] == -40
+    assert audibility(blocks(own), blocks(own[:100]), lines, 48000)[0] == -40

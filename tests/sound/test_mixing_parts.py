@@ -1,0 +1,249 @@
+"""The parts of a mix by themselves: channels, takes, limiter, levels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shotad.config.sound import MixSettings
+from shotad.sound.kinds import Spoken, Take
+from shotad.sound.loudness import Loudness, along, measure
+from shotad.sound.mixing.layouts import channel_names, layout_name, to_stereo, voice_gains
+from shotad.sound.mixing.levels import Dialogue, depth_for, level_during, peak_limit, target_of, voice_level
+from shotad.sound.mixing.limiter import ATTACK, RELEASE, Limiter, limited
+from shotad.sound.mixing.profiles import ASSUMED, PROFILES
+from shotad.sound.mixing.takes import FADE_IN, FADE_OUT, Lane, loudness_of, place, resampled
+from shotad.types import GainPoint, Interval
+from tests.sound.tones import Samples, blocks, line, noise, onset, sine, whole
+
+LAYOUTS = (
+    "mono",
+    "stereo",
+    "2.1",
+    "3.0",
+    "quad",
+    "4.0",
+    "5.0",
+    "5.1",
+    "5.1(side)",
+    "6.1",
+    "7.1",
+    "7.1(wide)",
+)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("where", ["auto", "centre", "front", "all"])
+def test_the_voice_is_as_loud_in_every_layout(layout: str, where: str) -> None:
+    voice = noise(3, 7)[:, 0] * np.float32(0.05)
+    alone = measure(blocks(voice), "mono", 48000).integrated
+    gains = voice_gains(channel_names(layout), where)  # type: ignore[arg-type]
+    assert measure(blocks(voice[:, None] * gains), layout, 48000).integrated == pytest.approx(alone, abs=0.1)
+
+
+def test_where_the_voice_is_heard() -> None:
+    side = channel_names("5.1(side)")
+    assert voice_gains(side, "auto").tolist() == [0, 0, 1, 0, 0, 0]
+    assert np.flatnonzero(voice_gains(side, "front")).tolist() == [0, 1, 2]
+    assert np.flatnonzero(voice_gains(side, "all")).tolist() == [0, 1, 2, 4, 5]
+    assert voice_gains(("FL", "FR"), "centre") == pytest.approx([0.7071, 0.7071], abs=1e-4)
+    assert np.flatnonzero(voice_gains(channel_names("quad"), "auto")).tolist() == [0, 1]
+
+
+def test_names_of_layouts() -> None:
+    assert layout_name("5.1(side)", 6) == "5.1(side)"
+    assert layout_name("6 channels", 6) == "5.1"
+    assert layout_name("stereo", 6) == "5.1"
+    assert layout_name("unknown", 2) == "stereo"
+    assert layout_name("binaural", 2) == "stereo"
+    assert layout_name("16 channels", 16) is None
+
+
+def test_a_downmix_keeps_dialogue_and_leaves_bass_effects_out() -> None:
+    matrix = to_stereo(channel_names("5.1(side)"))
+    assert matrix[0].tolist() == [1, 0]
+    assert matrix[2] == pytest.approx([0.7071, 0.7071], abs=1e-4)
+    assert matrix[3].tolist() == [0, 0]
+    assert matrix[4] == pytest.approx([0.7071, 0], abs=1e-4)
+
+
+@pytest.mark.parametrize("rate", [16000, 22050, 24000, 44100, 48000, 96000])
+def test_a_take_is_resampled_in_its_place(rate: int) -> None:
+    length = round(rate * 0.7) + 13
+    times = np.arange(length) / rate
+    swell = np.sin(np.pi * times / times[-1]) ** 2
+    take = Take((swell * np.sin(2 * np.pi * 440 * times)).astype(np.float32), rate, "tone", "tone")
+    found = resampled(take, 48000)
+    assert len(found) == round(length * 48000 / rate)
+    there = np.arange(len(found)) / 48000
+    wanted = np.sin(np.pi * np.minimum(there / times[-1], 1)) ** 2 * np.sin(2 * np.pi * 440 * there)
+    # A shift by a tenth of a sample would differ by 0.006.
+    assert np.abs(found - wanted).max() < 3e-3
+
+
+def test_a_take_is_not_changed() -> None:
+    spoken = line("a", 0.5, rate=48000)
+    before = spoken.take.samples.copy()
+    placed = place(spoken, 48000, 480000, 2.0)
+    assert placed is not None
+    Lane([placed], 48000).play().between(0, 96000)
+    assert np.array_equal(spoken.take.samples, before)
+
+
+def test_takes_come_up_and_go_within_milliseconds() -> None:
+    spoken = Spoken("a", "a", 1.0, Take(np.ones(48000, np.float32), 48000, "v", "a"))
+    placed = place(spoken, 48000, 480000, 1.0)
+    assert placed is not None
+    heard = Lane([placed], 48000).play().between(0, 144000)
+    assert heard is not None
+    begin, end = round(FADE_IN * 48000), round(FADE_OUT * 48000)
+    assert not heard[:48000].any()
+    assert np.all(np.diff(heard[48000 : 48000 + begin]) > 0)
+    assert np.all(heard[48000 + begin : 96000 - end] == 1)
+    assert np.all(np.diff(heard[96000 - end : 96000]) < 0)
+    assert np.abs(np.diff(heard)).max() < 0.02
+    assert not heard[96000:].any()
+
+
+def test_a_lane_is_the_same_in_any_blocks() -> None:
+    placed = [
+        place(line(name, at), 48000, 48000 * 9, 1.0) for name, at in (("a", 0.2), ("b", 2.0), ("c", 8.1))
+    ]
+    lane = Lane([take for take in placed if take is not None], 48000)
+    at_once = lane.play().between(0, 48000 * 9)
+    playing = lane.play()
+    bits = [playing.between(at, at + 7000) for at in range(0, 48000 * 9 - 7000, 7000)]
+    joined = np.concatenate([np.zeros(7000, np.float32) if bit is None else bit for bit in bits])
+    assert at_once is not None
+    assert np.array_equal(joined, at_once[: len(joined)])
+    assert any(bit is None for bit in bits)
+
+
+def test_lines_outside_the_film_are_not_heard_and_one_across_its_end_is_cut() -> None:
+    assert place(line("a", 11.0), 48000, 480000, 1.0) is None
+    assert place(line("a", -3.0), 48000, 480000, 1.0) is None
+    cut = place(line("a", 9.5), 48000, 480000, 1.0)
+    assert cut is not None
+    assert cut.end == 480000
+    heard = Lane([cut], 48000).play().between(456000, 480000)
+    assert heard is not None
+    assert abs(heard[-1]) < 1e-4
+    assert np.abs(heard[-4800:]).max() > 1e-3
+
+
+def test_a_line_from_before_the_film_begins_in_its_middle() -> None:
+    spoken = line("a", -0.5, rate=48000)
+    placed = place(spoken, 48000, 480000, 1.0)
+    assert placed is not None
+    heard = Lane([placed], 48000).play().between(0, 9600)
+    assert heard is not None
+    assert np.allclose(heard, spoken.take.samples[24000:33600])
+
+
+def test_loudness_of_short_takes() -> None:
+    long = Take(noise(3, 1)[:, 0] * np.float32(0.1), 48000, "v", "long")
+    short = Take(long.samples[: 48000 // 4], 48000, "v", "short")
+    one, other = loudness_of(long), loudness_of(short)
+    assert one is not None
+    assert other == pytest.approx(one, abs=0.5)
+    assert loudness_of(Take(np.zeros(4800, np.float32), 48000, "v", "")) is None
+
+
+def run(sound: Samples, limit: float, size: int = 48000) -> Samples:
+    parts = (type(b)(b.seconds, b.samples) for b in blocks(sound, size))
+    return whole(limited(parts, Limiter(limit, 48000)))
+
+
+def test_the_limiter_leaves_alone_what_is_under_the_limit() -> None:
+    sound = noise(3, 1, channels=2) * np.float32(0.05)
+    assert np.array_equal(run(sound, -1.0), sound)
+
+
+@pytest.mark.parametrize("hertz", [997, 12000, 15000])
+def test_the_limiter_keeps_true_peaks_under_the_limit(hertz: float) -> None:
+    tone = sine(hertz, 3.0, 1.5, phase=np.radians(45))
+    both = np.stack([tone * np.linspace(0, 1, len(tone)), tone * 0.1], axis=1).astype(np.float32)
+    found = measure(blocks(run(both, -1.0)), "stereo", 48000)
+    assert found.true_peak is not None
+    assert -1.6 < found.true_peak <= -1.0
+
+
+def test_the_limiter_shifts_nothing_and_only_moves_the_level_around_a_peak() -> None:
+    sound = noise(4, 1, channels=2) * np.float32(0.05)
+    sound[96000] = 2.0
+    found = run(sound, -1.0)
+    assert len(found) == len(sound)
+    assert np.argmax(found[:, 0]) == 96000
+    gain = found[:, 1] / np.where(sound[:, 1] == 0, 1, sound[:, 1])
+    reach = round(8 / ATTACK * 48000), round(8 / RELEASE * 48000)
+    assert np.array_equal(found[: 96000 - reach[0]], sound[: 96000 - reach[0]])
+    assert np.array_equal(found[96000 + reach[1] :], sound[96000 + reach[1] :])
+    assert np.all(gain <= 1 + 1e-6)
+
+
+@given(st.integers(1, 5), st.integers(300, 48000), st.floats(-6, 0))
+@settings(max_examples=15)
+def test_the_limiter_does_the_same_in_any_blocks(seed: int, size: int, limit: float) -> None:
+    sound = noise(0.9, seed, channels=2) * np.float32(0.4)
+    found = run(sound, limit, size)
+    assert np.allclose(found, run(sound, limit), atol=1e-6)
+    peak = measure(blocks(found), "stereo", 48000).true_peak
+    assert peak is not None
+    assert peak <= limit
+
+
+def figures(integrated: float | None, peak: float | None = -3.0) -> Loudness:
+    return Loudness(integrated, 5.0, peak, integrated, integrated)
+
+
+def test_the_voice_goes_by_the_programme() -> None:
+    source, ebu = PROFILES["source"], PROFILES["ebu-r128"]
+    assert voice_level(figures(-27), source, MixSettings(level=2)) == -25
+    assert voice_level(figures(None), source, MixSettings()) == ASSUMED
+    assert voice_level(figures(-60), source, MixSettings()) == ASSUMED
+    assert voice_level(figures(None), ebu, MixSettings()) == -23
+
+
+def test_the_louder_the_programme_the_deeper_it_goes() -> None:
+    usual = MixSettings(duck=9, over=10, deepest=20)
+    assert depth_for(-23, None, usual) == 9
+    assert depth_for(-23, -40, usual) == 9
+    assert depth_for(-23, -21, usual) == 12
+    assert depth_for(-23, -5, usual) == 20
+    assert depth_for(-23, -5, MixSettings(duck=25, deepest=20)) == 25
+
+
+def test_peaks_may_be_the_films_own_where_its_level_is_kept() -> None:
+    source, ebu = PROFILES["source"], PROFILES["ebu-r128"]
+    assert peak_limit(figures(-23, -6), source, MixSettings()) == -1
+    assert peak_limit(figures(-23, -0.5), source, MixSettings()) == pytest.approx(-0.3)
+    assert peak_limit(figures(-23, 1.3), source, MixSettings()) == 0
+    assert peak_limit(figures(-23, 1.3), ebu, MixSettings()) == -1
+    assert peak_limit(figures(-23, 1.3), ebu, MixSettings(true_peak=-3)) == -3
+
+
+def test_level_during_a_line_with_the_programme_lowered() -> None:
+    course = along(blocks(sine(1000, -20, 10)), "mono", 48000)
+    during = Interval(4, 6)
+    assert level_during(course, during) == pytest.approx(-23, abs=0.1)
+    low = (GainPoint(0, -9), GainPoint(10, -9))
+    assert level_during(course, during, low) == pytest.approx(-32, abs=0.1)
+    assert level_during(along(blocks(np.zeros(480000, np.float32)), "mono", 48000), during) is None
+
+
+def test_dialogue_counts_where_there_is_enough_of_it() -> None:
+    netflix = PROFILES["netflix"]
+    assert target_of(netflix, Dialogue([Interval(0, 20), Interval(10, 30)], 100)) == (-27, True)
+    assert target_of(netflix, Dialogue([Interval(0, 14)], 100)) == (-24, False)
+    assert target_of(PROFILES["source"], Dialogue([], 100)) == (None, False)
+    assert Dialogue([Interval(0, 20), Interval(10, 30)], 100).share == pytest.approx(0.3)
+
+
+def test_a_take_is_found_where_it_was_put() -> None:
+    spoken = line("find me", 1.234, rate=48000)
+    sound = noise(4, 9)[:, 0] * np.float32(0.05)
+    at = round(1.234 * 48000)
+    sound[at : at + spoken.take.samples.size] += spoken.take.samples
+    assert onset(sound, spoken.take.samples, at + 700) == at
