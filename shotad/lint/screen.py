@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 
+from shotad.describe.english.smallwords import FUNCTION_WORDS
 from shotad.facts import TextFact
 from shotad.lint.lines import Material, TrackLine
 from shotad.script.rules import Finding, Level
@@ -17,10 +18,14 @@ _SURE = 0.8
 """How sure a reading must be: a sign that is none would be asked for in vain."""
 _ENOUGH = 0.5
 """Share of the words of a text that must be heard."""
+_ALL_OF = 2
+"""Words of a text of which all must be heard: one of two is soon said by chance."""
 _AT_MOST = 6
 """Words of a long text, a letter or a newspaper, of which half must be heard: not more is asked for."""
 _ALIKE = 0.8
-"""How alike two words must be: letters are misread."""
+"""How alike two texts must be to be one: letters are misread."""
+_ALIKE_WORDS = 0.75
+"""The same for two words: one letter of four."""
 _SAME = 30.0
 """Seconds within which a text that is shown again is the same."""
 
@@ -64,18 +69,19 @@ def _is_read(text: str, heard: str) -> bool:
     wanted, said = _words(text), set(_words(heard))
     if not wanted:
         return True
-    found = sum(word in said or any(_like(word, other) for other in said) for word in wanted)
-    return found >= _ENOUGH * min(len(wanted), 2 * _AT_MOST)
+    found = sum(word in said or any(_like(word, other, _ALIKE_WORDS) for other in said) for word in wanted)
+    few = len(wanted) <= _ALL_OF
+    return found >= (len(wanted) if few else _ENOUGH * min(len(wanted), 2 * _AT_MOST))
 
 
 def _words(text: str) -> list[str]:
-    """Its words, each once, without those of a letter or two unless there are no others."""
+    """Its words, each once, without the small ones (a letter or two, ``the``) unless there are no others."""
     words = list(dict.fromkeys(match.lower() for match in _WORD.findall(text)))
-    return [word for word in words if len(word) > 2] or words
+    return [word for word in words if len(word) > 2 and word not in FUNCTION_WORDS] or words
 
 
-def _like(one: str, other: str) -> bool:
-    return one == other or SequenceMatcher(None, one, other, autojunk=False).ratio() >= _ALIKE
+def _like(one: str, other: str, alike: float = _ALIKE) -> bool:
+    return one == other or SequenceMatcher(None, one, other, autojunk=False).ratio() >= alike
 
 
 def _short(text: str) -> str:
