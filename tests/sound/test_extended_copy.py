@@ -216,7 +216,7 @@ CUES = ((0.3, 0.7, "before"), (1.0, 1.5, "over"), (1.6, 2.0, "after"))
 CHAPTERS = ((0, 1200), (1200, 3000))
 
 
-def with_extras(path: Path) -> Path:
+def with_extras(path: Path, texts: int = 1) -> Path:
     """A film with subtitles over the pause, chapters, a language and a title."""
     made = make_film(FilmSpec(frames=75, suffix=".mkv", sounds=(band("flac"),)))
     cues = [f"{i}\n00:00:0{a:.3f} --> 00:00:0{b:.3f}\n{words}\n" for i, (a, b, words) in enumerate(CUES, 1)]
@@ -224,7 +224,8 @@ def with_extras(path: Path) -> Path:
     srt.write_text("\n".join(cues).replace(".", ","))
     with av.open(str(made.path)) as film, av.open(str(srt)) as text, av.open(str(path), "w") as out:
         packets = []
-        for source, stream in [*((film, stream) for stream in film.streams), (text, text.streams[0])]:
+        words = [(text, text.streams[0])] * texts
+        for source, stream in [*((film, stream) for stream in film.streams), *words]:
             copy: Any = out.add_stream_from_template(stream)
             copy.metadata.update(language="fra", title=f"The {stream.type}")
             with av.open(source.name) as again:
@@ -290,8 +291,29 @@ class Notes:
 def test_what_the_container_does_not_take_is_named(tmp_path: Path) -> None:
     notes = Notes()
     with open_film(with_extras(tmp_path / "film.mkv")) as film:
-        write_copy(film, [Pause(1.2, 2.0, "a")], tmp_path / "copy.mp4", ON, notes)
+        write_copy(film, [Pause(1.2, 2.0, "a")], tmp_path / "copy.ts", ON, notes)
     assert notes.said == ["The film with pauses goes without the subtitle track subrip."]
+
+
+def test_subtitles_in_text_become_what_the_container_takes(tmp_path: Path) -> None:
+    notes = Notes()
+    with open_film(with_extras(tmp_path / "film.mkv", texts=2)) as film:
+        write_copy(film, [Pause(1.2, 2.0, "a")], tmp_path / "copy.mp4", ON, notes)
+    assert notes.said == []
+    for number in range(2):
+        with av.open(str(tmp_path / "copy.mp4")) as copy:
+            stream = copy.streams.subtitles[number]
+            assert (stream.codec_context.name, stream.metadata["language"]) == ("mov_text", "fra")
+            cues = [
+                (
+                    round(float(p.pts * p.time_base), 2),
+                    round(float(p.duration * p.time_base), 2),
+                    bytes(p)[2:],
+                )
+                for p in copy.demux(stream)
+                if p.size > 2
+            ]
+        assert cues == [(0.3, 0.4, b"before"), (1.0, 2.5, b"over"), (3.6, 0.4, b"after")]
 
 
 def test_a_film_without_sound_pauses_too(tmp_path: Path) -> None:

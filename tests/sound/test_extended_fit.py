@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from shotad.config.sound import ExtendedSettings, FitSettings
@@ -60,7 +60,18 @@ def films(draw: st.DrawFn) -> tuple[list[Line], list[Interval], float]:
     return lines, speech, duration
 
 
+def _by_a_rounding() -> tuple[list[Line], list[Interval], float]:
+    """The second line is heard from its room's start, less a rounding; the first waits at that very moment."""
+    texts = [("l0", "the.", 8.55, 8.55, 10.250000000000002)]
+    texts += [("l1", "the.", 11.350000000000001, 11.350000000000001, 12.850000000000001)]
+    texts += [("l2", "the old woman opens a.", 11.850000000000001, 11.350000000000001, 12.850000000000001)]
+    rooms = [(name, text, at, Interval(start, end)) for name, text, at, start, end in texts]
+    lines = [Line(name, text, at, room, room) for name, text, at, room in rooms]
+    return lines, [Interval(7.7, 8.3), Interval(10.600000000000001, 11.100000000000001)], 15.3
+
+
 @settings(max_examples=50)
+@example(_by_a_rounding())
 @given(films())
 def test_every_line_is_heard_whole_or_fitted_and_none_over_speech_or_another(
     film: tuple[list[Line], list[Interval], float],

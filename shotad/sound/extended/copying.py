@@ -18,6 +18,8 @@ from shotad.sound.extended.kinds import Pause
 from shotad.sound.extended.picturecopy import PictureCopy, PictureKept
 from shotad.sound.extended.soundcopy import SoundCopy, tracks_of
 from shotad.sound.extended.timemap import TimeMap
+from shotad.sound.mux.containers import TEXT
+from shotad.sound.mux.text_track import Converter
 from shotad.workfolder import replacing
 
 if TYPE_CHECKING:
@@ -43,7 +45,10 @@ _SUBTITLES = {
     "matroska": {"subrip", "ass", "ssa", "webvtt", "hdmv_pgs_subtitle", "dvd_subtitle", "dvb_subtitle"},
     "mpegts": {"dvb_subtitle", "dvb_teletext", "hdmv_pgs_subtitle"},
 }
-"""Subtitles that are taken over as they are; others are left out, with a word."""
+"""Subtitles that are taken over as they are."""
+
+_WORDS = {"mp4": "mov_text", "mov": "mov_text", "webm": "webvtt", "matroska": "subrip"}
+"""What other subtitles in text become; all else is left out, with a word."""
 
 
 def write_copy(
@@ -61,8 +66,9 @@ def write_copy(
     before a pause is shown for longer.
 
     Every track of sound is encoded anew, silent in the pauses (`sound_with_pauses`), in its own codec where
-    the container and an encoder allow. Subtitles of kinds that the container takes, chapters, covers, fonts,
-    titles and languages come along with times moved; what cannot is named by ``progress.note``.
+    the container and an encoder allow. Subtitles of kinds that the container takes, those in text as what it
+    takes, chapters, covers, fonts, titles and languages come along with times moved; what cannot is named by
+    ``progress.note``.
 
     Returns ``target``. Raises SoundError for a container that is not known, numbered frames, and HDR, which
     H.264 carries to hardly any player; FilmError for a film that cannot be read; WorkFolderError for a
@@ -161,7 +167,7 @@ def _second(packet: Packet[Any]) -> float:
 
 def _dress(stream: Any, like: Any) -> None:
     """What a stream of the film is called and said to be."""
-    for key in ("language", "title", "handler_name"):
+    for key in ("language", "title", "handler_name", "comment", "COMMENT"):
         if key in like.metadata:
             stream.metadata[key] = like.metadata[key]
     stream.disposition = like.disposition
@@ -201,9 +207,19 @@ def _others(
             copy = out.add_stream_from_template(stream)
             _dress(copy, stream)
             found.append(_copied(media, stream.index, copy, times, start, cover))
+        elif stream.type == "subtitle" and codec in TEXT and container in _WORDS:
+            converter = Converter(stream, _WORDS[container])
+            _dress(converter.add(out), stream)
+            moved = _copied(media, stream.index, stream, times, start, cover=False)
+            found.append(_converted(moved, converter))
         elif stream.type not in ("video", "audio", "attachment"):
             progress.note(f"The film with pauses goes without the {stream.type} track {codec}.")
     return found
+
+
+def _converted(packets: Iterator[Packet[Any]], converter: Converter) -> Iterator[Packet[Any]]:
+    for packet in packets:
+        yield from converter.convert(packet)
 
 
 def _attach(source: InputContainer, out: OutputContainer) -> None:

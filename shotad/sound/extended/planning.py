@@ -25,8 +25,9 @@ ROOM = 0.01
 SHORTEST = 0.5
 """Seconds. A shorter stop looks like a fault of the player."""
 
-AROUND_CUT = 0.1
-"""Seconds kept from a cut, two to three frames: there the picture may be half of either shot."""
+AROUND_CUT = 0.4
+"""Seconds kept from a cut where the gap allows: many a cut is a dissolve, in the middle of which the picture
+is half of either shot. What a fade leaves dark is not seen here."""
 
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"”’»]?\s+")
 
@@ -204,7 +205,8 @@ class _Planner:
         """One line between the last one before it and the next; the film goes on at ``end`` at the latest."""
         line, fit = wish.line, self._fit
         end = max(line.room.start, min(line.room.end, next_start - fit.between, self._duration))
-        end = max(end, min(taken_until, line.room.end))
+        # At the same moment as the next line, not a rounding after it: that one is said after the pause.
+        end = min(max(end, min(taken_until, line.room.end)), next_start)
         # A room has its margins; a mere stop between two utterances has none.
         breath = fit.between if wish.squeezed else 0.0
         free = line.room.start + breath
