@@ -30,7 +30,7 @@ from shotad.sound.mux import AdSound, AdText, Written, write_film
 from shotad.types import Interval
 
 RATE = 48000
-ENDINGS = (".mp4", ".mkv", ".ts", ".mov", ".webm")
+ENDINGS = (".mp4", ".mkv", ".ts", ".m2ts", ".mov", ".webm")
 
 
 def make_film(path: Path, minutes: float) -> Path:

@@ -96,3 +96,15 @@ def test_room_for_a_descriptor_after_an_adaptation_field() -> None:
     assert marked is not None
     assert marked[:11] == filled[:11]
     assert marked[11 : 11 + len(section) + 7] == table(BLIND + added)
+
+
+def test_ac3_says_in_each_frame_whom_it_is_for(tmp_path: Path) -> None:
+    import av
+
+    target = tmp_path / "described.ts"
+    written(film_for("5.1", ".ts"), target, layout="5.1", codec="ac3")
+    with av.open(str(target)) as film:
+        packets = [bytes(packet) for packet in film.demux(film.streams.audio[1]) if packet.size]
+    # Synchronisation, checksum, size; then five bits of version and three of service: 2 is "visually impaired".
+    assert {data[:2] for data in packets} == {b"\x0b\x77"}
+    assert {data[5] & 7 for data in packets} == {2}
