@@ -23,7 +23,11 @@ EXTRAS = {
     "sentence_transformers": "sentence-transformers, for choosing lines and for comparing by meaning",
     "bitsandbytes": "bitsandbytes, for local models in fewer bits",
     "timm": "timm, a second way to DINOv2",
-    "spacy": "spaCy, for the action score",
+    "spacy": "spaCy, for shotad lint and the action score",
+    "hibari": "hibari-tts, the embedded voice",
+    "num2words": "num2words, for numbers in what is spoken",
+    "openpyxl": "openpyxl, for XLSX",
+    "docx": "python-docx, for DOCX",
     "scipy": "scipy, for agreement with people and between them",
     "matplotlib": "matplotlib, for the plots of evaluation",
     "pycocoevalcap": "pycocoevalcap, for METEOR and SPICE (with Java)",
@@ -52,6 +56,7 @@ def examine() -> list[Check]:
         *_features(),
         *_engines(),
         *_endpoint(),
+        *_voices(),
     ]
 
 
@@ -99,8 +104,9 @@ def _packages() -> list[Check]:
         found.append(Check("opencv", text, False))
     for name, what in EXTRAS.items():
         here = importlib.util.find_spec(name) is not None
+        version = _version(what.partition(",")[0]) if here else None
         found.append(
-            Check(f"extra {name}", f"{what}: {_version(name.replace('_', '-')) if here else 'not installed'}")
+            Check(f"extra {name}", f"{what}: {(version or 'installed') if here else 'not installed'}")
         )
     for program, missing in (("pip", False), ("npm", None)):
         here = bool(shutil.which(program)) or importlib.util.find_spec(program) is not None
@@ -166,3 +172,25 @@ def _engines() -> list[Check]:
 def _endpoint() -> list[Check]:
     address = os.environ.get("OPENAI_BASE_URL")
     return [Check("Endpoint", f"{address} (OPENAI_BASE_URL; not contacted)" if address else "none set")]
+
+
+def _voices() -> list[Check]:
+    """Who speaks where the settings leave it to the machine, and what there is of each kind of voice."""
+    from shotad.config.sound import VoiceSettings
+    from shotad.sound.voices import BY_ITSELF, kind_class, make_voice
+
+    language = Config().language
+    try:
+        text = f"auto takes {make_voice(VoiceSettings(), language).name} for {language!r}"
+    except ShotadError as error:
+        text = str(error)
+    found = [Check("Voices", text)]
+    for kind in BY_ITSELF:
+        known = kind_class(kind).known()
+        here = [info for info in known if info.installed]
+        tongues = sorted({code.partition("-")[0] for info in here for code in info.languages})
+        number = "1 voice" if len(here) == 1 else f"{len(here)} voices"
+        spoken = tongues[0] if len(tongues) == 1 else f"{len(tongues)} languages"
+        told = f"{number}, {spoken}" if here else f"not installed. {known[0].note}"
+        found.append(Check(f"voice {kind}", told))
+    return found

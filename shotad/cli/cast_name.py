@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 @click.argument("person", metavar="PERSON")
 @click.argument("name", metavar="[NAME]", required=False)
 @click.option("--speak", metavar="TEXT", help="What AD says, where it is not the whole name.")
+@click.option("--say-as", metavar="TEXT", help="How a voice is to say that, by ear: Sin-TELL.")
 @click.option("--alias", "aliases", metavar="TEXT", multiple=True, help="Another name; repeatable.")
 @click.option("--pronoun", type=click.Choice(["she", "he", "they", "it"]), help="How to refer back.")
 @click.option("--descriptor", metavar="TEXT", help="For when the name may not be said: the woman in red.")
@@ -39,6 +40,7 @@ def command(
     person: str,
     name: str | None,
     speak: str | None,
+    say_as: str | None,
     aliases: tuple[str, ...],
     pronoun: str | None,
     descriptor: str | None,
@@ -56,7 +58,7 @@ def command(
         raise UsageError(f"--nameless and the name {name!r} exclude each other.", "Give one of them.")
     file = cast_file(path)
     member = chosen(file.members, person)
-    given = {"name": name, "spoken": speak, "pronoun": pronoun, "descriptor": descriptor}
+    given = {"name": name, "spoken": speak, "say_as": say_as, "pronoun": pronoun, "descriptor": descriptor}
     values: dict[str, Any] = {key: text for key, text in given.items() if text is not None}
     if aliases:
         values["aliases"] = tuple(dict.fromkeys([*member.aliases, *aliases]))

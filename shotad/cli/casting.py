@@ -42,6 +42,8 @@ def _parts(member: Member) -> list[str]:
     parts = [f"extra, never named ({member.name})" if member.name else "extra, never named"]
     if not member.nameless:
         parts = [f"{named}, AD says {member.spoken}" if member.spoken else named]
+    if member.say_as:
+        parts.append(f"Said as {member.say_as}")
     if member.aliases:
         parts.append(f"Also {', '.join(member.aliases)}")
     if member.pronoun:
@@ -73,6 +75,7 @@ def person_row(number: int, member: Member) -> dict[str, Any]:
         "id": member.id,
         "name": member.name,
         "says": member.says,
+        "say_as": member.say_as,
         "aliases": list(member.aliases),
         "pronoun": member.pronoun,
         "descriptor": member.descriptor,

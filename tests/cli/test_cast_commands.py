@@ -71,6 +71,7 @@ def test_programs_get_it_as_json(shotad: Shotad, cast: Path) -> None:
         "id": "person-02",
         "name": "Bo",
         "says": "Bo",
+        "say_as": "",
         "aliases": [],
         "pronoun": "",
         "descriptor": "",
@@ -107,6 +108,15 @@ def test_a_name_is_filled_in_and_all_else_stays(shotad: Shotad, cast: Path) -> N
     assert "AD says" not in shotad("cast", "show", cast).out.splitlines()[2]
 
 
+def test_how_a_name_is_said_is_filled_in_shown_and_cleared(shotad: Shotad, cast: Path) -> None:
+    said = shotad("cast", "name", cast, "1", "--say-as", "AN lee").out
+    assert said == "1. person-01: Ann Lee, AD says Ann. Said as AN lee. Pronoun she. 2 photos.\n"
+    assert "say_as: AN lee" in text_of(cast)
+    assert said in shotad("cast", "show", cast).out
+    assert json.loads(shotad("cast", "show", cast, "--json").out)["people"][0]["say_as"] == "AN lee"
+    assert "Said as" not in shotad("cast", "name", cast, "1", "--say-as", "").out
+
+
 def test_extras_are_made_and_unmade(shotad: Shotad, cast: Path) -> None:
     said = shotad("cast", "name", cast, "person-02", "--nameless").out
     assert said == "2. person-02: extra, never named. 2 photos.\n"
@@ -123,6 +133,7 @@ def test_extras_are_made_and_unmade(shotad: Shotad, cast: Path) -> None:
         (("2",), 2, "nothing to say of person-02"),
         (("2", "Bo", "--nameless"), 2, "exclude each other"),
         (("2", "Bo", "--pronoun", "xe"), 2, "'xe' is not one of"),
+        (("2", "Bo", "--say-as", "50%"), 1, "'50%' cannot be said"),
         (("2", "Bo", "--reveal-at", "soon"), 2, "--reveal-at 'soon' is no time. Write 00:12:30"),
     ],
 )

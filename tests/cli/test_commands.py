@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -123,12 +124,22 @@ def test_check_refuses_what_is_broken(shotad: Shotad, tmp_path: Path) -> None:
     assert said.err.startswith("Error: 1 of 1 scripts")
 
 
+def test_doctor_tells_who_speaks(shotad: Shotad) -> None:
+    checks = {check["topic"]: check["finding"] for check in json.loads(shotad("doctor", "--json").out)}
+    assert {"Voices", "voice hibari", "voice piper", "voice espeak-ng"} <= checks.keys()
+    assert checks["Voices"].startswith(("auto takes ", "No voice that speaks 'en' is installed."))
+    for kind in ("hibari", "piper", "espeak-ng"):
+        told = checks[f"voice {kind}"]
+        assert re.match(r"\d+ voices?, |not installed\. .*nstall", told), told
+
+
 def test_doctor_and_models_answer(shotad: Shotad) -> None:
     checks = json.loads(shotad("doctor", "--json").out)
     assert {"Python", "GPU", "Film formats", "Endpoint"} <= {check["topic"] for check in checks}
     extras = {check["topic"].removeprefix("extra "): check["finding"] for check in checks}
     wanted = {"spacy": "action score", "scipy": "agreement", "matplotlib": "plots"}
-    wanted |= {"pycocoevalcap": "METEOR and SPICE", "fastcoref": "coreference"}
+    wanted |= {"pycocoevalcap": "METEOR and SPICE", "fastcoref": "coreference", "hibari": "embedded voice"}
+    wanted |= {"openpyxl": "XLSX", "docx": "DOCX", "num2words": "numbers"}
     assert {name for name, purpose in wanted.items() if purpose not in extras.get(name, "")} == set()
     names = [row["name"] for row in json.loads(shotad("models", "list", "--json").out)]
     assert "silero-vad" in names

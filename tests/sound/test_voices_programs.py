@@ -161,7 +161,7 @@ def test_programs_that_are_missing_are_listed_with_how_to_get_them(bin_folder: P
     assert "Install espeak-ng" in error_of("espeak-ng:de", "de").hint
     assert "Install piper" in error_of("piper", "de").hint
     error = error_of("auto", "de")
-    assert error.what == "No voice that is installed speaks 'de'."
+    assert error.what == "No voice that speaks 'de' is installed."
     assert "Install espeak-ng" in error.hint
     assert "Install piper" in error.hint
 

@@ -22,6 +22,11 @@ AUTO = "auto"
 BY_ITSELF = ("hibari", "piper", "espeak-ng")
 """Kinds that ``auto`` takes from, the best first: none that sends lines away, none that is for tests."""
 
+_EASIEST = ("hibari", "espeak-ng", "piper", "openai")
+"""Kinds in the order of how little it takes to get them."""
+_WAYS = 2
+"""Ways to get a voice that an error names at most."""
+
 _LISTED = 8
 """Voices that an error names at most."""
 
@@ -64,14 +69,15 @@ def kind_class(kind: str) -> Kind:
 
 
 def who_speaks(language: str) -> str:
-    """A hint: which voices speak a language, those first that are installed."""
+    """A hint: which voices that are installed speak a language; else what to install, the easiest first."""
     able = [info for info in voices(language) if info.kind != "fake"]
     here = [info.name for info in able if info.installed and info.kind in BY_ITSELF]
     if here:
         more = f", and {len(here) - _LISTED} more (shotad voices)" if len(here) > _LISTED else ""
         return f"Installed voices for it: {', '.join(here[:_LISTED])}{more}."
-    ways = dict.fromkeys(info.note for info in able if info.note)
-    return " ".join(["None is installed.", *ways, "shotad voices lists all."])
+    able = [info for info in able if info.kind in _EASIEST and not info.installed]
+    ways = dict.fromkeys(info.note for info in sorted(able, key=lambda info: _EASIEST.index(info.kind)))
+    return " ".join([" Or: ".join(list(ways)[:_WAYS]), "shotad voices lists all."]).strip()
 
 
 def notice(voice: Speaker) -> list[str]:
@@ -96,5 +102,4 @@ def _chosen(language: str) -> str:
     for kind in BY_ITSELF:
         if any(info.installed and info.speaks(language) for info in kind_class(kind).known()):
             return kind
-    spoken = plain_language(language)
-    raise VoiceError(f"No voice that is installed speaks {spoken!r}.", who_speaks(language))
+    raise VoiceError(f"No voice that speaks {plain_language(language)!r} is installed.", who_speaks(language))
