@@ -48,7 +48,10 @@ class SoundKind:
     most: int = 8
 
 
-_OPUS = SoundKind("ogg", "libopus", "flt", {}, 64_000, (8000, 12000, 16000, 24000, 48000))
+# Else the number of the stream in the file is drawn by chance.
+_OPUS = SoundKind(
+    "ogg", "libopus", "flt", {"fflags": "+bitexact"}, 64_000, (8000, 12000, 16000, 24000, 48000)
+)
 
 KINDS: Mapping[str, SoundKind] = {
     ".wav": SoundKind("wav", "pcm_s24le", "s32", {"rf64": "auto", "write_bext": "1"}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -42,28 +43,28 @@ def mixed_film(
     return prepare_mix(film, LINES, SPEECH, settings, **more), own
 
 
-FILMS = {
-    "stereo": (".mkv", SoundFilm(programme())),
-    "starts late": (".mkv", SoundFilm(programme(), shift=2.5)),
-    "starts late in TS": (".ts", SoundFilm(programme(), codec="mp2", shift=10.0)),
-    "MP4": (".mp4", SoundFilm(programme(), codec="aac")),
-    "5.1": (".mkv", SoundFilm(programme(channels=6), layout="5.1", codec="ac3")),
-    "5.1 with sides": (".mkv", SoundFilm(programme(channels=6), layout="5.1(side)")),
-    "7.1": (".mkv", SoundFilm(programme(channels=8), layout="7.1")),
-    "mono": (".mkv", SoundFilm(programme(channels=1), layout="mono")),
-    "44.1 kHz": (".mkv", SoundFilm(programme(rate=44100), rate=44100)),
-    "gap in the sound": (".mkv", SoundFilm(programme(), gap=(4.2, 5.0))),
-    "sound begins late": (".mkv", SoundFilm(programme(9), start=1.0)),
-    "sound ends early": (".mkv", SoundFilm(programme(5))),
-    "variable frame rate": (".mkv", SoundFilm(programme(), times=tuple(np.cumsum(0.04 + 0.1 * np.random.default_rng(0).random(100)) - 0.04))),
-    "no sound": (".mkv", SoundFilm(None)),
+FILMS: dict[str, tuple[str, Callable[[], SoundFilm]]] = {
+    "stereo": (".mkv", lambda: SoundFilm(programme())),
+    "starts late": (".mkv", lambda: SoundFilm(programme(), shift=2.5)),
+    "starts late in TS": (".ts", lambda: SoundFilm(programme(), codec="mp2", shift=10.0)),
+    "MP4": (".mp4", lambda: SoundFilm(programme(), codec="aac")),
+    "5.1": (".mkv", lambda: SoundFilm(programme(channels=6), layout="5.1", codec="ac3")),
+    "5.1 with sides": (".mkv", lambda: SoundFilm(programme(channels=6), layout="5.1(side)")),
+    "7.1": (".mkv", lambda: SoundFilm(programme(channels=8), layout="7.1")),
+    "mono": (".mkv", lambda: SoundFilm(programme(channels=1), layout="mono")),
+    "44.1 kHz": (".mkv", lambda: SoundFilm(programme(rate=44100), rate=44100)),
+    "gap in the sound": (".mkv", lambda: SoundFilm(programme(), gap=(4.2, 5.0))),
+    "sound begins late": (".mkv", lambda: SoundFilm(programme(9), start=1.0)),
+    "sound ends early": (".mkv", lambda: SoundFilm(programme(5))),
+    "variable frame rate": (".mkv", lambda: SoundFilm(programme(), times=tuple(np.cumsum(0.04 + 0.1 * np.random.default_rng(0).random(100)) - 0.04))),
+    "no sound": (".mkv", lambda: SoundFilm(None)),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", FILMS)
 def test_every_line_is_at_its_place_to_the_sample(name: str, tmp_path: Path) -> None:
-    ending, spec = FILMS[name]
-    mix, _ = mixed_film(tmp_path / f"film{ending}", spec)
+    ending, make = FILMS[name]
+    mix, _ = mixed_film(tmp_path / f"film{ending}", make())
     sound, alone = whole(mix.mixed()), whole(mix.alone())
     assert len(sound) == len(alone) == round(mix.duration * 48000)
     for spoken in LINES:
@@ -77,8 +78,8 @@ def test_every_line_is_at_its_place_to_the_sample(name: str, tmp_path: Path) -> 
     "name", ["stereo", "starts late", "5.1 with sides", "gap in the sound", "sound ends early"]
 )
 def test_the_mix_is_programme_times_gain_and_voice(name: str, tmp_path: Path) -> None:
-    ending, spec = FILMS[name]
-    mix, own = mixed_film(tmp_path / f"film{ending}", spec)
+    ending, make = FILMS[name]
+    mix, own = mixed_film(tmp_path / f"film{ending}", make())
     sound, alone = whole(mix.mixed()), whole(mix.alone())
     held = np.zeros_like(sound)
     held[: len(own)] = own[: len(held)]

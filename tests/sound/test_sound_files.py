@@ -1,0 +1,160 @@
+"""Sound files are written whole, read back as they were, and their lines are where they were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+
+from shotad.errors import SoundError, WorkFolderError
+from shotad.film.audio import SoundBlock
+from shotad.sound.files import KINDS, kind_of, write_sound
+from shotad.sound.kinds import Take
+from shotad.sound.loudness import measure
+from shotad.sound.mixing.takes import resampled
+from tests.sound.tones import Samples, blocks, decoded, noise, onset
+
+LOSSLESS, LOSSY = (".wav", ".flac"), (".mp3", ".opus", ".ogg", ".m4a")
+BURSTS = (0.0, 0.513, 1.7)
+
+
+def bursts(channels: int = 2, rate: int = 48000, seconds: float = 2.5) -> Samples:
+    """Silence with bursts of noise, a different one each time."""
+    sound = np.zeros((round(seconds * rate) + 7, channels), np.float32)
+    for number, second in enumerate(BURSTS):
+        at = round(second * rate)
+        sound[at : at + rate // 5] = burst(number, rate)[:, None] * np.linspace(0.5, 1, channels)
+    return sound
+
+
+def burst(number: int, rate: int) -> Samples:
+    return np.asarray(noise(0.2, 40 + number, rate=rate, low=150)[: rate // 5, 0] * 0.1, np.float32)
+
+
+def at_rate(samples: Samples, rate: int, wanted: int) -> Samples:
+    return resampled(Take(samples, rate, "noise", "noise"), wanted)
+
+
+@pytest.mark.parametrize("ending", LOSSLESS)
+@pytest.mark.parametrize(
+    ("layout", "channels", "rate"), [("mono", 1, 44100), ("stereo", 2, 48000), ("5.1(side)", 6, 48000), ("7.1", 8, 48000)]
+)  # fmt: skip
+def test_lossless_files_hold_every_sample(
+    ending: str, layout: str, channels: int, rate: int, tmp_path: Path
+) -> None:
+    sound = bursts(channels, rate)
+    path = write_sound(tmp_path / f"a{ending}", blocks(sound, rate), layout=layout, rate=rate)
+    found, found_rate = decoded(path)
+    assert found_rate == rate
+    assert found.shape == sound.shape
+    assert np.abs(found - sound).max() <= 2**-23
+
+
+@pytest.mark.parametrize("ending", KINDS)
+@pytest.mark.parametrize(
+    ("layout", "channels", "rate"), [("mono", 1, 48000), ("stereo", 2, 44100), ("5.1", 6, 48000)]
+)
+def test_decoded_sound_begins_where_it_began(
+    ending: str, layout: str, channels: int, rate: int, tmp_path: Path
+) -> None:
+    sound = bursts(channels, rate)
+    path = write_sound(tmp_path / f"a{ending}", blocks(sound, rate), layout=layout, rate=rate)
+    found, found_rate = decoded(path)
+    assert len(found) / found_rate == pytest.approx(len(sound) / rate, abs=1025 / rate)
+    for number, second in enumerate(BURSTS):
+        heard = onset(found[:, 0], at_rate(burst(number, rate), rate, found_rate), round(second * found_rate))
+        assert heard / found_rate == pytest.approx(second, abs=1e-3)
+
+
+@pytest.mark.parametrize("ending", KINDS)
+def test_tags_are_written(ending: str, tmp_path: Path) -> None:
+    tags = {"title": "Film: audio description", "language": "de", "comment": "made by machine"}
+    path = write_sound(tmp_path / f"a{ending}", blocks(bursts()), layout="stereo", rate=48000, tags=tags)
+    with av.open(str(path)) as container:
+        found = {key.lower(): value for key, value in container.metadata.items()}
+        found |= {key.lower(): value for key, value in container.streams.audio[0].metadata.items()}
+    assert found["title"] == tags["title"]
+    assert found["comment"] == tags["comment"]
+    assert found["language"] in ("de", "deu")
+
+
+def test_an_unknown_language_is_no_hindrance(tmp_path: Path) -> None:
+    path = write_sound(
+        tmp_path / "a.m4a", blocks(bursts()), layout="stereo", rate=48000, tags={"language": "?"}
+    )
+    assert path.stat().st_size > 1000
+
+
+@pytest.mark.parametrize("name", ["a.wma", "a", "a.mp4"])
+def test_an_unknown_ending_is_refused_with_those_that_are_known(name: str, tmp_path: Path) -> None:
+    with pytest.raises(SoundError, match=r"\.wav, \.flac, \.mp3, \.opus, \.ogg, \.m4a"):
+        write_sound(tmp_path / name, blocks(bursts()), layout="stereo", rate=48000)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_endings_in_capitals_are_known() -> None:
+    assert kind_of(Path("A.WAV")) is KINDS[".wav"]
+
+
+def test_mp3_of_six_channels_is_a_stereo_downmix_that_does_not_clip(tmp_path: Path) -> None:
+    sound = np.repeat(noise(2, 1) * np.float32(0.25), 6, axis=1)
+    path = write_sound(tmp_path / "a.mp3", blocks(sound), layout="5.1(side)", rate=48000)
+    found, _ = decoded(path)
+    assert found.shape[1] == 2
+    peak = measure(blocks(found), "stereo", 48000).true_peak
+    assert peak is not None
+    assert -4 < peak < 0
+
+
+def test_bit_rate_counts(tmp_path: Path) -> None:
+    sound = noise(5, 1, channels=2) * np.float32(0.1)
+    small = write_sound(tmp_path / "a.mp3", blocks(sound), layout="stereo", rate=48000, bit_rate=64_000)
+    large = write_sound(tmp_path / "b.mp3", blocks(sound), layout="stereo", rate=48000, bit_rate=256_000)
+    assert large.stat().st_size > 3 * small.stat().st_size
+
+
+def test_a_rate_that_the_coder_does_not_know_becomes_the_next(tmp_path: Path) -> None:
+    for ending, expected in ((".opus", 48000), (".mp3", 48000)):
+        path = write_sound(
+            tmp_path / f"a{ending}", blocks(bursts(1, 46000), 46000), layout="mono", rate=46000
+        )
+        found, rate = decoded(path)
+        assert rate == expected
+        assert onset(
+            found[:, 0], at_rate(burst(1, 46000), 46000, rate), round(BURSTS[1] * rate)
+        ) == pytest.approx(BURSTS[1] * rate, abs=48)
+
+
+def test_a_file_appears_only_when_it_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.wav"
+    path.write_bytes(b"before")
+
+    def broken() -> Iterator[SoundBlock]:
+        yield from blocks(bursts())
+        raise OSError("the film is gone")
+
+    with pytest.raises((OSError, WorkFolderError)):
+        write_sound(path, broken(), layout="stereo", rate=48000)
+    assert path.read_bytes() == b"before"
+    assert [each.name for each in tmp_path.iterdir()] == ["a.wav"]
+
+
+def test_the_same_sound_gives_the_same_file(tmp_path: Path) -> None:
+    for ending in (".wav", ".flac", ".mp3", ".m4a", ".opus"):
+        one, other = (
+            write_sound(
+                tmp_path / f"{name}{ending}", blocks(bursts()), layout="stereo", rate=48000
+            ).read_bytes()
+            for name in "ab"
+        )
+        assert one == other, ending
+
+
+def test_wav_carries_its_time_reference(tmp_path: Path) -> None:
+    path = write_sound(tmp_path / "a.wav", blocks(bursts()), layout="stereo", rate=48000)
+    head = path.read_bytes()[:2000]
+    assert head[:4] == b"RIFF"
+    assert b"bext" in head
