@@ -70,7 +70,7 @@ def main() -> None:
     if asked.read:
         to_read(asked.read, found, {} if asked.all else judged)
         return
-    table(found, lines, judged)
+    table(found, lines)
     recall(checker)
 
 
@@ -127,13 +127,13 @@ def hits(corpus: str, materials: Sequence[Material], checker: Checker) -> Iterat
             yield Hit(finding, text, before, corpus)
 
 
-def judgements() -> dict[str, bool]:
-    """By stamp whether a hit was right."""
+def judgements(*, second: bool | None = None) -> dict[str, bool]:
+    """By stamp whether a hit was right: of all, of those read before rules were tuned, or of those after."""
     path = HERE / "lint-judged.txt"
     if not path.is_file():
         return {}
     rows = (line.split() for line in path.read_text(encoding="utf-8").splitlines() if line and line[0] != "#")
-    return {row[1]: row[2] == "right" for row in rows}
+    return {row[1]: row[2] == "right" for row in rows if second is None or second == (row[3:] == ["second"])}
 
 
 def sampled(found: Sequence[Hit]) -> list[Hit]:
@@ -157,17 +157,21 @@ def to_read(rule: str, found: Sequence[Hit], judged: dict[str, bool]) -> None:
             )
 
 
-def table(found: Sequence[Hit], lines: Counter[str], judged: dict[str, bool]) -> None:
+def table(found: Sequence[Hit], lines: Counter[str]) -> None:
     print(f"{'corpus':26} {'lines':>5}  rule  level    hits  of lines")
     counts = Counter((hit.corpus, hit.finding.rule, hit.finding.level.value) for hit in found)
     for (corpus, rule, level), number in sorted(counts.items()):
         print(f"{corpus:26} {lines[corpus]:5}  {rule:4}  {level:8} {number:4}  {number / lines[corpus]:.2%}")
-    print("\nrule  hits  read  right  precision")
-    for rule in sorted({hit.finding.rule for hit in found}):
-        those = [hit for hit in found if hit.finding.rule == rule]
-        read = [judged[hit.stamp] for hit in {h.stamp: h for h in those}.values() if hit.stamp in judged]
-        share = f"{sum(read) / len(read):.0%}" if read else "-"
-        print(f"{rule:4}  {len(those):4}  {len(read):4}  {sum(read):5}  {share}")
+    for second, what in ((False, "on lines it was tuned on"), (True, "on lines read after that")):
+        print(f"\n{what}\nrule  hits  read  right  false  precision")
+        judged = judgements(second=second)
+        for rule in sorted({hit.finding.rule for hit in found}):
+            those = {hit.stamp: hit for hit in found if hit.finding.rule == rule}
+            read = [judged[stamp] for stamp in those if stamp in judged]
+            share = f"{sum(read) / len(read):.0%}" if read else "-"
+            print(
+                f"{rule:4}  {len(those):4}  {len(read):4}  {sum(read):5}  {len(read) - sum(read):5}  {share}"
+            )
 
 
 def recall(checker: Checker) -> None:

@@ -75,9 +75,14 @@ class Read:
             return token.text.lower() == "had" and tokens[token.head].tag == "VBN"
         if subject is None or token.text.lower() in (token.lemma, *_NOT_PAST) or kinds & {"aux", "auxpass"}:
             return False
-        if token.text.lower() in _CLEARLY_PAST or kinds & {"dobj", "acomp", "attr", "neg"}:
+        if token.text.lower() in _CLEARLY_PAST or "neg" in kinds:
             return True
+        after = place + 2 if tokens[place + 1 : place + 2] and tokens[place + 1].tag == "RP" else place + 1
+        if "agent" in kinds or [one.text.lower() for one in tokens[after : after + 1]] == ["by"]:
+            return False
         owned = any(tokens[c].text.lower() in _OWNERS for c in below[subject])
+        if kinds & {"dobj", "acomp", "attr"} and (token.dep == "ROOT" or not owned):
+            return True
         bare = tokens[subject].tag in ("NN", "NNS") and not below[subject]
         behind = tokens[place - 1].text in (",", ";", "-", "–", "—")
         return not (owned or bare or behind or token.dep != "ROOT")
