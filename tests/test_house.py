@@ -33,7 +33,7 @@ FLOORS = {
     "sight": 4,
     "engines": 4,
     "grammar": 4,
-    "machine": 4,
+    "machine": 6,
     "compute": 4,
     "hub": 4,
     "language": 4,
