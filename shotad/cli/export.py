@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from shotad.cli.console import Console
-from shotad.cli.options import console_options, track_folder
+from shotad.cli.options import console_options, track_file
 from shotad.errors import ScriptError, UsageError
 
 
@@ -27,7 +27,8 @@ from shotad.errors import ScriptError, UsageError
 def command(
     console: Console, paths: tuple[Path, ...], formats: tuple[str, ...], target: Path | None, check: bool
 ) -> None:
-    """Write the track of a film (or work folder) in script formats, or check scripts.
+    """Write the track of a film (or work folder, or a translation's own file) in script formats, or check
+    scripts.
 
     Without --format the first five formats are written, beside the track unless --out says where; docx
     and xlsx need the extra shotad[documents]. hls and dash are lines for a playlist or manifest by which
@@ -47,13 +48,15 @@ def command(
 def _write(console: Console, path: Path, formats: tuple[str, ...], target: Path | None) -> None:
     from shotad.script.text import FORMATS, script_format
     from shotad.script.track import load_track
-    from shotad.tracking import TRACK
+    from shotad.translating.beside import is_translation
     from shotad.workfolder import write_bytes
 
-    folder = track_folder(path)
-    track = load_track(folder / TRACK)
+    file = track_file(path)
+    folder, track = file.parent, load_track(file)
     chosen = [script_format(name) for name in formats or FORMATS]
     stem = Path(track.film.name).stem or track.film.name
+    if is_translation(file, track):
+        stem = f"{stem}.{track.language}"
     to_file = target is not None and len(chosen) == 1 and not target.is_dir()
     written = []
     for form in chosen:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from shotad.cli.console import Console
-from shotad.cli.options import console_options, track_folder
+from shotad.cli.options import console_options, track_file
 
 
 @click.command(name="import")
@@ -31,12 +31,19 @@ def command(
     """Bring an edited SCRIPT (VTT, SRT, DAPT, CSV, JSON, Frazier, Reaper, DOCX, XLSX) back into the track.
 
     Lines are known by their ids; in a script of another program, by their times or texts.
-    What differs becomes an edit, which every later run keeps. Where script and track were both
-    edited, nothing is written and both texts are shown.
+    A script of a translation, by its name or where its track (track.de.json) is named as the WORKFOLDER,
+    goes into that one. What differs becomes an edit, which every later run keeps. Where script and
+    track were both edited, nothing is written and both texts are shown.
     """
-    from shotad.tracking import import_into
+    from shotad.tracking import TRACK, import_into
+    from shotad.translating import beside
 
-    done = import_into(track_folder(path), script, form, reviewers=reviewers, overwrite=overwrite)
+    file = track_file(path)
+    file = (beside.translation_of(script, file.parent) or file) if file.name == TRACK else file
+    if file.name == TRACK:
+        done = import_into(file.parent, script, form, reviewers=reviewers, overwrite=overwrite)
+    else:
+        done = beside.import_into(file, script, form, reviewers=reviewers, overwrite=overwrite)
     counts = {
         "changed": len(done.changed),
         "added": len(done.added),
@@ -45,4 +52,5 @@ def command(
     }
     words = ", ".join(f"{number} {what}" for what, number in counts.items())
     ids = {name: list(getattr(done, name)) for name in counts}
-    console.result(f"{script}: {words}.", {**ids, "reviewed_by": list(done.track.reviewed_by)})
+    into = "" if file.name == TRACK else f" into {file.name}"
+    console.result(f"{script}{into}: {words}.", {**ids, "reviewed_by": list(done.track.reviewed_by)})

@@ -15,6 +15,8 @@ from shotad.recorded import recorded
 from shotad.script.track import Track, load_track, to_json
 from shotad.scriptfiles import script_places
 from shotad.tracking import TRACK, save_track, with_edited_scripts
+from shotad.translating.beside import is_translation, save_translation, times_of, with_scripts
+from shotad.translating.beside import script_places as script_places_of
 from shotad.types import Interval, SpeechKind
 from shotad.workfolder import WorkFolder, write_text
 
@@ -67,6 +69,8 @@ class Materials:
         if not self.is_translation:
             # A film that was renamed keeps its scripts' names: edits are looked for under those.
             return save_track(track, self.folder.path, track.film.name)
+        if is_translation(self.file, track) and self.file.parent.resolve() == self.folder.path.resolve():
+            return save_translation(track, self.folder)
         write_text(self.file, to_json(track))
         return (self.file,)
 
@@ -86,6 +90,10 @@ def gather(film: Film, folder: WorkFolder, config: Config, file: Path | None = N
     if own:
         read |= _contents(script_places(folder.path, track.film.name))
         track, brought = _with_scripts(track, folder)
+    elif is_translation(file, track):
+        read |= _contents(script_places_of(track, folder.path))
+        done = with_scripts(track, folder, *times_of(folder))
+        track, brought = done.track, done.changed
     return Materials(film, folder, config, track, file, recorded(folder, info, config), brought, read)
 
 

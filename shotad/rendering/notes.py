@@ -9,14 +9,17 @@ from shotad.film.audio import choose_track
 from shotad.rendering.materials import Materials
 from shotad.rendering.voicing import Voicing, cast_is_gone
 from shotad.sound.voices.base import plain_language
+from shotad.translating.beside import outdated_note
 
 
 def notes_on(materials: Materials, voicing: Voicing | None) -> tuple[str, ...]:
     """Plain sentences on sound that is itself a description, on lines in another language than the voice's,
-    on a cast that is gone."""
+    on a translation whose source was changed, on a cast that is gone."""
     if voicing is None:
         return ()
     notes = [*_programme(materials), *_languages(materials, voicing)]
+    if (stale := outdated_note(materials.track, materials.folder)) is not None:
+        notes.append(stale)
     if cast_is_gone(materials.folder.path):
         notes.append("The cast of this run is gone, and with it how its names are said.")
     return tuple(notes)

@@ -20,6 +20,7 @@ _NO_MATTER: dict[str, Any] = {
     "measures": True,
     "discover": True,
     "engine": True,
+    **dict.fromkeys(("voice", "fit", "mix", "container", "extended", "lint", "translate"), True),
     "compute": {"device", "batch"},
     "local": {"batch", "tokens", "attention"},
     "openai": {

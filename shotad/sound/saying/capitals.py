@@ -20,7 +20,8 @@ _SHORT = 3
 def capitals_said(text: str, words: Words, reads: frozenset[Reading]) -> str:
     """``SINTEL → Sintel``, ``TEARS OF STEEL → Tears Of Steel``, ``FBI → F.B.I.`` (as it is, for a voice that
     reads capitals by their letters)."""
-    found = list(_SHOUTED.finditer(text))
+    # Scripts without capitals (Arabic, Chinese) never shout; _LETTER knows small letters of Latin-1 alone.
+    found = [match for match in _SHOUTED.finditer(text) if match[0].isupper()]
     parts, at = [], 0
     for index, match in enumerate(found):
         near = _neighbours(text, found, index)
