@@ -39,6 +39,8 @@ _OWNERS = listed("his her their its")
 _PASTS = frozenset(form for base in BASES for form in pasts(base) if form != base) | _CLEARLY_PAST
 _MAY_BE = re.compile(r"\w+ed|had|did|was|were|been|will|shall|'ll|'d", re.IGNORECASE)
 _WORD = re.compile(r"'?\w+")
+_SIDE = re.compile(r"\b(?:the|his|her|its|their|far|to|right and) left\b", re.IGNORECASE)
+"""Where, not what was done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +171,7 @@ class SpacyReader:
 def may_matter(text: str, events: frozenset[str]) -> bool:
     """Whether a parse can change what is found in a text: it has a form of the past or the future, or a
     verb of ``events``. Most lines of AD have none, and a track without any needs no parser."""
-    words = (match[0].lower() for match in _WORD.finditer(text))
+    words = (match[0].lower() for match in _WORD.finditer(_SIDE.sub(" ", text)))
     return any(word in _PASTS or word in events or _MAY_BE.fullmatch(word) for word in words)
 
 
