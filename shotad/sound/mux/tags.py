@@ -64,6 +64,9 @@ def film_tags(
         told = [remark.partition(": ")[0] for remark in homeless]
         said = [r for r in kept.get("comment", "").split("; ") if r and r.partition(": ")[0] not in told]
         kept["comment"] = "; ".join([*said, *homeless])
+    if container.boxes:
+        # FFmpeg before 6 takes a track's title for that of a film that has none.
+        kept.setdefault("title", name)
     return kept
 
 
