@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.film.audio import SoundBlock
+from shotad.sound.truepeak import TruePeak
 
 Levels = npt.NDArray[np.float32]
 """``float32[n]``, LUFS; -inf is silence."""
@@ -215,71 +216,3 @@ class _Filter:
             # The last, shorter than a tenth of a second, has none.
             if figures := frame.metadata:
                 yield figures
-
-
-TAPS = 32
-"""Samples that a value between two samples is made from."""
-
-_PHASES = 4
-
-
-def _kernel() -> npt.NDArray[np.float32]:
-    """``float32[TAPS, 3]``: a windowed sinc for the points 1/4, 1/2 and 3/4 between the two middle
-    samples."""
-    places = np.arange(TAPS)[:, None] - (TAPS // 2 - 1) - np.arange(1, _PHASES) / _PHASES
-    window = np.i0(8.0 * np.sqrt(np.clip(1 - (2 * places / TAPS) ** 2, 0, 1))) / np.i0(8.0)
-    taps = np.sinc(places) * window
-    return np.asarray(taps / taps.sum(axis=0), np.float32)
-
-
-_KERNEL = _kernel()
-
-OVERSHOOT = float(np.abs(_KERNEL).sum(axis=0).max())
-"""No value between samples is further from 0 than this times the furthest of them."""
-
-BEFORE, AFTER = TAPS // 2 - 1, TAPS // 2
-"""Samples before and after that `peaks_of` needs beside those that it looks at."""
-
-
-def peaks_of(samples: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """``float32[n]``: the furthest from 0 of any channel at each sample and up to the next, four points for
-    each.
-
-    ``samples`` is ``float32[BEFORE + n + AFTER, channels]``.
-    """
-    windows = np.lib.stride_tricks.sliding_window_view(samples, TAPS, axis=0)
-    between = np.abs(windows @ _KERNEL).max(axis=(1, 2))
-    own = np.abs(samples[BEFORE : len(samples) - AFTER]).max(axis=1)
-    return np.asarray(np.maximum(own, between), np.float32)
-
-
-class TruePeak:
-    """The true peak of blocks that follow each other."""
-
-    PIECE = 1024
-
-    def __init__(self) -> None:
-        self._held: npt.NDArray[np.float32] | None = None
-        self._top = 0.0
-
-    def add(self, samples: npt.NDArray[np.float32]) -> None:
-        """``float32[n, channels]``."""
-        if self._held is None:
-            self._held = np.zeros((BEFORE, samples.shape[1]), np.float32)
-        self._look(np.concatenate([self._held, samples]))
-
-    @property
-    def decibels(self) -> float | None:
-        """dBTP of all so far; None: silence. Ends what is measured."""
-        if self._held is not None:
-            self._look(np.concatenate([self._held, np.zeros((AFTER, self._held.shape[1]), np.float32)]))
-            self._held = None
-        return float(20 * np.log10(self._top)) if self._top > 0 else None
-
-    def _look(self, samples: npt.NDArray[np.float32]) -> None:
-        count = len(samples) - BEFORE - AFTER
-        self._held = samples[max(0, count) :]
-        for at in range(0, count, self.PIECE):
-            piece = samples[at : min(at + self.PIECE, count) + BEFORE + AFTER]
-            if max(float(piece.max()), -float(piece.min())) * OVERSHOOT > self._top:
-                self._top = max(self._top, float(peaks_of(piece).max()))

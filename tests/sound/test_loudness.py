@@ -10,7 +10,8 @@ import pytest
 
 from shotad.film.audio import sound_blocks
 from shotad.film.reader import open_film
-from shotad.sound.loudness import OVERSHOOT, Course, TruePeak, along, gated, measure
+from shotad.sound.loudness import Course, along, gated, measure
+from shotad.sound.truepeak import OVERSHOOT, TruePeak
 from tests.sound.tones import Samples, blocks, noise, sine
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.film.audio import SoundBlock
-from shotad.sound.loudness import AFTER, BEFORE, OVERSHOOT, peaks_of
+from shotad.sound.truepeak import AFTER, BEFORE, peaks_above
 
 ATTACK = 1000.0
 """dB a second: 6 dB take 6 ms, before the peak."""
@@ -27,8 +27,6 @@ AHEAD = 0.05
 
 SAFE = 0.1
 """dB kept below the limit: meters at four times the rate differ by as much."""
-
-_PIECE = 1024
 
 Samples = npt.NDArray[np.float32]
 
@@ -86,11 +84,8 @@ class Limiter:
             return
         around = np.concatenate([self._past, self._held])
         need = np.zeros(until - begin)
-        for at in range(begin, until, _PIECE):
-            piece = around[at : min(at + _PIECE, until) + BEFORE + AFTER]
-            if max(float(piece.max()), -float(piece.min())) * OVERSHOOT > self._limit:
-                found = _needed(peaks_of(piece), self._limit)
-                need[at - begin : at - begin + len(found)] = found
+        for first, peaks in peaks_above(around[begin : until + BEFORE + AFTER], self._limit):
+            need[first : first + len(peaks)] = _needed(peaks, self._limit)
         self._need = np.concatenate([self._need, need])
 
     def _give(self, count: int) -> Samples:
