@@ -40,7 +40,7 @@ _FEWEST = 5
 
 @dataclass
 class Count:
-    """What became of the lines of one voice. ``words`` are those compared, ``spoken`` those that T3 counts."""
+    """What became of the lines of one voice: ``words`` that were compared, ``spoken`` those of T3."""
 
     words: int = 0
     spoken: int = 0

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from shotad.config import FitSettings
 from shotad.describe.fit import fit_words, variants
 from shotad.script.cue import count_words
+from shotad.script.tempo import tempo, usual_words
 from shotad.sound.fitting.forms import HOPE, Form, milliseconds_of, shorter_forms, weight, whole_form, written
 from tests.sound.speaking import Slow, line
 
@@ -84,14 +85,21 @@ def test_lost_words_add_up() -> None:
     assert all(form.lost == whole.words - count_words(form.text) for form in shorter)
 
 
-@pytest.mark.parametrize(("pace", "factor"), [(0.1, 1.15), (0.065, 1.0), (0.085, 1.039)])
-def test_how_much_faster_depends_on_the_pace(pace: float, factor: float) -> None:
-    # 12 words of 44 letters: 164 words a minute at 0.1 s a letter, 193 at 0.085; 200 at most.
+@pytest.mark.parametrize("pace", [0.1, 0.07, 0.06])
+def test_how_much_faster_depends_on_the_pace(pace: float) -> None:
     text = "They walk down to the lake, and then they swim across it."
     (whole, *_) = forms(text, pace=pace)
-    own = 60 * 12 / (whole.length / 1000)
-    assert whole.factor == pytest.approx(max(1, min(1.15, 200 / own)))
-    assert whole.factor == pytest.approx(factor, abs=0.002)
+    usual = usual_words(text)
+    at_most = tempo(usual, whole.length / 1000 / whole.factor)
+    if pace == 0.1:
+        assert whole.factor == 1.15
+        assert at_most < 200
+    elif pace == 0.07:
+        assert 1 < whole.factor < 1.15
+        assert at_most == pytest.approx(200, abs=0.1)
+    else:
+        assert whole.factor == 1
+        assert at_most > 200
     assert whole.at(9) == whole.shortest
     assert whole.at(1) == whole.length
 

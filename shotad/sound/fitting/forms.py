@@ -12,6 +12,7 @@ from shotad.config import FitSettings
 from shotad.describe.fit import split_sentences, variants
 from shotad.describe.inlanguage import fit_spoken
 from shotad.script.pace import rate_of, spoken_words
+from shotad.script.tempo import BREATH, usual_words
 from shotad.sound.kinds import Line, Take
 
 HOPE = 0.95
@@ -34,6 +35,8 @@ class Form:
     steps: tuple[str, ...]
     length: int
     factor: float
+    usual: float = 1.0
+    """Its letters as words of the usual length, by which its pace is told (`shotad.script.tempo`)."""
     take: Take | None = None
 
     def at(self, factor: float) -> int:
@@ -54,7 +57,8 @@ def milliseconds_of(take: Take) -> int:
 def whole_form(line: Line, take: Take, settings: FitSettings) -> Form:
     """The line as it is, spoken."""
     words = spoken_words(line.text, line.language)
-    return spoken(Form(line.text, words, 0, (), 1, 1.0), take, settings)
+    usual = usual_words(line.text, line.language)
+    return spoken(Form(line.text, words, 0, (), 1, 1.0, usual), take, settings)
 
 
 def shorter_forms(line: Line, whole: Form, settings: FitSettings) -> Iterator[Form]:
@@ -70,7 +74,7 @@ def written(line: Line, text: str, whole: Form, settings: FitSettings) -> Form:
 def spoken(form: Form, take: Take, settings: FitSettings) -> Form:
     """The form with its measured length."""
     length = milliseconds_of(take)
-    return replace(form, take=take, length=length, factor=_factor(form.words, length, settings))
+    return replace(form, take=take, length=length, factor=_factor(form.usual, length, settings))
 
 
 def weight(text: str) -> int:
@@ -109,13 +113,14 @@ def _form(line: Line, text: str, steps: tuple[str, ...], whole: Form, settings: 
     length = max(1, round(HOPE * whole.length / weight(line.text) * weight(text)))
     words = spoken_words(text, line.language)
     lost = max(0, whole.words - words)
-    return Form(text, words, lost, steps, length, _factor(words, length, settings))
+    usual = usual_words(text, line.language)
+    return Form(text, words, lost, steps, length, _factor(usual, length, settings), usual)
 
 
-def _factor(words: int, length: int, settings: FitSettings) -> float:
-    """How many times faster it may be: the setting, and never over the longest word rate."""
-    own = 60_000 * max(1, words) / length
-    return max(1.0, min(settings.fastest, settings.longest_word_rate / own))
+def _factor(usual: float, length: int, settings: FitSettings) -> float:
+    """How many times faster it may be: the setting, and never over the longest word rate, as T3 counts."""
+    least = 60 * usual / settings.longest_word_rate - BREATH
+    return max(1.0, min(settings.fastest, length / 1000 / least)) if least > 0 else settings.fastest
 
 
 def _left_out(whole: str, short: str) -> Iterator[str]:
