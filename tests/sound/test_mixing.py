@@ -275,3 +275,12 @@ def test_a_line_that_is_missing_or_over_silence_is_told_apart(tmp_path: Path) ->
     assert audibility(blocks(silent), blocks(own), lines, 48000)[0] == 40
     assert audibility(blocks(own), blocks(silent), lines, 48000)[0] == -40
     assert audibility(blocks(own), blocks(own[:100]), lines, 48000)[0] == -40
+
+
+def test_sounds_that_end_early_are_silence_from_there(tmp_path: Path) -> None:
+    own = programme(3)
+    voice = noise(3, 8, channels=2) * np.float32(0.2)
+    lines = [Interval(1, 1.9), Interval(2.5, 3.2), Interval(5, 6)]
+    found = audibility(blocks(own[: 48000 * 2]), blocks(own + voice), lines, 48000)
+    assert found[0] == pytest.approx(12, abs=1)
+    assert found[1:] == (40, -40)

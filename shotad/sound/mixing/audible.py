@@ -39,8 +39,10 @@ def audibility(
 
 def _over(film: Samples, both: Samples, rate: int) -> float:
     """LU of what stands beside the programme over what of it is there; both ``float32[n, channels]``."""
-    if len(both) == 0 or not both.any():
+    if not both.any():
         return -HIGHEST
+    # A sound that had ended before has lost its channels.
+    film, both = np.broadcast_arrays(film, both)
     own = _explained(_aligned(film, both, rate), both, rate)
     voice, left = _loudness(both - own, rate), _loudness(own, rate)
     return float(np.clip(voice - max(left, -70.0), -HIGHEST, HIGHEST))
@@ -92,12 +94,16 @@ class _Cut:
     parts: list[Samples]
 
     def whole(self) -> Samples:
-        return np.concatenate(self.parts) if self.parts else np.zeros((0, 1), np.float32)
+        """``float32[end - first, channels]``; silence where the sound has ended."""
+        if not self.parts:
+            return np.zeros((self.end - self.first, 1), np.float32)
+        missing = self.end - self.first - sum(len(part) for part in self.parts)
+        return np.pad(np.concatenate(self.parts), ((0, missing), (0, 0)))
 
 
 def _cuts(blocks: Iterable[SoundBlock], lines: Sequence[Interval], rate: int) -> Iterator[Samples]:
     """The sound of each line, ``float32[n, channels]``, in the lines' order; only those at hand are held."""
-    cuts = [_Cut(round(line.start * rate), round(line.end * rate), []) for line in lines]
+    cuts = [_Cut(max(0, round(line.start * rate)), round(line.end * rate), []) for line in lines]
     waiting = list(cuts)
     for block in blocks:
         begin = round(block.seconds * rate)
