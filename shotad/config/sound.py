@@ -32,7 +32,7 @@ class FitSettings(Settings):
     """How far a spoken line may be changed until it fits its gap; the ladder's order is fixed."""
 
     fastest: float = Field(1.15, ge=1.0, le=1.5)
-    """How many times faster than its own pace a line may be spoken."""
+    """How many times faster than the pace of AD a line may be spoken."""
     longest_word_rate: float = Field(200.0, gt=0)
     """Words a minute that speeding up must not pass (rule T3)."""
     clear: float = Field(0.1, ge=0)

@@ -7,6 +7,8 @@ that players and decoders leave them out and sample 0 is heard at second 0.
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -148,6 +150,9 @@ def _encode(
                 container.mux(stream.encode(frame))
             container.mux(stream.encode(None))
     except (av.error.FFmpegError, ValueError) as error:
+        number = getattr(error, "errno", None)
+        if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise OSError(number, os.strerror(number)) from None
         said = getattr(error, "strerror", None) or error
         raise SoundError(
             f"{name} cannot be written as {kind.codec} with {sound.layout} at {sound.rate} Hz ({said}).",

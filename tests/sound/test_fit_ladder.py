@@ -71,7 +71,7 @@ def test_a_line_without_place_says_why_and_what_was_tried() -> None:
 
 def test_a_line_with_no_free_time_in_reach_says_so() -> None:
     (left,) = fit([line(DOOR, 10, (10, 10.001))], Slow(), FitSettings()).unspoken
-    assert left.reason == "people speak at its time, and no free time is in reach"
+    assert left.reason == "people speak at its time or the film is over, and no free time is in reach"
     assert left.missing > 1
 
 

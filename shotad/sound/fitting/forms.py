@@ -51,7 +51,7 @@ class Form:
 
 def milliseconds_of(take: Take) -> int:
     """Length of a take, its last millisecond counted whole."""
-    return -(-take.samples.size * 1000 // take.rate)
+    return -(-take.size * 1000 // take.rate)
 
 
 def whole_form(line: Line, take: Take, settings: FitSettings) -> Form:

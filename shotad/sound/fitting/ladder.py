@@ -255,7 +255,7 @@ class _Desk:
         needed, room = f"{least.shortest / 1000:.2f}", f"{free / 1000:.2f}"
         reason = f"it takes {needed} s at least, and {room} s are free between speech and other lines"
         if case.line.room.duration <= 2 * NO_ROOM:
-            reason = "people speak at its time, and no free time is in reach"
+            reason = "people speak at its time or the film is over, and no free time is in reach"
         missing = (least.shortest - free) / 1000
         return Unspoken(case.line.id, case.line.text, reason, tuple(steps), missing)
 

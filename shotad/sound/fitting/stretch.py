@@ -11,7 +11,7 @@ short to 16 ms long and gives nothing for very short sound; over a library that 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -37,14 +37,32 @@ def stretch(samples: Samples, rate: int, factor: float) -> Samples:
 
 
 def to_length(take: Take, seconds: float) -> Take:
-    """The take in ``seconds``, never longer, its ``speed`` raised by as much. Raises ValueError for 0."""
+    """The take in ``seconds``, never longer, its ``speed`` raised by as much. Raises ValueError for 0.
+
+    Nothing is stretched, and nothing held, until the samples are asked for.
+    """
     number = int(seconds * take.rate + 1e-6)
     if number < 1:
         raise ValueError(f"a take must last one sample at least, got {seconds} s at {take.rate}")
-    if number == take.samples.size:
+    if number == take.size:
         return take
-    samples = _laid_out(take.samples, take.rate, number)
-    return replace(take, samples=samples, speed=take.speed * take.samples.size / number)
+    speed = take.speed * take.size / number
+    return Take.recorded(_Stretched(take, number), take.rate, take.voice, take.text, speed)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Stretched:
+    """A `Recording`: a take in ``size`` samples."""
+
+    take: Take
+    size: int
+
+    @property
+    def key(self) -> str:
+        return f"{self.take.key} in {self.size}"
+
+    def read(self) -> Samples:
+        return _laid_out(self.take.samples, self.take.rate, self.size)
 
 
 def _laid_out(samples: Samples, rate: int, number: int) -> Samples:

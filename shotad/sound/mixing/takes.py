@@ -37,7 +37,7 @@ def resampled(take: Take, rate: int) -> Samples:
     """A take at another rate: ``float32[round(n * rate / take.rate)]``, sample 0 at the same moment."""
     if take.rate == rate:
         return take.samples
-    count = max(1, round(take.samples.size * rate / take.rate))
+    count = max(1, round(take.size * rate / take.rate))
     from av import AudioFrame, AudioResampler
 
     frame = AudioFrame.from_ndarray(np.ascontiguousarray(take.samples)[None], format="flt", layout="mono")
@@ -110,5 +110,5 @@ def _sum(sounding: Sequence[tuple[PlacedTake, Samples]], first: int, end: int) -
 def place(line: Spoken, rate: int, total: int, gain: float) -> PlacedTake | None:
     """A line where it is heard; cut where the film begins or ends, None where it lies outside."""
     first = round(line.start * rate)
-    end = first + max(1, round(line.take.samples.size * rate / line.take.rate))
+    end = first + max(1, round(line.take.size * rate / line.take.rate))
     return PlacedTake(line, first, min(end, total), gain) if max(first, 0) < min(end, total) else None
