@@ -16,7 +16,7 @@ from shotad.film.info import AudioTrack, FilmInfo
 from shotad.film.reader import Film
 
 if TYPE_CHECKING:
-    from av import AudioFrame
+    from av import AudioFrame, AudioLayout
     from av.audio.stream import AudioStream
 
 Samples = npt.NDArray[np.float32]
@@ -52,8 +52,9 @@ def sound_blocks(
 
     Sample number i of the whole stands at ``i / rate`` film seconds: where a track begins late or has
     gaps there is silence. ``track`` None is `FilmInfo.default_audio`; a film without sound gives
-    nothing. ``mono`` is `mono_weights`, ``stereo`` ffmpeg's own downmix, ``native`` as it is.
-    What cannot be decoded is silence. Raises FilmError for a track that is not there.
+    nothing. ``mono`` is `mono_weights`, ``stereo`` ffmpeg's own downmix, ``native`` as it is
+    (where channels change on the way, as in recordings from the air, those it begins with). What cannot be
+    decoded is silence. Raises FilmError for a track that is not there.
     """
     chosen = choose_track(film.info, track)
     if chosen is None or film.media is None:
@@ -153,6 +154,7 @@ class _Runs:
         self._rate, self._layout = rate, layout
         self._kind: tuple[int, str, str] | None = None
         self._begin, self._given, self._position = 0.0, 0, 0
+        self._first: AudioLayout | None = None
 
     def take(self, seconds: float | None, frame: AudioFrame) -> Iterator[Piece]:
         """What can be given after one more frame."""
@@ -177,7 +179,9 @@ class _Runs:
 
         self._kind, self._begin, self._given = kind, seconds, 0
         self._position = round(seconds * self._rate)
-        layout = "stereo" if self._layout == "stereo" else frame.layout
+        self._first = self._first or frame.layout
+        layout: str | AudioLayout = self._first if self._layout == "native" else frame.layout
+        layout = "stereo" if self._layout == "stereo" else layout
         # Interleaved: of eight planes and more PyAV 18.1 reads one too many, and crashes.
         # Large frames out: each costs Python's time.
         size = max(1, self._rate // 4)

@@ -206,3 +206,22 @@ def test_what_comes_twice_is_heard_once_and_what_misses_is_silent() -> None:
     assert _pieces([(0, 30), (20, 30), (60, 5)]) == [*range(50), *[0] * 10, *range(60, 65)]
     assert _pieces([(-5, 10), (250, 3)]) == [*range(5), *[0] * 245, 250, 251, 252]
     assert _pieces([(0, 5), (1000000, 5)]) == [*range(5)]
+
+
+def test_channels_that_change_on_the_way_stay_those_it_began_with() -> None:
+    import av
+
+    from shotad.film.audio import _blocks, _Runs
+
+    def frames() -> Iterator[tuple[float, av.AudioFrame]]:
+        for second, layout, channels in ((0.0, "stereo", 2), (1.0, "5.1", 6), (2.0, "stereo", 2)):
+            samples = np.full((channels, 48000), 0.25, np.float32)
+            frame = av.AudioFrame.from_ndarray(samples, format="fltp", layout=layout)
+            frame.sample_rate = 48000
+            yield second, frame
+
+    runs = _Runs(48000, "native")
+    pieces = [piece for second, frame in frames() for piece in runs.take(second, frame)]
+    blocks = list(_blocks(iter([*pieces, *runs.flush()]), 48000, 3.0))
+    assert [block.samples.shape for block in blocks] == [(48000, 2)] * 3
+    assert all(np.abs(block.samples[1000:-1000]).min() > 0.1 for block in blocks)
