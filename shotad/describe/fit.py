@@ -19,6 +19,10 @@ from shotad.script.rules import quotations
 from shotad.script.words import ARTICLES
 
 _SENTENCE = re.compile(r"""(?<=[.!?…])["”']?\s+(?=["“']?[A-Z0-9])""")
+_ANY_SENTENCE = re.compile(r"""(?<=[.!?…؟۔।])["”“’»«]?\s+|(?<=[。！？])["”」』]?\s*(?=\S)""")
+"""Of scripts with capitals and without; those of East Asia have no blank between sentences."""
+_ORDINAL = re.compile(r"\d\.$")
+_OPENING = "\"'“„«‘‚¿¡「『"
 _ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|Sgt|Lt|Capt|Col|Gen|Jr|Sr|vs|No)\.$")
 _BORDER = re.compile(r"[,;:]\s+|\s+[–—-]\s+")
 _LONGEST_ABBREVIATION = 8
@@ -50,7 +54,7 @@ def fit_words(text: str, budget: int, *, language: str = "en") -> Fitted | None:
     if spoken_words(text, language) <= budget:
         return Fitted(text)
     steps: list[str] = []
-    sentences = split_sentences(text)
+    sentences = split_sentences(text, language)
     if len(sentences) > 1:
         steps.append("dropped sentences")
         sentences = _that_fit(sentences, budget, language)
@@ -81,7 +85,7 @@ def variants(
 
 
 def _falling(text: str, language: str, sentences: bool, clauses: bool) -> Iterator[Fitted]:
-    parts = split_sentences(text)
+    parts = split_sentences(text, language)
     if sentences and clauses:
         budget = spoken_words(text, language) - 1
         while budget > 0:
@@ -100,12 +104,17 @@ def _falling(text: str, language: str, sentences: bool, clauses: bool) -> Iterat
                 yield Fitted(" ".join(parts), ("dropped clauses",))
 
 
-def split_sentences(text: str) -> list[str]:
-    """The sentences of a line; a full stop after a title such as "Mr." ends none."""
+def split_sentences(text: str, language: str = "en") -> list[str]:
+    """The sentences of a line; a full stop after a title such as "Mr." ends none, and outside English none
+    after a figure: ``Er kommt am 3. Mai``.
+    """
     parts: list[str] = []
     start = 0
-    for match in _SENTENCE.finditer(text):
+    english = is_english(language)
+    for match in (_SENTENCE if english else _ANY_SENTENCE).finditer(text):
         head = text[start : match.end()].strip()
+        if not english and (text[match.end() :].lstrip(_OPENING)[:1].islower() or _ORDINAL.search(head)):
+            continue
         if not _ABBREVIATION.search(head[-_LONGEST_ABBREVIATION:]) and _quotes_closed(head):
             parts.append(head)
             start = match.end()

@@ -36,7 +36,7 @@ VERDICTS = ("yes", "no", "cannot tell")
 
 def statements_in(line: str, language: str = "en") -> tuple[str, ...]:
     """What a line states, each to be judged alone: by the rules of English, else sentence by sentence."""
-    return statements_of(line) if is_english(language) else tuple(split_sentences(line))
+    return statements_of(line) if is_english(language) else tuple(split_sentences(line, language))
 
 
 def verify_messages(

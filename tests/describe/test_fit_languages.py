@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.describe.fit import fit_words, variants
+from shotad.describe.fit import fit_words, split_sentences, variants
 from shotad.describe.inlanguage import fit_spoken
 from shotad.script.cue import count_words
 from shotad.script.pace import spoken_words
@@ -64,3 +64,20 @@ def test_what_fits_is_said_in_time(text: str, budget: int, language: str) -> Non
     if found is not None:
         assert spoken_words(found.text, language) <= budget
         assert bool(found.steps) == (found.text != text)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "parts"),
+    [
+        ("de", "Er kommt am 3. Mai an. Öffnet er die Tür?", ["Er kommt am 3. Mai an.", "Öffnet er die Tür?"]),
+        ("ru", "Он входит. Она молчит.", ["Он входит.", "Она молчит."]),
+        ("ar", "يدخل الرجل. هل تراه؟ لا.", ["يدخل الرجل.", "هل تراه؟", "لا."]),
+        ("hi", "वह आता है। वह जाती है।", ["वह आता है।", "वह जाती है।"]),
+        ("zh", "他走进来。她沉默。", ["他走进来。", "她沉默。"]),
+        ("es", "Entra. ¿Quién es?", ["Entra.", "¿Quién es?"]),
+        ("de", "„Halt!“ ruft er.", ["„Halt!“ ruft er."]),
+        ("en", "He comes on May 3. A dog barks.", ["He comes on May 3.", "A dog barks."]),
+    ],
+)
+def test_sentences_end_as_their_language_has_it(language: str, text: str, parts: list[str]) -> None:
+    assert split_sentences(text, language) == parts
