@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
+from shotad.config.languages import is_english
 from shotad.describe.checks import Complaint
 from shotad.describe.hints import Heard
 from shotad.describe.persons import people_named
@@ -110,7 +111,7 @@ def name_complaints(
         return ()
     found = mentions(line, presence.cast)
     by_id = {character.id: character for character in presence.cast}
-    english = language.lower().split("-")[0] == "en"
+    english = is_english(language)
     return (
         *_too_early(found, by_id),
         *_not_described(found, by_id, description),

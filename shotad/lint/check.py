@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shotad.config import Config, FitSettings, LintSettings
+from shotad.config.languages import is_english
 from shotad.describe.persons import people_named
 from shotad.lint.accepted import parse_wish, read_accepted, stamp_of, stamps
 from shotad.lint.along import Along
@@ -25,8 +26,6 @@ from shotad.script.rules import BENCHMARK, Finding, Level, Limits, check_line, c
 from shotad.script.track import Track
 from shotad.script.words import WordList
 from shotad.types import Interval, SpeechKind
-
-ENGLISH = "en"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +140,7 @@ def _each_line(material: Material, checker: Checker) -> Iterator[Finding]:
         checker = replace(checker, limits=without_minima(checker.limits))
     limits, settings = checker.limits, checker.settings
     lists = {line.language: lists_for(line.language, checker.words) for line in material.lines}
-    english = [events for tongue, words in lists.items() if _is_english(tongue) for events in _events(words)]
+    english = [events for tongue, words in lists.items() if is_english(tongue) for events in _events(words)]
     parsed = checker.reader.read(material.lines, frozenset(english)) if checker.reader else {}
     said = Along.of(material.speech or (), lambda utterance: utterance.interval)
     talk = [u.interval for u in said.items if u.kind is not SpeechKind.LYRICS]
@@ -167,10 +166,6 @@ def _each_line(material: Material, checker: Checker) -> Iterator[Finding]:
 def _events(lists: Sequence[WordList]) -> frozenset[str]:
     """The verbs of the set ``event``, of what is done to somebody and is no state."""
     return frozenset(word for words in lists for word in words.sets.get("event", ()) if " " not in word)
-
-
-def _is_english(language: str) -> bool:
-    return language.lower().split("-")[0] == ENGLISH
 
 
 def _times(
@@ -226,7 +221,7 @@ def _between(material: Material, checker: Checker) -> Iterator[Finding]:
 
 def _whole(material: Material, checker: Checker) -> Iterator[Finding]:
     """Rules on all lines together: who is meant, names, text on the screen."""
-    english = [line for line in material.lines if _is_english(line.language)]
+    english = [line for line in material.lines if is_english(line.language)]
     reach = Reach(checker.settings.antecedent, checker.settings.antecedent_seconds)
     for line, unclear in zip(english, check_pronouns(english, reach), strict=True):
         yield from _of(line, unclear)
@@ -268,7 +263,9 @@ def _not_checked(material: Material) -> Iterator[str]:
         yield "L7 and L8: no cast is known; give --cast CAST."
     if material.texts is None:
         yield "L11 and L12: nothing was read from the screen; --read-screen does (it takes a while)."
-    languages = {line.language.lower().split("-")[0] for line in material.lines} - {ENGLISH}
+    languages = {
+        line.language.lower().split("-")[0] for line in material.lines if not is_english(line.language)
+    }
     if languages:
         those = ", ".join(sorted(languages))
         yield f"L1 to L6, but for markup and your own words: they are English, and lines are in {those}."

@@ -17,7 +17,8 @@ from shotad.film.cues import read_subtitles
 from shotad.lint.lines import Material, lines_of_script, lines_of_track
 from shotad.lint.screentexts import kept_texts
 from shotad.records import slots_of, utterances_of
-from shotad.script.rules import Finding, Level
+from shotad.script.findings import finding_of
+from shotad.script.rules import Finding
 from shotad.script.text import read_cues
 from shotad.script.track import FilmId, Track
 from shotad.types import Interval, Utterance
@@ -119,10 +120,7 @@ def rendered_findings(folder: Path) -> tuple[Finding, ...]:
     if record is None:
         return ()
     try:
-        return tuple(
-            Finding(str(row["rule"]), Level(row["level"]), str(row["message"]), row.get("cue_id"))
-            for row in record.get("findings", ())
-        )
+        return tuple(map(finding_of, record.get("findings", ())))
     except (KeyError, TypeError, ValueError, AttributeError) as trouble:
         raise _damaged(folder / RENDERED, trouble, "Render again.") from None
 

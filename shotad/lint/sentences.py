@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from shotad.config import LintSettings
+from shotad.config.languages import is_english
 from shotad.describe.english.smallwords import listed
 from shotad.describe.english.verbs import BASES, pasts
 from shotad.language.parsing import Parse, Parser, ParserModel, find_parser, is_at_hand
 from shotad.lint.lines import TrackLine
 from shotad.script.rules import Finding, Level, unquoted
 
-_ENGLISH = "en"
 _SUBJECTS = ("nsubj", "nsubjpass", "expl")
 _ASIDE = ("relcl", "acl", "ccomp", "pcomp", "xcomp", "csubj", "parataxis")
 """Clauses that say which, or what somebody says: neither is what happens now."""
@@ -157,9 +157,7 @@ class SpacyReader:
 
     def read(self, lines: Sequence[TrackLine], events: frozenset[str]) -> Mapping[str, Read]:
         """As `Reader.read`; quotations are left out. Raises WeightsError for a model that does not load."""
-        texts = {
-            line.id: unquoted(line.text) for line in lines if line.language.lower().split("-")[0] == _ENGLISH
-        }
+        texts = {line.id: unquoted(line.text) for line in lines if is_english(line.language)}
         chosen = {name: text for name, text in texts.items() if may_matter(text, events)}
         if not chosen:
             return {}

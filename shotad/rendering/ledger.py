@@ -9,9 +9,10 @@ from typing import Any
 from shotad import __version__
 from shotad.rendering.making import Product, tags_of, written_lines
 from shotad.rendering.materials import Materials
-from shotad.rendering.rendered import Failure, Json, Made, Rendered, Sound, finding_of, finding_row
+from shotad.rendering.rendered import Failure, Json, Made, Rendered, Sound
 from shotad.rendering.voicing import Voicing
 from shotad.rendering.wanted import Kind, Wanted
+from shotad.script.findings import finding_of, finding_row
 from shotad.script.track import to_json
 from shotad.workfolder import key_of
 

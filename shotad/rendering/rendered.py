@@ -10,6 +10,7 @@ from typing import Any
 
 from shotad.rendering.wanted import MEANINGS, Wanted
 from shotad.script.cue import Cue
+from shotad.script.findings import finding_of, finding_row
 from shotad.script.rules import Finding, Level
 from shotad.script.timecode import timecode
 from shotad.script.track import Track
@@ -30,21 +31,6 @@ FASTER, MOVED = "times faster", "moved "
 _FACTOR = re.compile(rf"([\d.]+) {FASTER}")
 
 Json = dict[str, Any]
-
-
-def finding_row(finding: Finding) -> Json:
-    """A finding as JSON values."""
-    return {
-        "rule": finding.rule,
-        "level": finding.level.value,
-        "message": finding.message,
-        "cue_id": finding.cue_id,
-    }
-
-
-def finding_of(row: Mapping[str, Any]) -> Finding:
-    """What `finding_row` wrote."""
-    return Finding(row["rule"], Level(row["level"]), row["message"], row["cue_id"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from fractions import Fraction
 from shotad.errors import ScriptError
 from shotad.script.cue import Script, ScriptCue, clean_text
 from shotad.script.sheet import guarded, unguarded
+from shotad.script.srt import id_of, number_of
 from shotad.script.timecode import parse_time
 from shotad.script.track import Track
 from shotad.types import Interval
@@ -36,7 +37,6 @@ _NAMES = {
     "ende": "end", "endzeit": "end", "text": "text", "audiodeskription": "text",
 }  # fmt: skip
 _TIME = re.compile(r"(?P<clock>\d+:\d{1,2}:\d{1,2})[.,:;](?P<frames>\d{2})")
-_KINDS = {"1": "s", "2": "h"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def write_frazier(track: Track, frame_rate: Fraction = FRAME_RATE) -> str:
     for cue in track.heard:
         shown = on_frames(cue.interval, frame_rate)
         times = (_timecode(second, frame_rate) for second in (shown.start, shown.end))
-        rows.writerow([_number(cue.id), *times, guarded(cue.text.replace("\n", " \u2028"))])
+        rows.writerow([number_of(cue.id), *times, guarded(cue.text.replace("\n", " \u2028"))])
     return out.getvalue()
 
 
@@ -108,7 +108,7 @@ def _line(cells: dict[str, str], where: str, frame_rate: Fraction) -> ScriptCue:
     except ValueError as error:
         raise ScriptError(f"{where}: {error}.", "Correct the times, or name the frames a second.") from None
     text = clean_text(unguarded(cells.get("text", "")))
-    return ScriptCue(_cue_id(cells.get("position", "").strip()), interval, text)
+    return ScriptCue(id_of(cells.get("position", "").strip()), interval, text)
 
 
 def _seconds(text: str, frame_rate: Fraction) -> float:
@@ -129,12 +129,3 @@ def _timecode(second: float, frame_rate: Fraction) -> str:
 
 def _nearest_frame(second: float, frame_rate: Fraction) -> int:
     return round(Fraction(second).limit_denominator(1_000_000) * frame_rate)
-
-
-def _number(cue_id: str) -> str:
-    return next(number for number, letter in _KINDS.items() if cue_id.startswith(letter)) + cue_id[1:]
-
-
-def _cue_id(number: str) -> str | None:
-    ours = len(number) >= 9 and number.isdecimal() and number[0] in _KINDS
-    return _KINDS[number[0]] + number[1:] if ours else None

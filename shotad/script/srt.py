@@ -27,7 +27,7 @@ def write_srt(track: Track) -> str:
     statement = re.sub(r"[{}\\]", " ", track.statement)
     head = f"{{\\shotad {track.stamp} {statement}}}"
     return "\n".join(
-        f"{_number(cue.id)}\n{timecode(cue.interval.start, ',')} --> {timecode(cue.interval.end, ',')}\n"
+        f"{number_of(cue.id)}\n{timecode(cue.interval.start, ',')} --> {timecode(cue.interval.end, ',')}\n"
         f"{head if first else ''}{cue.text}\n"
         for first, cue in ((i == 0, c) for i, c in enumerate(track.heard))
     )
@@ -52,12 +52,14 @@ def read_srt(text: str, name: str) -> Script:
     return Script(cues, head["stamp"] if head else None)
 
 
-def _number(cue_id: str) -> str:
+def number_of(cue_id: str) -> str:
+    """An id as a number, for formats that have nothing else: ``s00083120 → 100083120``."""
     kind = next(number for number, letter in _KINDS.items() if cue_id.startswith(letter))
     return kind + cue_id[1:]
 
 
-def _cue_id(number: str) -> str | None:
+def id_of(number: str) -> str | None:
+    """The id that `number_of` made a number of; None for a number of somebody else's."""
     if len(number) >= 9 and number.isdecimal() and number[0] in _KINDS:
         return _KINDS[number[0]] + number[1:]
     return None
@@ -85,4 +87,4 @@ def _cue(lines: list[str], at: int, body: list[str], name: str, *, ours: bool) -
     except ValueError as error:
         raise ScriptError(f"{where}: {error}.", "Correct the times.") from None
     text = _STATEMENT.sub("", "\n".join(body), count=1) if ours else _MARKUP.sub("", "\n".join(body))
-    return ScriptCue(_cue_id(lines[at - 1].strip()) if at else None, interval, clean_text(text))
+    return ScriptCue(id_of(lines[at - 1].strip()) if at else None, interval, clean_text(text))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import math
 from collections import Counter
 from pathlib import Path
 
@@ -12,19 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shotad.script.rules import (
-    BENCHMARK,
-    Finding,
     Level,
     Limits,
     check_line,
-    check_times,
-    check_track,
-    gaps,
     quotations,
     similarity,
 )
 from shotad.script.text import read_cues
-from shotad.script.track import Cue, CueStatus, FilmId, ScriptCue, Track
 from shotad.types import Interval
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
@@ -263,107 +256,6 @@ def test_any_text_gets_an_answer(one: str, other: str) -> None:
             assert 0 <= finding.span[0] < finding.span[1] <= len(one)
 
 
-def test_t1_over_speech() -> None:
-    speech = [Interval(1, 2), Interval(5, 6)]
-    assert rules("A dog.", interval=Interval(2, 5), speech=speech) == set()
-    (found,) = check_line("A dog.", interval=Interval(4, 5.5), speech=speech)
-    assert (found.rule, found.level) == ("T1", Level.ERROR)
-    assert "[5.000, 6.000)" in found.message
-
-
-@pytest.mark.parametrize(
-    ("length", "level"), [(1.9, Level.ERROR), (2.0, Level.WARNING), (3.9, Level.WARNING)]
-)
-def test_t2_short_gaps(length: float, level: Level) -> None:
-    (found,) = check_line("A dog.", gap=Interval(10, 10 + length))
-    assert (found.rule, found.level) == ("T2", level)
-    assert check_line("A dog.", gap=Interval(10, 10 + length), limits=BENCHMARK) == ()
-    assert check_line("A dog.", gap=Interval(10, 14)) == ()
-
-
-@pytest.mark.parametrize(("words", "level"), [(9, None), (10, Level.WARNING), (11, Level.ERROR)])
-def test_t3_rate_on_the_spoken_length(words: int, level: Level | None) -> None:
-    found = check_line("word " * words, interval=Interval(10, 13))
-    assert [(f.rule, f.level) for f in found] == ([] if level is None else [("T3", level)])
-    assert check_line("word " * words, interval=Interval(10, 13), limits=BENCHMARK) == ()
-
-
-def test_t3_counts_exactly_180_as_good() -> None:
-    assert check_line("a b c", interval=Interval(0.1, 1.1)) == ()
-
-
-def test_t4_measured_voice() -> None:
-    slot = Interval(10, 13)
-    assert check_line("A dog.", slot=slot, measured=3.0) == ()
-    (found,) = check_line("A dog.", slot=slot, measured=3.01)
-    assert (found.rule, found.level) == ("T4", Level.ERROR)
-
-
-def cue(start: float, end: float, text: str = "A dog.", status: CueStatus = CueStatus.PLACED) -> Cue:
-    name = f"s{round(start * 1000):08d}"
-    return Cue(name, name, Interval(start, end), text, status=status)
-
-
-def track(*cues: Cue, duration: float = 200.0) -> Track:
-    return Track(FilmId("a", "b", duration), "en", (), "0", cues)
-
-
-def where(found: tuple[Finding, ...]) -> list[tuple[str, str | None]]:
-    return [(finding.rule, finding.cue_id) for finding in found]
-
-
-def test_t5_stretches_without_speech_or_ad() -> None:
-    speech = [Interval(60, 110)]
-    lines = track(cue(40, 41), cue(150, 152, "It rains."))
-    assert [f.message for f in check_track(lines, speech=speech)] == [
-        "[152.000, 200.000): 48 s without speech or AD"
-    ]
-    found = check_track(track(), speech=speech)
-    assert [f.message.split(":")[0] for f in found] == ["[0.000, 60.000)", "[110.000, 200.000)"]
-    assert {f.level for f in found} == {Level.WARNING}
-    assert check_track(track(), limits=Limits(stretch=math.inf)) == ()
-
-
-def test_t5_does_not_count_lines_that_are_not_heard() -> None:
-    dropped = cue(30, 31, status=CueStatus.DROPPED)
-    assert where(check_track(track(dropped, duration=60))) == [("T5", None)]
-
-
-def test_t6_zero_order_and_overlap() -> None:
-    lines = [(0.0, 2.0), (5.0, 7.0), (6.0, 8.0), (3.0, 4.0)]
-    cues = [ScriptCue(None, Interval(*line), "A.") for line in lines]
-    assert where(check_times(cues)) == [("T6", "cue 1"), ("T6", "cue 3"), ("T6", "cue 4")]
-    assert where(check_times([ScriptCue("x", Interval(-1, 2), "A.")])) == [("T6", "x")]
-    assert check_times([ScriptCue(None, Interval(1, 2), "A."), ScriptCue(None, Interval(2, 3), "B.")]) == ()
-
-
-def test_a_track_is_checked_line_by_line_with_its_gaps_and_slots() -> None:
-    lines = track(cue(1, 3, "We see a dog."), cue(10, 11.5), cue(11, 13), cue(20, 22, "We see a dog."))
-    found = check_track(
-        lines,
-        speech=[Interval(12, 14), Interval(15, 19.5), Interval(22.4, 100), Interval(140, 200)],
-        slots={"s00001000": Interval(1, 4)},
-        measured={"s00001000": 3.5},
-    )
-    assert sorted(where(found), key=str) == [
-        ("L2", "s00001000"),
-        ("L2", "s00020000"),
-        ("L9", "s00011000"),
-        ("L9", "s00020000"),
-        ("T1", "s00011000"),
-        ("T2", "s00020000"),
-        ("T4", "s00001000"),
-        ("T6", "s00011000"),
-    ]
-
-
-def test_gaps_are_the_rest_of_the_film() -> None:
-    assert gaps([Interval(2, 3)], 10) == (Interval(0, 2), Interval(3, 10))
-    assert gaps([Interval(5, 6), Interval(0, 1), Interval(0.5, 5)], 10) == (Interval(6, 10),)
-    assert gaps([Interval(8, 12)], 10) == (Interval(0, 8),)
-    assert gaps([], 10) == (Interval(0, 10),)
-
-
 @pytest.mark.skipif(not (SHARED / "cmd-ad").is_dir(), reason="needs ../shared/data/cmd-ad")
 def test_human_ad_of_98_films_is_seldom_in_error() -> None:
     with (SHARED / "cmd-ad/cmdad_anno.csv").open(encoding="utf-8", newline="") as file:
@@ -383,14 +275,6 @@ def test_human_ad_of_elephants_dream_is_in_error_twice() -> None:
         "The scene fades to black",
         "Many Thanks to our Donat",
     ]
-
-
-def test_a_line_may_touch_speech_as_long_as_the_limit_says() -> None:
-    speech = [Interval(1, 2), Interval(4, 6)]
-    touching = Limits(overlap=0.3)
-    assert check_line("A dog.", interval=Interval(1.7, 4.3), speech=speech, limits=touching) == ()
-    (found,) = check_line("A dog.", interval=Interval(1.8, 4.31), speech=speech, limits=touching)
-    assert "[4.000, 6.000)" in found.message
 
 
 def test_words_are_handed_in() -> None:

@@ -150,9 +150,10 @@ def test_all_pauses_together_keep_to_their_share() -> None:
 
 
 def test_a_line_that_would_stop_the_film_too_long_loses_its_last_sentences() -> None:
-    text = f"{words(6)} {words(6)} {words(6)}"
+    sentence = words(6).capitalize()
+    text = f"{sentence} {sentence} {sentence}"
     found = plan([line("a", 10.0, (10.0, 12.0), text)], settings=ON.model_copy(update={"longest": 4.0}))
-    assert found.fitting.spoken[0].text == f"{words(6)} {words(6)}"
+    assert found.fitting.spoken[0].text == f"{sentence} {sentence}"
     assert "last sentences dropped for the pause" in found.fitting.spoken[0].steps
     none = plan([line("a", 10.0, (10.0, 12.0), words(30))], settings=ON.model_copy(update={"longest": 4.0}))
     assert none.pauses == ()
@@ -251,3 +252,9 @@ def test_whatever_is_asked_lines_do_not_meet_and_no_pause_is_in_speech(
         assert one.interval.end <= times.late(room.end) + 1e-6
     everything = {one.id for one in found.fitting.spoken} | {one.id for one in found.fitting.unspoken}
     assert everything == {one.id for one in lines}
+
+
+def test_a_title_before_a_name_ends_no_sentence_of_a_line_in_a_pause() -> None:
+    text = f"Mr. Proog comes in and looks around him. {words(14).capitalize()}"
+    found = plan([line("a", 10.0, (10.0, 12.0), text)], settings=ON.model_copy(update={"longest": 4.0}))
+    assert found.fitting.spoken[0].text == "Mr. Proog comes in and looks around him."

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from shotad.config.sound import ExtendedSettings, FitSettings
+from shotad.describe.fit import split_sentences
 from shotad.errors import VoiceError
 from shotad.plan.gaps import subtract
-from shotad.script.cue import count_words
+from shotad.script.pace import spoken_words
 from shotad.sound.extended.kinds import Extension, Pause
 from shotad.sound.extended.worth import Worth, names_of, worth
 from shotad.sound.kinds import Fitting, Line, Spoken, Studio, Take, Unspoken
@@ -28,8 +28,6 @@ SHORTEST = 0.5
 AROUND_CUT = 0.4
 """Seconds kept from a cut where the gap allows: many a cut is a dissolve, in the middle of which the picture
 is half of either shot. What a fade leaves dark is not seen here."""
-
-_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"”’»]?\s+")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,11 +113,11 @@ class _Planner:
         self._gaps = () if speech is None else subtract(Interval(0.0, duration), speech)
         self._cuts = [shot.interval.start for shot in shots[1:]]
         self._spoken = {line.id: line for line in fitting.spoken}
-        whole = {line.id: line.text for line in lines}
+        whole = {line.id: line for line in lines}
         self.shortened = {
-            line.id: Unspoken(line.id, whole[line.id], "")
-            for line in fitting.spoken
-            if line.id in whole and count_words(line.text) < count_words(whole[line.id])
+            said.id: Unspoken(said.id, line.text, "")
+            for said in fitting.spoken
+            if (line := whole.get(said.id)) and _words(said.text, line) < _words(line.text, line)
         }
         """Lines that are heard, but not with all of their words."""
         self._places: tuple[_Place, ...] = ()
@@ -139,7 +137,7 @@ class _Planner:
             elif (spoken := self._spoken.get(line.id)) is not None:
                 if line.id in self.shortened:
                     value = worth(line.text, line.start, last, names, told, self._shots)
-                    value = value.of_lost(count_words(spoken.text), count_words(line.text))
+                    value = value.of_lost(_words(spoken.text, line), _words(line.text, line))
                     found.append((line, self.shortened[line.id], value))
                 last, told = spoken.interval.end, [*told, spoken.text]
         return sorted(found, key=lambda item: -item[2].points)
@@ -154,8 +152,8 @@ class _Planner:
         squeezed = line.room.duration < ROOM
         if squeezed and (line := self._between_utterances(line)).room.duration < ROOM:
             return "somebody speaks there, and stops nowhere near"
-        heard = count_words(self._spoken[line.id].text) if line.id in self.shortened else 0
-        for text in (text for text in _shorter_and_shorter(line.text) if count_words(text) > heard):
+        heard = _words(self._spoken[line.id].text, line) if line.id in self.shortened else 0
+        for text in (text for text in _shorter_and_shorter(line) if _words(text, line) > heard):
             steps = ("whole line again",) if text == line.text else ("last sentences dropped for the pause",)
             wish = _Wish(line, lost, value, studio.say(text), steps, squeezed)
             places = self._arranged((*(place.wish for place in self._places), wish))
@@ -252,10 +250,14 @@ def _spoken(place: _Place) -> Spoken:
     return Spoken(wish.line.id, wish.take.text, place.start, wish.take, steps, pause.length, pause.at)
 
 
-def _shorter_and_shorter(text: str) -> list[str]:
-    """The text, then without its last sentence, and so on: ``A. B. C.``, ``A. B.``, ``A.``."""
-    ends = [match.start() for match in _SENTENCE_END.finditer(text)]
-    return [text, *(text[:end].rstrip() for end in reversed(ends))]
+def _shorter_and_shorter(line: Line) -> list[str]:
+    """The line, then without its last sentence, and so on: ``A. B. C.``, ``A. B.``, ``A.``."""
+    sentences = split_sentences(line.text, line.language)
+    return [line.text, *(" ".join(sentences[:number]) for number in range(len(sentences) - 1, 0, -1))]
+
+
+def _words(text: str, line: Line) -> int:
+    return spoken_words(text, line.language)
 
 
 def _up(seconds: float) -> float:

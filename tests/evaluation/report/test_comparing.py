@@ -19,7 +19,7 @@ from shotad.evaluation.report.merging import merge
 from shotad.evaluation.report.reading import Report, read_report
 from shotad.evaluation.report.writing import write_report
 from tests.evaluation.report.fakes import made_corpus, made_result, made_run, shard
-from tests.evaluation.report.test_report_words import outline
+from tests.evaluation.report.outline import outline
 
 SETTINGS = ReportSettings(draws=300, listed=4)
 B = Predictions("b.jsonl", "1" * 64, "System B")

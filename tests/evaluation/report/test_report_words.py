@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 
 from shotad.config import Config
@@ -19,6 +18,7 @@ from shotad.evaluation.report.wording import COLUMNS
 from shotad.evaluation.report.writing import write_report
 from tests.evaluation.report.conftest import with_trouble
 from tests.evaluation.report.fakes import made_corpus, made_item, made_result, made_run, shard
+from tests.evaluation.report.outline import outline
 
 
 def test_a_failure_that_no_number_counts_is_not_told_as_0(tmp_path: Path) -> None:
@@ -113,44 +113,6 @@ def test_what_is_not_comparable_has_a_mark_and_a_note() -> None:
     text = terminal_text(made_run())
     assert "ACTION [a]" in text
     assert "[a] ACTION: not comparable with the paper's number; A smaller model." in text
-
-
-class Outline(HTMLParser):
-    """What a screen reader meets, in order."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.headings: list[int] = []
-        self.tables: list[dict[str, int]] = []
-        self.images: list[dict[str, str | None]] = []
-        self.ids: list[str] = []
-        self.links: list[str] = []
-        self.tags: list[str] = []
-        self.language = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        told = dict(attrs)
-        self.tags.append(tag)
-        self.ids += [told["id"] or ""] if "id" in told else []
-        if re.fullmatch(r"h[1-6]", tag):
-            self.headings.append(int(tag[1]))
-        elif tag == "table":
-            self.tables.append({"caption": 0, "th": 0, "scoped": 0})
-        elif tag in ("caption", "th") and self.tables:
-            self.tables[-1][tag] += 1
-            self.tables[-1]["scoped"] += tag == "th" and told.get("scope") in ("row", "col")
-        elif tag == "img":
-            self.images.append(told)
-        elif tag == "a":
-            self.links.append(told["href"] or "")
-        elif tag == "html":
-            self.language = told.get("lang") or ""
-
-
-def outline(page: str) -> Outline:
-    found = Outline()
-    found.feed(page)
-    return found
 
 
 def test_the_page_can_be_read_by_ear(folder: Path) -> None:
