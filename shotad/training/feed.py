@@ -92,7 +92,7 @@ class Feed:
             collate_fn=_stacked,
             num_workers=workers,
             persistent_workers=workers > 0,
-            multiprocessing_context=_context() if workers else None,
+            multiprocessing_context=worker_context() if workers else None,
             worker_init_fn=_begin_worker,
             pin_memory=pin,
             # Its own, so that drawing a seed for the workers leaves the net's generator alone.
@@ -160,10 +160,13 @@ def _stacked(found: Sequence[tuple[Image, Pick] | ShotadError]) -> Piece | Shota
     )
 
 
-def _context() -> Any:
+def worker_context() -> Any:
     """Workers begin afresh: a fork would copy the threads' locks of torch and of the decoders as they are."""
-    known = multiprocessing.get_all_start_methods()
-    return multiprocessing.get_context("forkserver" if "forkserver" in known else "spawn")
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["shotad.training.steady"])
+    return context
 
 
 def _begin_worker(_: int) -> None:
