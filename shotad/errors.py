@@ -89,3 +89,11 @@ class VoiceError(ShotadError):
 
 class SoundError(ShotadError):
     """Sound, or a film file, that cannot be made as it was asked for."""
+
+
+class ReviewError(ShotadError):
+    """Something that cannot be done to a line, a slot or a cast on the review page, and why."""
+
+
+class OutOfDate(ReviewError):  # noqa: N818  said of what the page shows
+    """A line that has changed since the page showed it: by another tab, another command, or in its file."""

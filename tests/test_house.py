@@ -59,6 +59,7 @@ FLOORS = {
     "lint": 6,
     "translating": 6,
     "pipeline": 6,
+    "review": 7,
     "cli": 8,
 }
 """Room → floor, as in the architecture notes; a room imports from its own floor and from those below."""

@@ -54,6 +54,15 @@ class EditField(StrEnum):
     STATUS = "status"
     ADDED = "added"
     REMOVED = "removed"
+    ACCEPTED = "accepted"
+
+
+class LineState(StrEnum):
+    """Whose a line is: as the machine wrote it, changed by a person, or read and accepted by one."""
+
+    MACHINE = "machine"
+    EDITED = "edited"
+    ACCEPTED = "accepted"
 
 
 def milliseconds(seconds: float) -> int:
@@ -70,6 +79,11 @@ def line_stamp(interval: Interval, text: str) -> str:
     """Short names of what a script shows of a line, its times to 1 ms and its text: ``1a2b3c4d-5e6f7a8b``."""
     times = f"{milliseconds(interval.start)} {milliseconds(interval.end)}"
     return f"{short_hash(times)}-{short_hash(text)}"
+
+
+def review_stamp(cue: Cue) -> str:
+    """Short name of what a person accepts of a line: its times, its text, and whether it is heard."""
+    return f"{line_stamp(cue.interval, cue.text)}-{'heard' if cue.status.heard else 'unheard'}"
 
 
 def clean_text(text: str) -> str:
@@ -159,6 +173,18 @@ class Voiced:
 
 
 @dataclass(frozen=True, slots=True)
+class Accepted:
+    """Who has read a line and accepted it (``by``: a name, empty where they gave none).
+
+    ``stamp`` is the `review_stamp` of the line that they read: where that has changed since, it is not what
+    was accepted (`Cue.state`).
+    """
+
+    by: str
+    stamp: str
+
+
+@dataclass(frozen=True, slots=True)
 class Cue:
     """A line with all that is known of it.
 
@@ -182,6 +208,7 @@ class Cue:
     fit_steps: tuple[str, ...] = ()
     provenance: Provenance | None = None
     voiced: Voiced | None = None
+    accepted: Accepted | None = None
 
     def __post_init__(self) -> None:
         if not _ID.fullmatch(self.id):
@@ -215,6 +242,20 @@ class Cue:
         made = self.voiced
         return made if made is not None and made.stamp == line_stamp(self.interval, self.text) else None
 
+    @property
+    def review(self) -> Accepted | None:
+        """Who accepted the line, if it is still what they read."""
+        given = self.accepted
+        return given if given is not None and given.stamp == review_stamp(self) else None
+
+    @property
+    def state(self) -> LineState:
+        """Whose the line is now."""
+        if self.review is not None:
+            return LineState.ACCEPTED
+        changed = self.edited is not None and set(self.edited.fields) != {EditField.ACCEPTED}
+        return LineState.EDITED if changed else LineState.MACHINE
+
 
 @dataclass(frozen=True, slots=True)
 class ScriptCue:
@@ -245,6 +286,22 @@ def mark_edit(cue: Cue, before: Cue | None, fields: tuple[EditField, ...], sourc
     held = before.edited.fields if before is not None and before.edited is not None else ()
     together = tuple(field for field in EditField if field in (*held, *fields))
     return replace(cue, edited=Edit(together, source, machine))
+
+
+def accept(cue: Cue, by: str, source: str) -> Cue:
+    """The line as read and accepted by a person, through ``source``; from now on it is theirs to keep."""
+    # Who changed a line is not forgotten for who accepted it.
+    origin = cue.edited.source if cue.edited is not None else source
+    held = mark_edit(cue, cue, (EditField.ACCEPTED,), origin)
+    return replace(held, accepted=Accepted(by, review_stamp(cue)))
+
+
+def unaccept(cue: Cue) -> Cue:
+    """The line without anybody's acceptance; what a person changed in it stays."""
+    if cue.edited is None:
+        return replace(cue, accepted=None)
+    left = tuple(field for field in cue.edited.fields if field is not EditField.ACCEPTED)
+    return replace(cue, accepted=None, edited=replace(cue.edited, fields=left) if left else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from shotad.script.cue import (
+    Accepted,
     Cue,
     CueKind,
     CueStatus,
@@ -38,7 +39,7 @@ EMPTIED = "emptied by a person"
 _MAKER = ("stage", "engine", "model", "revision")
 _KEYS = (
     "id", "start", "end", "text", "kind", "language", "status", "reason", "edited", "slot", "spoken_length",
-    "fit_steps", "chosen", "candidates", "machine", "provenance", "voiced", "stamp",
+    "fit_steps", "chosen", "candidates", "machine", "provenance", "voiced", "accepted", "stamp",
 )  # fmt: skip
 
 
@@ -64,6 +65,7 @@ def cue_json(cue: Cue) -> dict[str, Any]:
         "machine": _derived_json(cue.machine) if cue.machine else None,
         "provenance": _provenance_json(cue.provenance) if cue.provenance else None,
         **({"voiced": _voiced_json(cue.spoken)} if cue.spoken else {}),
+        **({"accepted": {"by": cue.review.by, "stamp": cue.review.stamp}} if cue.review else {}),
         "stamp": _stamp_json(cue),
     }
 
@@ -102,6 +104,7 @@ def read_cue(fields: Fields, raw: Mapping[str, Any], where: str, language: str, 
             fit_steps=fields.strings(raw, "fit_steps", where),
             provenance=None if made is None else _provenance(fields, made, where),
             voiced=None if raw.get("voiced") is None else _voiced(fields, raw["voiced"], where),
+            accepted=None if raw.get("accepted") is None else _accepted(fields, raw["accepted"], where),
         ),
         where,
     )
@@ -162,6 +165,13 @@ def _voiced(fields: Fields, raw: Any, where: str) -> Voiced:
         ),
         where,
     )
+
+
+def _accepted(fields: Fields, raw: Any, where: str) -> Accepted:
+    where = f"{where}, accepted"
+    given = fields.object(raw, where)
+    fields.keys(given, ("by", "stamp"), where)
+    return Accepted(fields.string(given, "by", where), fields.string(given, "stamp", where))
 
 
 def _milliseconds(interval: Interval) -> tuple[int, int]:

@@ -1,0 +1,68 @@
+"""What flows between the rooms of the review page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from shotad.script.cue import Cue
+
+Json = Mapping[str, Any]
+"""Values of JSON by name."""
+
+SOURCE = "review page"
+"""Source of edits that are made on the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an act does to a track: ``cues`` replace those with the same ids or are new, ``gone`` ids leave
+    it.
+
+    ``said`` is one sentence that tells a person what happened; ``focus`` the line to go to afterwards.
+    """
+
+    said: str
+    cues: tuple[Cue, ...] = ()
+    gone: tuple[str, ...] = ()
+    focus: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A change that is in the track and on the disk.
+
+    ``revision`` counts the changes of this session; ``origin`` names the tab that asked, ``disk`` a change
+    that was found on the disk, ``job`` one that a job made.
+    """
+
+    revision: int
+    change: Change
+    origin: str = ""
+
+
+class Hub(Protocol):
+    """Where news for all open tabs go. May be called from any thread."""
+
+    def tell(self, kind: str, data: Json) -> None:
+        """Send one event to every open page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture for the page. ``key`` changes whenever its bytes would."""
+
+    media_type: str
+    data: bytes
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class FrameNote:
+    """A frame that a model saw of a slot: its number from 1, its second, the number painted on its shot."""
+
+    number: int
+    seconds: float
+    shot: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
