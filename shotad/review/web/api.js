@@ -1,0 +1,129 @@
+/**
+ * The server, seen from the page: JSON by GET and POST, and news by Server-Sent Events.
+ *
+ * @typedef {{what: string, hint: string}} Fault  What went wrong, and what to do.
+ */
+
+/** Id of this tab: changes that come back with it are our own. */
+export const tab = Array.from(crypto.getRandomValues(new Uint8Array(8)), (b) => b.toString(16).padStart(2, "0")).join("");
+
+/** Milliseconds without a connection after which people are told. */
+const PATIENCE = 1500;
+const RETRY = 2000;
+
+/** An answer that is no success. `status` 0: the server was not reached at all. */
+export class ApiError extends Error {
+  /**
+   * @param {number} status
+   * @param {Fault} fault
+   * @param {object[]} [lines] The lines as they are now, when the answer is a conflict (409).
+   */
+  constructor(status, fault, lines = []) {
+    super(fault.hint ? `${fault.what} ${fault.hint}` : fault.what);
+    this.name = "ApiError";
+    this.status = status;
+    this.what = fault.what;
+    this.hint = fault.hint || "";
+    this.lines = lines;
+  }
+}
+
+const GONE = { what: "The server is gone.", hint: "Start “shotad review” again; what you typed is kept here." };
+
+/**
+ * @param {string} path
+ * @param {RequestInit} init
+ * @returns {Promise<any>}
+ */
+async function ask(path, init) {
+  let answer;
+  try {
+    answer = await fetch(path, { credentials: "same-origin", cache: "no-store", ...init });
+  } catch {
+    throw new ApiError(0, GONE);
+  }
+  let body = null;
+  try {
+    body = await answer.json();
+  } catch (error) {
+    // An answer cut off in the middle, or one that is no JSON at all.
+    if (answer.ok && answer.status !== 204) throw new ApiError(0, { what: "The server's answer was cut off.", hint: String(error) });
+  }
+  if (answer.ok) return body;
+  const fault = body?.error ?? { what: `The server answered ${answer.status}.`, hint: "" };
+  throw new ApiError(answer.status, fault, body?.lines ?? []);
+}
+
+/**
+ * @param {string} path
+ * @returns {Promise<any>} The JSON of the answer. Throws ApiError.
+ */
+export const get = (path) => ask(path, { headers: { Accept: "application/json" } });
+
+/**
+ * @param {string} path
+ * @param {object} [body]
+ * @returns {Promise<any>} The JSON of the answer. Throws ApiError.
+ */
+export const post = (path, body = {}) =>
+  ask(path, {
+    method: "POST",
+    headers: { Accept: "application/json", "Content-Type": "application/json", "X-Shotad": "page" },
+    body: JSON.stringify(body),
+  });
+
+/** Names of events that the server sends. */
+const KINDS = ["change", "findings", "job", "playable", "voice", "film", "bye"];
+
+/**
+ * Listens to the server's news until `close()`.
+ *
+ * @param {Record<string, (data: any) => void>} handlers By kind of event; besides these `open` (connected,
+ *   again or for the first time) and `lost` (no connection for a while, told once for each loss).
+ * @returns {{close: () => void, retry: () => void}} `retry` tries at once.
+ */
+export function events(handlers) {
+  let source = null;
+  let timer = 0;
+  let told = false;
+
+  const lost = () => {
+    if (!told) handlers.lost?.();
+    told = true;
+  };
+  const connect = () => {
+    clearTimeout(timer);
+    source?.close();
+    source = new EventSource("/api/events");
+    source.onopen = () => {
+      clearTimeout(timer);
+      told = false;
+      handlers.open?.();
+    };
+    source.onerror = () => {
+      clearTimeout(timer);
+      // A browser gives up for good on an answer that is no event stream (a refusal, say): ask again ourselves.
+      const given_up = source.readyState === EventSource.CLOSED;
+      timer = setTimeout(() => {
+        lost();
+        timer = setTimeout(connect, given_up ? RETRY : 2 * RETRY);
+      }, PATIENCE);
+    };
+    for (const kind of KINDS)
+      source.addEventListener(kind, (event) => handlers[kind]?.(event.data ? JSON.parse(event.data) : {}));
+  };
+  // A page that is left needs no banner about it.
+  addEventListener("pagehide", () => {
+    clearTimeout(timer);
+    source?.close();
+  });
+  addEventListener("pageshow", (event) => event.persisted && connect());
+  connect();
+  return {
+    retry: connect,
+    close() {
+      clearTimeout(timer);
+      source?.close();
+    },
+  };
+}
