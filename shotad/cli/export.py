@@ -46,23 +46,20 @@ def command(
 
 
 def _write(console: Console, path: Path, formats: tuple[str, ...], target: Path | None) -> None:
+    from shotad.script.exporting import script_file, write_format
     from shotad.script.text import FORMATS, script_format
     from shotad.script.track import load_track
     from shotad.translating.beside import is_translation
-    from shotad.workfolder import write_bytes
 
     file = track_file(path)
-    folder, track = file.parent, load_track(file)
+    track = load_track(file)
     chosen = [script_format(name) for name in formats or FORMATS]
-    stem = Path(track.film.name).stem or track.film.name
-    if is_translation(file, track):
-        stem = f"{stem}.{track.language}"
     to_file = target is not None and len(chosen) == 1 and not target.is_dir()
+    beside = is_translation(file, track)
     written = []
     for form in chosen:
-        place = target if to_file and target else (target or folder) / f"{stem}.{form.ending}"
-        write_bytes(place, [form.encode(track)])
-        written.append(str(place))
+        own = script_file(track, form, target or file.parent, is_translation=beside)
+        written.append(str(write_format(track, form, target if to_file and target else own)))
     console.result("\n".join(written), {"files": written})
 
 

@@ -1,0 +1,62 @@
+"""Where the cast of a film lies, and the run with it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shotad.errors import CastError
+from shotad.prepare import GivenCast
+from shotad.runsettings import RunSettings, read_settings, with_cast, write_settings
+
+if TYPE_CHECKING:
+    from shotad.review.session import Session
+    from shotad.workfolder import WorkFolder
+
+OWN = "cast"
+"""The cast folder within the work folder, which the page makes where there is no other."""
+
+
+def cast_place(session: Session) -> Path | None:
+    """The cast of the film: what the run was given, else what was found beside the film or by the page."""
+    given = read_settings(session.folder).given.cast
+    if given is not None and given.path.exists():
+        return given.path
+    film = session.film.path
+    beside = film.with_name((film.stem if film.suffix else film.name) + ".cast") if film is not None else None
+    return next(
+        (place for place in (beside, session.folder / OWN) if place is not None and place.is_dir()), None
+    )
+
+
+def run_with_cast(session: Session) -> RunSettings:
+    """The run as its settings have it now. Raises CastError where its cast is not there any more."""
+    run = read_settings(session.folder)
+    given = run.given.cast
+    if given is None or given.path.exists():
+        return run
+    place = cast_place(session)
+    if place is None:
+        raise CastError(
+            f"The cast of this run is no longer at {given.path}.",
+            "Bring it back there, or run shotad describe with --cast.",
+        )
+    return with_cast(run, place)
+
+
+def remember_cast(session: Session, folder: WorkFolder, place: Path) -> None:
+    """Have the run know its cast, so that whatever is described anew says its names."""
+    run = read_settings(session.folder)
+    given = run.given.cast
+    if given is not None and given.path.absolute() == place.absolute():
+        return
+    write_settings(
+        folder,
+        run.config,
+        run.film,
+        replace(run.given, cast=GivenCast(place)),
+        frame_rate=run.frame_rate,
+        configs=run.configs,
+        assignments=run.assignments,
+    )
