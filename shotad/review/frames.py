@@ -1,0 +1,340 @@
+"""The frames that the models saw of a slot, as its record tells, with the same pixels that they saw.
+
+Which frames they were stands in ``stage1.jsonl``; the pictures are decoded from the film when they are
+asked for (or come from the frame store, while a run keeps one), all of a slot in one go.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from shotad.config import Config, OverlaySettings
+from shotad.errors import FilmError, ReviewError
+from shotad.film.info import FilmInfo
+from shotad.film.reader import Film, open_film
+from shotad.framing import STILLS
+from shotad.framing import Frames as Reading
+from shotad.review.kinds import FrameNote, Picture
+from shotad.types import Clip, Image, Interval
+from shotad.workfolder import WorkFolder
+
+MOST_BYTES = 48 << 20
+"""Of pictures that are held in memory."""
+
+SHOWN = 24
+"""Frames of a slot that are marked as worth showing, where the model saw more: at most about so many."""
+
+QUALITY = 85
+"""Of JPEGs."""
+
+AT_ONCE = 2
+"""Slots that are decoded at the same time, at most."""
+
+_BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError)
+
+Label = Literal["number", "box", "none"]
+_LABELS: tuple[Label, ...] = ("number", "box", "none")
+
+
+class Told(Protocol):
+    """What is read of a session."""
+
+    @property
+    def folder(self) -> Path:
+        """The work folder."""
+
+    @property
+    def config(self) -> Config:
+        """The run's settings."""
+
+    @property
+    def film(self) -> FilmInfo:
+        """What is known of the film."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What one slot's record tells. ``overlay`` None: its frames were seen as they are."""
+
+    record: str
+    notes: tuple[FrameNote, ...]
+    current: frozenset[int]
+    overlay: Label | None
+    size: tuple[int, int] | None
+
+
+_Name = tuple[str, str, int, bool]
+"""Slot, key of its record, number of the frame, painted or not."""
+
+
+class Frames:
+    """The frames of all slots of one film; thread-safe. `notes` decodes nothing."""
+
+    def __init__(self, session: Told, film: Path) -> None:
+        self._session, self._path = session, film
+        self._records = _Records(session.folder / "stage1.jsonl")
+        self._kept = _Kept(MOST_BYTES)
+        self._change = threading.Condition()
+        self._under_way: set[tuple[str, str, bool]] = set()
+        self._missing: OrderedDict[_Name, str] = OrderedDict()
+        self._film: Film | None = None
+        # One archive of numbered frames cannot be read in two places at once.
+        self._decoding = threading.Semaphore(1 if session.film.video_codec == STILLS else AT_ONCE)
+
+    def notes(self, slot_id: str) -> tuple[FrameNote, ...]:
+        """The frames in the order in which the model saw them; none where no model has looked.
+
+        ``shot`` is the number that is painted on its shot's frames; in ``extra``: ``index`` of the shot in
+        the film, ``role`` (past, current, future), ``scale`` (or None), ``shown``: whether it is one of the
+        few that tell enough, ``painted``: whether the model saw marks on it.
+        """
+        seen = self._records.of(slot_id)
+        return seen.notes if seen is not None else ()
+
+    def picture(self, slot_id: str, number: int, painted: bool = False) -> Picture:
+        """Frame ``number`` (from 1), as it is or with the marks that the model saw on it.
+
+        Raises ReviewError for a frame that the model did not see, or that cannot be decoded any more.
+        """
+        seen = self._records.of(slot_id)
+        if seen is None or not 1 <= number <= len(seen.notes):
+            there = f"it saw {len(seen.notes)}" if seen is not None else "no model has looked at it"
+            raise ReviewError(
+                f"There is no frame {number} of slot {slot_id}: {there}.", "Open the line again."
+            )
+        painted = painted and seen.overlay is not None
+        name = (slot_id, seen.record, number, painted)
+        while (found := self._found_or_mine(name)) is None:
+            self._decode(slot_id, seen, number, painted)
+        return found
+
+    def close(self) -> None:
+        """Let go of the film."""
+        with self._change:
+            film, self._film = self._film, None
+        if film is not None:
+            film.close()
+
+    def _found_or_mine(self, name: _Name) -> Picture | None:
+        """The picture as soon as it is there; None: it is for the caller to decode its slot."""
+        slot_id, record, _, painted = name
+        job = (slot_id, record, painted)
+        with self._change:
+            while True:
+                if (found := self._kept.get(name)) is not None:
+                    return found
+                if name in self._missing:
+                    raise ReviewError(self._missing[name], "Look whether the film is still where it was.")
+                if job not in self._under_way:
+                    self._under_way.add(job)
+                    return None
+                self._change.wait()
+
+    def _decode(self, slot_id: str, seen: _Seen, number: int, painted: bool) -> None:
+        """Decode what is shown of the slot, or all of it, each picture to be had as soon as it is there."""
+        shown = [note for note in seen.notes if note.extra["shown"]]
+        wanted = shown if seen.notes[number - 1].extra["shown"] else list(seen.notes)
+        why = "The film ends before this frame, or cannot be decoded there."
+        left = {note.number for note in wanted}
+        try:
+            with self._decoding:
+                for note, image in self._images(wanted):
+                    made = _jpeg(self._as_seen(image, note, seen) if painted else image)
+                    left.discard(note.number)
+                    with self._change:
+                        self._kept.put((slot_id, seen.record, note.number, painted), made)
+                        self._change.notify_all()
+        except (FilmError, OSError) as trouble:
+            why = getattr(trouble, "what", None) or f"The film cannot be read: {trouble}."
+        finally:
+            with self._change:
+                self._under_way.discard((slot_id, seen.record, painted))
+                self._miss([(slot_id, seen.record, missing, painted) for missing in left], why)
+                self._change.notify_all()
+
+    def _miss(self, names: Sequence[_Name], why: str) -> None:
+        for name in names:
+            self._missing[name] = why
+        while len(self._missing) > 10_000:
+            self._missing.popitem(last=False)
+
+    def _images(self, wanted: Sequence[FrameNote]) -> Iterator[tuple[FrameNote, Image]]:
+        """The frames with their pictures, in order of time; one pass over the film."""
+        of_moment: dict[float, list[FrameNote]] = {}
+        for note in wanted:
+            of_moment.setdefault(note.seconds, []).append(note)
+        reading = self._reading()
+        left = sorted(of_moment)
+        try:
+            for picture in reading.pictures(left):
+                for note in of_moment.pop(picture.wanted):
+                    yield note, picture.image
+        except FileNotFoundError:
+            # A run that ended has deleted its frame store.
+            for picture in self._reading(stored=False).pictures(sorted(of_moment)):
+                for note in of_moment.pop(picture.wanted):
+                    yield note, picture.image
+
+    def _reading(self, stored: bool = True) -> Reading:
+        folder = WorkFolder(self._session.folder)
+        slots = folder.read_json("slots.json")
+        # Given slots, which alone were looked at frame by frame, were not planned in gaps.
+        exact = slots is not None and "gaps" not in slots
+        reading = Reading(self._opened(), folder, self._session.config, exact=exact)
+        if stored and (zones := _zones_of(folder.path / "frames.index")):
+            reading.keep(zones)
+        return reading
+
+    def _opened(self) -> Film:
+        with self._change:
+            if self._film is None:
+                info = self._session.film
+                rate = info.frame_rate if info.video_codec == STILLS else None
+                reader = self._session.config.film.reader
+                self._film = open_film(self._path, reader=reader, frame_rate=rate)
+            return self._film
+
+    def _as_seen(self, image: Image, note: FrameNote, seen: _Seen) -> Image:
+        """At the model's size, with the marks of its run."""
+        from shotad.pictures.overlay import fit, paint, vlm_size
+
+        height, width = image.shape[:2]
+        size = seen.size or vlm_size(width, height, self._session.config.frames)
+        number = note.shot if note.shot is not None else 0
+        one = Clip(fit(image[np.newaxis], size), np.array([note.seconds]), np.array([number], np.int64))
+        marks = OverlaySettings(label=seen.overlay or "none")
+        painted: Image = paint(one, marks, current=seen.current).images[0]
+        return painted
+
+
+class _Kept:
+    """Pictures in memory, those used last; not thread-safe."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self.size = most, 0
+        self._pictures: OrderedDict[_Name, Picture] = OrderedDict()
+
+    def get(self, name: _Name) -> Picture | None:
+        if name in self._pictures:
+            self._pictures.move_to_end(name)
+        return self._pictures.get(name)
+
+    def put(self, name: _Name, picture: Picture) -> None:
+        before = self._pictures.pop(name, None)
+        self._pictures[name] = picture
+        self.size += len(picture.data) - (len(before.data) if before else 0)
+        while self.size > self._most and len(self._pictures) > 1:
+            _, old = self._pictures.popitem(last=False)
+            self.size -= len(old.data)
+
+
+class _Records:
+    """Stage I's records by slot, read again whenever their file has changed."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._lock = path, threading.Lock()
+        self._read_at: tuple[int, int] | None = None
+        self._seen: Mapping[str, _Seen] = {}
+
+    def of(self, slot_id: str) -> _Seen | None:
+        """What is known of that slot; of several records the last counts."""
+        with self._lock:
+            try:
+                found = self._path.stat()
+            except OSError:
+                return None
+            if (stamp := (found.st_mtime_ns, found.st_size)) != self._read_at:
+                self._seen, self._read_at = self._read(), stamp
+            return self._seen.get(slot_id)
+
+    def _read(self) -> dict[str, _Seen]:
+        seen = {}
+        try:
+            with self._path.open(encoding="utf-8", errors="replace") as file:
+                for line in file:
+                    try:
+                        record = json.loads(line)
+                        seen[str(record["slot"])] = _seen(record)
+                    except _BROKEN:
+                        continue  # a line that is half written, or of another shotad
+        except OSError:
+            return {}
+        return seen
+
+
+def _seen(record: Mapping[str, Any]) -> _Seen:
+    overlay, size = record.get("overlay"), record.get("frame_size")
+    notes = []
+    for row in record["shots"]:
+        scale = record["scales"].get(str(row["number"]))
+        extra = {"index": int(row["shot"]), "role": str(row["role"]), "scale": scale}
+        notes += [FrameNote(0, float(second), int(row["number"]), extra) for second in row["seconds"]]
+    shown = spread([str(note.extra["role"]) for note in notes], [note.shot for note in notes], SHOWN)
+    return _Seen(
+        record=str(record["key"]),
+        notes=tuple(
+            replace(
+                note, number=i + 1, extra={**note.extra, "shown": i in shown, "painted": overlay is not None}
+            )
+            for i, note in enumerate(notes)
+        ),
+        current=frozenset(int(row["number"]) for row in record["shots"] if row["role"] == "current"),
+        overlay=_LABELS[_LABELS.index(overlay)] if overlay is not None else None,
+        size=(int(size[0]), int(size[1])) if size else None,
+    )
+
+
+def spread(roles: Sequence[str], shots: Sequence[int | None], most: int) -> Collection[int]:
+    """Which of the frames, by place from 0, to show where there is room for about ``most``.
+
+    At least one of each shot, then evenly in each; a shot that is described counts three times.
+
+    >>> sorted(spread(["past"] * 4 + ["current"] * 8, [0] * 4 + [1] * 8, 4))
+    [2, 4, 8, 11]
+    """
+    if len(roles) <= most:
+        return range(len(roles))
+    places: dict[int | None, list[int]] = {}
+    for place, shot in enumerate(shots):
+        places.setdefault(shot, []).append(place)
+    weight = {s: len(p) * (3 if roles[p[0]] == "current" else 1) for s, p in places.items()}
+    whole = sum(weight.values())
+    chosen: set[int] = set()
+    for shot, here in places.items():
+        count = min(len(here), max(1, round(most * weight[shot] / whole)))
+        steps = (
+            [len(here) // 2]
+            if count == 1
+            else [round(k * (len(here) - 1) / (count - 1)) for k in range(count)]
+        )
+        chosen |= {here[step] for step in steps}
+    return chosen
+
+
+def _zones_of(index: Path) -> list[Interval]:
+    """The zones of the frame store that a run keeps now, or none."""
+    try:
+        with index.open("rb") as file:
+            zones = json.loads(file.readline())["zones"]
+        return [Interval(float(start), float(end)) for start, end in zones or ()]
+    except (OSError, *_BROKEN):
+        return []
+
+
+def _jpeg(image: Image) -> Picture:
+    from PIL import Image as Pillow
+
+    out = io.BytesIO()
+    Pillow.fromarray(image).save(out, "JPEG", quality=QUALITY)
+    data = out.getvalue()
+    return Picture("image/jpeg", data, hashlib.sha256(data).hexdigest()[:16])
