@@ -28,6 +28,7 @@ _COMMANDS = {
     "predict": ("shotad.cli.predict", "Describe the videos of a dataset."),
     "redo": ("shotad.cli.redo", "Describe single slots anew, and leave the rest."),
     "render": ("shotad.cli.render", "Speak a track and write the described film."),
+    "review": ("shotad.cli.review", "Choose, edit and hear the lines on a page in the browser."),
     "sheet": ("shotad.cli.sheet", "Draw a film's shots, threads, scales and lines on one page."),
     "shots": ("shotad.cli.shots", "Find the shots of a film."),
     "slots": ("shotad.cli.slots", "Find speech, and the slots where AD can be spoken."),

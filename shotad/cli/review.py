@@ -1,0 +1,94 @@
+"""``shotad review FILM|WORKFOLDER``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from shotad.cli.console import Console
+from shotad.cli.options import console_options, track_folder
+from shotad.errors import FilmError, UsageError
+
+if TYPE_CHECKING:
+    from shotad.runsettings import RunSettings
+
+LOOPBACK = "127.0.0.1"
+
+
+@click.command(name="review")
+@click.argument("path", metavar="FILM|WORKFOLDER", type=click.Path(path_type=Path))
+@click.option("--no-open", "closed", is_flag=True, help="Print the address and open no browser.")
+@click.option(
+    "--host", default=LOOPBACK, metavar="ADDRESS", help="Where to listen, if not for this machine alone."
+)
+@click.option("--port", type=click.IntRange(1, 65535), help="The port; without it one that is free.")
+@click.option("--reviewer", metavar="NAME", help="Who reviews; the page asks otherwise.")
+@click.option("--film", "film_file", type=click.Path(path_type=Path), help="The film, where it has moved.")
+@console_options
+def command(
+    console: Console,
+    path: Path,
+    closed: bool,
+    host: str,
+    port: int | None,
+    reviewer: str | None,
+    film_file: Path | None,
+) -> None:
+    """Choose, edit and hear the lines of a described film, on a page in the browser.
+
+    Every change is in track.json at once, and no later shotad describe overwrites it. The page is served to
+    this machine alone; whoever else should see it needs --host and the address that is printed. Ctrl-C ends
+    it.
+    """
+    if closed and console.mode == "quiet":
+        what = "With --no-open and --quiet nobody would learn the address."
+        raise UsageError(what, "Leave one of them out.")
+    folder = track_folder(path)
+    _check_installed()
+    from shotad.review.serving import serve
+    from shotad.runsettings import read_settings
+
+    run = read_settings(folder)
+    film = _film(folder, run, path, film_file)
+    serve(
+        folder,
+        film,
+        run,
+        host=host,
+        port=port,
+        open_browser=not closed,
+        reviewer=reviewer,
+        console=console,
+    )
+
+
+def _film(folder: Path, run: RunSettings, path: Path, given: Path | None) -> Path | None:
+    """The film; None where it is gone and nobody says where it is."""
+    from shotad.recorded import film_of
+    from shotad.script.track import load_track
+    from shotad.tracking import TRACK
+
+    if given is not None:
+        if not given.exists():
+            raise FilmError(f"There is no film {given}.")
+        return given
+    if path.is_file():
+        return path
+    try:
+        return film_of(folder, run, load_track(folder / TRACK).film.name)
+    except FilmError:
+        return None
+
+
+def _check_installed() -> None:
+    """Raises UsageError where the server's packages are missing."""
+    try:
+        import starlette
+        import uvicorn  # noqa: F401
+    except ImportError as missing:
+        raise UsageError(
+            f"The review page needs {missing.name}, which is not installed.", "pip install 'shotad[review]'"
+        ) from None
+    del starlette

@@ -1,0 +1,342 @@
+"""Who may ask the review page's server for what. Nothing but its own page, in a browser that was given the
+token, gets an answer from it.
+
+Any web page that is open in the same browser can send requests to this server, and so can every program and
+every other user of the machine. So each request must: name this server in its Host header, or a web page
+elsewhere could have its own name point here (DNS rebinding); come from this page, which browsers say in
+Origin and Sec-Fetch-Site; hold the session's cookie. To change something it must also be JSON with a header
+of our own, which no form can send and no other page without being asked about it first.
+
+The same is done by Jupyter Server (token, cookie, names of the host, a token for once to open the browser
+with, since others can read the arguments of programs) and mitmweb (names of the host).
+"""
+
+from __future__ import annotations
+
+import hmac
+import html
+import ipaddress
+import json
+import logging
+import math
+import re
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs
+
+from shotad.errors import ShotadError
+
+_LOG = logging.getLogger(__name__)
+
+HEADER, HEADER_VALUE = b"x-shotad", b"page"
+MOST_BYTES = 1_000_000
+"""Of a request's body."""
+_MOST_DEPTH = 12
+_ONCE = 120.0
+"""Seconds for which the address that opens the browser is good."""
+
+_CSP = (
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    "media-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+)
+
+HEADERS: Mapping[bytes, bytes] = {
+    b"content-security-policy": "; ".join(_CSP).encode(),
+    b"x-content-type-options": b"nosniff",
+    b"x-frame-options": b"DENY",
+    b"referrer-policy": b"no-referrer",
+    b"cross-origin-opener-policy": b"same-origin",
+    b"cross-origin-resource-policy": b"same-origin",
+    b"cross-origin-embedder-policy": b"require-corp",
+    b"permissions-policy": b"camera=(), microphone=(), geolocation=(), display-capture=()",
+    b"cache-control": b"no-store",
+}
+"""On every answer. One that names its own value, for what may be kept, keeps that."""
+
+
+class Refused(ShotadError):  # noqa: N818  said of the request
+    """A request that gets no answer; ``status`` is that of HTTP."""
+
+    def __init__(self, status: int, what: str, hint: str = "") -> None:
+        super().__init__(what, hint)
+        self.status = status
+
+
+class Keys:
+    """The secrets of one server, all of 256 bits: the token of the address, one that opens a browser once,
+    and the value of the cookie."""
+
+    def __init__(self) -> None:
+        self.token, self.once, self._cookie = (secrets.token_urlsafe(32) for _ in range(3))
+        self._until: float | None = time.monotonic() + _ONCE
+        self._lock = threading.Lock()
+        self.cookie_name = f"shotad-{secrets.token_hex(4)}"
+
+    def name_cookie(self, port: int) -> None:
+        """Cookies are not told apart by port: two servers on one machine need two names."""
+        self.cookie_name = f"shotad-{port}"
+
+    def opens(self, given: str) -> bool:
+        """Whether a token is good. The one for once is not any more afterwards."""
+        if _same(given, self.token):
+            return True
+        with self._lock:
+            good = _same(given, self.once) and self._until is not None and time.monotonic() < self._until
+            self._until = None if good else self._until
+        return good
+
+    def knows(self, header: str) -> bool:
+        """Whether a Cookie header holds ours."""
+        return _same(_cookies(header).get(self.cookie_name, ""), self._cookie)
+
+    def set_cookie(self) -> bytes:
+        """The header that gives a browser the cookie, until it is closed."""
+        return f"{self.cookie_name}={self._cookie}; Path=/; HttpOnly; SameSite=Strict".encode()
+
+
+def _same(given: str, secret: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), secret.encode())
+
+
+def _cookies(header: str) -> dict[str, str]:
+    """Values by name. By hand: SimpleCookie drops all of them over a strange one, and every other server on
+    this machine may have left some."""
+    pairs = (part.strip().partition("=") for part in header.split(";"))
+    return {name: value for name, _, value in pairs}
+
+
+@dataclass(frozen=True)
+class Hosts:
+    """By which names this server may be called. ``open_to_others``: it does not listen on loopback alone.
+
+    An address in digits cannot be rebound, so where others may come in every such address will do, and the
+    machine's own name. The port is not looked at: it is another one behind a tunnel.
+    """
+
+    open_to_others: bool = False
+    names: frozenset[str] = field(default_factory=lambda: frozenset(("localhost",)))
+
+    def know(self, header: str) -> bool:
+        """Whether a Host header names this server."""
+        match = _HOST.fullmatch(header.lower())
+        if match is None:
+            return False
+        name = (match["ip6"] or match["name"]).removesuffix(".")
+        try:
+            address = ipaddress.ip_address(name)
+        except ValueError:
+            return name in self.names
+        return self.open_to_others or address.is_loopback
+
+
+_HOST = re.compile(r"(?:\[(?P<ip6>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(?::[0-9]{1,5})?")
+
+
+def hosts_for(address: str) -> Hosts:
+    """The names of a server that listens at ``address``, which is in digits."""
+    if ipaddress.ip_address(address).is_loopback:
+        return Hosts()
+    own = socket.gethostname().lower()
+    return Hosts(True, frozenset(("localhost", own, own.partition(".")[0], f"{own.partition('.')[0]}.local")))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a request says of itself."""
+
+    method: str
+    path: str
+    query: bytes
+    headers: Mapping[bytes, str]
+
+    @property
+    def is_change(self) -> bool:
+        return self.method not in ("GET", "HEAD")
+
+    def get(self, name: bytes) -> str:
+        return self.headers.get(name, "")
+
+
+def refusal(asked: _Asked, keys: Keys, hosts: Hosts) -> Refused | None:
+    """Why a request gets no answer, or None."""
+    if not hosts.know(asked.get(b"host")):
+        return Refused(403, "This server is not called by that name.", "Use the address that shotad printed.")
+    if not _is_own(asked):
+        return Refused(403, "Another page asked for this.", "Use the address that shotad printed.")
+    if not keys.knows(asked.get(b"cookie")):
+        hint = (
+            "Open the address that shotad review printed in its terminal, with all that stands behind token=."
+        )
+        return Refused(401, "This browser has not been let in, or the server was started anew since.", hint)
+    return _unfit(asked) if asked.is_change else None
+
+
+def _is_own(asked: _Asked) -> bool:
+    """Whether a request comes from the page itself, or from a person who opens the page."""
+    origin = asked.headers.get(b"origin")
+    if origin is not None and origin != f"http://{asked.get(b'host')}":
+        return False
+    if asked.is_change:
+        return origin is not None and asked.get(b"sec-fetch-site") in ("", "same-origin")
+    opened = asked.path == "/" and asked.get(b"sec-fetch-mode") == "navigate"
+    return opened or asked.get(b"sec-fetch-site") in ("", "same-origin", "none")
+
+
+def _unfit(asked: _Asked) -> Refused | None:
+    """Why a request that would change something gets no answer, or None."""
+    if asked.method != "POST":
+        return None  # the routes say that nothing else is understood
+    if asked.get(HEADER).encode("latin-1") != HEADER_VALUE:
+        return Refused(403, "A header is missing that the page sends.")
+    kind = asked.get(b"content-type").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        return Refused(415, f"Only JSON is understood, not {kind[:60] or 'something unnamed'}.")
+    length = asked.get(b"content-length")
+    if length and (not length.isascii() or not length.isdigit() or int(length[:20]) > MOST_BYTES):
+        return Refused(413, "That is more than a page ever sends.")
+    return None
+
+
+class Guard:
+    """The door: an ASGI application before another one. Lets nothing through that `refusal` refuses, puts
+    `HEADERS` on every answer, and lets no fault of ours out with its traceback."""
+
+    def __init__(self, app: Any, keys: Keys, hosts: Hosts) -> None:
+        self._app, self._keys, self._hosts = app, keys, hosts
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+        out = _Out(send)
+        try:
+            asked = _asked(scope)
+            if _enters(asked, self._hosts):
+                await self._enter(asked, scope, out)
+            elif (refused := refusal(asked, self._keys, self._hosts)) is not None:
+                raise refused
+            else:
+                await self._app(scope, receive, out)
+        except ConnectionError:
+            raise
+        except Refused as refused:
+            await answer_error(scope, out, refused.status, refused)
+        except Exception:
+            _LOG.exception("The review page's server failed at %s", scope["method"])
+            if out.begun:
+                raise
+            fault = ShotadError("A fault of shotad itself.", "The terminal of shotad review says more.")
+            await answer_error(scope, out, 500, fault)
+
+    async def _enter(self, asked: _Asked, scope: Any, send: Any) -> None:
+        """Give a browser the cookie and send it on to the page, so that the token leaves its address bar."""
+        given = parse_qs(asked.query.decode("latin-1")).get("token", [""])[0]
+        headers = [(b"location", b"/"), (b"content-length", b"0")]
+        if self._keys.opens(given):
+            headers.append((b"set-cookie", self._keys.set_cookie()))
+        elif not self._keys.knows(asked.get(b"cookie")):
+            what = "The token of this address is not that of this server."
+            raise Refused(401, what, "Open the address that shotad review printed last.")
+        await send({"type": "http.response.start", "status": 303, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+
+def _enters(asked: _Asked, hosts: Hosts) -> bool:
+    """Whether a person opens the address with the token."""
+    opened = asked.method == "GET" and asked.path == "/" and b"token=" in asked.query
+    return opened and hosts.know(asked.get(b"host")) and _is_own(asked)
+
+
+class _Out:
+    """Sends with our headers; remembers whether an answer has begun."""
+
+    def __init__(self, send: Any) -> None:
+        self._send, self.begun = send, False
+
+    async def __call__(self, message: Any) -> None:
+        if message["type"] == "http.response.start":
+            self.begun = True
+            named = {name.lower() for name, _ in message.get("headers", ())}
+            more = [pair for pair in HEADERS.items() if pair[0] not in named]
+            message = {**message, "headers": [*message.get("headers", ()), *more]}
+        await self._send(message)
+
+
+def _asked(scope: Any) -> _Asked:
+    """Raises Refused for a header that must be there once and is there twice."""
+    headers: dict[bytes, str] = {}
+    for name, value in scope["headers"]:
+        if name in headers and name in (b"host", b"origin", b"content-length", b"content-type", HEADER):
+            raise Refused(400, "A header is there twice.")
+        before = f"{headers[name]}; " if name in headers else ""
+        headers[name] = before + value.decode("latin-1")
+    return _Asked(scope["method"], scope["path"], scope.get("query_string", b""), headers)
+
+
+async def answer_error(scope: Any, send: Any, status: int, error: ShotadError, **more: Any) -> None:
+    """Say an error: as JSON to the page's programs, else as a small page of its own."""
+    if scope["path"].startswith(("/api/", "/media/", "/files/", "/web/")):
+        value = {"error": {"what": error.what, "hint": error.hint}, **more}
+        kind, body = b"application/json", json.dumps(value, ensure_ascii=False).encode()
+    else:
+        kind, body = b"text/html; charset=utf-8", _page(error).encode()
+    headers = [(b"content-type", kind), (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+
+
+def _page(error: ShotadError) -> str:
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width">\n<title>shotad review</title>\n</head>\n'
+        f"<body>\n<main>\n<h1>{html.escape(error.what)}</h1>\n<p>{html.escape(error.hint)}</p>\n"
+        '<p><a href="/">Try again</a></p>\n</main>\n</body>\n</html>\n'
+    )
+
+
+def read_body(data: bytes) -> dict[str, Any]:
+    """The JSON object that a request holds. Raises Refused for anything that no page sends: numbers that are
+    none, halves of characters, which no file could hold, and nesting without end."""
+    try:
+        value = json.loads(data, parse_constant=_no_number, parse_float=_finite)
+        json.dumps(value, ensure_ascii=False).encode()
+        deep = _depth(value)
+    except (ValueError, RecursionError):
+        raise Refused(400, "That is no JSON that can be used.") from None
+    if not isinstance(value, dict) or deep > _MOST_DEPTH:
+        raise Refused(400, "That is not what the page sends: a JSON object is.")
+    return value
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is no number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is no number")
+    return number
+
+
+def _depth(value: Any) -> int:
+    if isinstance(value, dict):
+        return 1 + max(map(_depth, value.values()), default=0)
+    if isinstance(value, list):
+        return 1 + max(map(_depth, value), default=0)
+    return 0
