@@ -13,7 +13,9 @@
  * @typedef {"list"|"edit"|"any"} Where  list: focus in the list of lines. edit: in an element within
  *   `[data-where=edit]`. any: everywhere, except that text fields keep what they need themselves.
  * @typedef {{name: string, title: string, group: string, keys?: string[] | Partial<Record<Where, string[]>>,
- *   where?: Where, run: (event?: Event) => any}} Command  Keys are written "j", "?", "ArrowDown", "Ctrl+Z",
+ *   where?: Where, run: (event?: Event) => any, repeats?: boolean, when?: (event: KeyboardEvent) => boolean}} Command
+ *   repeats: a key that is held does it again and again. when: whether the key is ours now; if not, the browser has it.
+ *   Keys are written "j", "?", "ArrowDown", "Ctrl+Z",
  *   "Ctrl+Shift+Z", "Alt+[", "F6". A list of keys acts at `where` (list unless told); the object names keys by place.
  */
 

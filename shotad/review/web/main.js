@@ -1,9 +1,18 @@
 /** Starts the page: the parts first, then the film, then the news. */
 
-import { events, get } from "./api.js";
+import { events, get, tab } from "./api.js";
+import * as banner from "./banner.js";
 import * as commands from "./commands.js";
-import * as store from "./store.js";
+import * as conflict from "./conflict.js";
+import * as header from "./header.js";
+import * as help from "./help.js";
+import * as keys from "./keys.js";
+import * as lineacts from "./lineacts.js";
+import * as list from "./list.js";
+import * as regions from "./regions.js";
 import { alert, say } from "./say.js";
+import * as search from "./search.js";
+import * as store from "./store.js";
 
 /** Parts that other modules give; each exports `start()`. */
 const PARTS = ["detail", "player", "timeline", "dialogs"];
@@ -17,30 +26,61 @@ async function part(name) {
   }
 }
 
+/** News of what others did: another tab, a job, a person who wrote into the file. */
+function change(changed) {
+  const ours = changed.origin === tab;
+  store.apply(changed);
+  if (!ours && changed.said) say(changed.origin === "job" ? changed.said : `Changed elsewhere: ${changed.said}`);
+}
+
+/** Whether what we hold may be old: the server, or the way to it, was gone. */
+let doubt = false;
+
+function listen() {
+  const { retry } = events({
+    change,
+    findings: store.findings,
+    job: store.job,
+    playable: (news) => store.emit("playable", (store.store.film.playable = news)),
+    voice: (news) => store.emit("voice", (store.store.film.voice = news)),
+    film: () => fresh(),
+    open() {
+      if (doubt) fresh();
+      doubt = false;
+      store.connection(true);
+    },
+    lost() {
+      doubt = true;
+      store.connection(false);
+    },
+    bye: () => say("The server was stopped."),
+  });
+  return retry;
+}
+
+/** Fetches all anew. */
+async function fresh() {
+  try {
+    await store.reload();
+  } catch (error) {
+    alert(error.message);
+  }
+}
+
 async function start() {
-  commands.start();
   const film = get("/api/film");
+  film.catch(() => {}); // told below, when there is a place to tell it
+  for (const one of [commands, keys, lineacts, list, search, header, help, regions, conflict]) one.start();
   await Promise.all(PARTS.map(part));
+  let retry = () => {};
+  banner.start(() => retry());
   try {
     store.load(await film);
   } catch (error) {
     alert(error.message);
     return;
   }
-  events({
-    change: (changed) => store.apply(changed),
-    findings: store.findings,
-    job: (job) => {
-      store.store.jobs.set(job.id, job);
-      store.emit("job", job);
-    },
-    playable: (news) => store.emit("playable", (store.store.film.playable = news)),
-    voice: (news) => store.emit("voice", (store.store.film.voice = news)),
-    film: () => store.reload(),
-    open: () => store.connection(true),
-    lost: () => store.connection(false),
-    bye: () => say("The server was stopped."),
-  });
+  retry = listen();
 }
 
 start();

@@ -1,6 +1,7 @@
 /** What happened, said to everybody: in the status line, which screen readers speak. */
 
 const GATHER = 80; // ms: what is said within this time is one message
+/** @type {{text: string, about: string}[]} */
 let waiting = [];
 let timer = 0;
 
@@ -18,13 +19,15 @@ function put(element, text) {
  * Says politely: after what the screen reader speaks now.
  *
  * @param {string} text One sentence.
+ * @param {string} [about] Of two sentences about the same matter only the later one is said.
  */
-export function say(text) {
-  if (!text || waiting.includes(text)) return;
-  waiting.push(text);
+export function say(text, about = text) {
+  if (!text) return;
+  waiting = waiting.filter((one) => one.about !== about);
+  waiting.push({ text, about });
   clearTimeout(timer);
   timer = setTimeout(() => {
-    put(document.getElementById("status"), waiting.join(" "));
+    put(document.getElementById("status"), waiting.map((one) => one.text).join(" "));
     put(document.getElementById("alert"), "");
     waiting = [];
   }, GATHER);

@@ -165,6 +165,12 @@ export function findings(news) {
   if (changed.length) emit("lines", { changed, gone: [] });
 }
 
+/** @param {any} news A job, as it is now. */
+export function job(news) {
+  store.jobs.set(news.id, news);
+  emit("job", news);
+}
+
 /** The newest stamp that a stamp became by our own acts alone: what others changed is not followed. */
 function follow(stamp) {
   const seen = new Set();
@@ -216,7 +222,7 @@ function answer(changed, quiet, from) {
  * Does one act on a line, and saves it.
  *
  * @param {string} name Name of the act, as the server knows it.
- * @param {object} [args]
+ * @param {object | ((now: Line) => object)} [args] A function is asked when its turn has come, with the line as it is then.
  * @param {{line?: string|null, group?: string, seen?: string|null, quiet?: boolean}} [options] seen: stamp of the
  *   line that the person looked at, where it is not the one that the page holds now (text that was begun before
  *   somebody else changed the line). quiet: nothing is said, the chosen line stays; so it is with `write`.
@@ -231,7 +237,8 @@ export function act(name, args = {}, options = {}) {
   return inTurn(async () => {
     const stamp = seen === null ? null : follow(seen);
     try {
-      const body = { act: name, line: id ?? "", seen: stamp, args, group: options.group ?? "", tab };
+      const given = typeof args === "function" ? args(store.lines.get(id)) : args;
+      const body = { act: name, line: id ?? "", seen: stamp, args: given, group: options.group ?? "", tab };
       const changed = await post("/api/act", body);
       grew(stamp, changed, id);
       if (name === "write") unsaved.saved(id, args.text);

@@ -1,0 +1,106 @@
+/** Strips above the page: no connection, text that is not saved yet, the reviewer's name. */
+
+import { make } from "./build.js";
+import { keepFocus } from "./commands.js";
+import { nameForm } from "./header.js";
+import { say } from "./say.js";
+import { set, settings } from "./settings.js";
+import { act, line, number, store, subscribe } from "./store.js";
+import * as unsaved from "./unsaved.js";
+
+/** @type {HTMLElement} */
+let place;
+/** @type {Map<string, HTMLElement>} */
+const strips = new Map();
+
+/** Shows a strip under a name, or takes it away. */
+function show(name, strip) {
+  strips.get(name)?.remove();
+  strips.delete(name);
+  if (strip) {
+    strip.classList.add("strip");
+    strips.set(name, strip);
+    place.append(strip);
+  }
+  place.hidden = strips.size === 0;
+  keepFocus();
+}
+
+/** @param {() => void} retry */
+function lost(retry) {
+  const again = make("button", { type: "button" }, "Try again");
+  again.addEventListener("click", retry);
+  const text = make("p", { role: "alert" }, "The server is gone; what you typed is kept here. Start “shotad review” again, or try again.");
+  return make("div", { className: "bad" }, text, again);
+}
+
+/** One text that is not saved: it can be saved, copied, thrown away. */
+function row(id, typed) {
+  const at = line(id) ? `Line ${number(id)}` : "A line that is gone";
+  const text = make("q", {}, typed.text);
+  const save = make("button", { type: "button" }, "Save it now");
+  const copy = make("button", { type: "button" }, "Copy");
+  const away = make("button", { type: "button" }, "Throw away");
+  save.setAttribute("aria-label", `Save it now: ${at}`);
+  save.addEventListener("click", async () => {
+    if (await act("write", { text: typed.text }, { line: id, seen: typed.seen ?? undefined, quiet: true })) say(`${at} is saved.`);
+    offer();
+  });
+  copy.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(typed.text);
+    say("Copied.");
+  });
+  away.addEventListener("click", () => {
+    unsaved.forget(id);
+    offer();
+  });
+  return make("li", {}, `${at}: `, text, " ", line(id) ? save : null, copy, away);
+}
+
+/** Offers what was typed and never reached the server. */
+export function offer() {
+  for (const [id, typed] of Object.entries(unsaved.all())) if (line(id)?.text === typed.text) unsaved.forget(id);
+  const texts = Object.entries(unsaved.all());
+  if (!texts.length) {
+    show("unsaved", null);
+    return;
+  }
+  const list = make("ul", {}, ...texts.map(([id, typed]) => row(id, typed)));
+  show("unsaved", make("div", { className: "bad" }, make("p", { role: "alert" }, "You typed this, and it is not saved yet:"), list));
+}
+
+/** Asks for the name once, without taking the focus. */
+function ask() {
+  const done = () => {
+    set({ asked: true });
+    show("name", null);
+  };
+  const { form } = nameForm("first-name", done);
+  const later = make("button", { type: "button" }, "Not now");
+  later.addEventListener("click", done);
+  show("name", make("section", { "aria-label": "Your name" }, make("p", {}, "Who reviews? The name stands in the exports."), form, later));
+}
+
+/**
+ * Starts the strips.
+ *
+ * @param {() => void} retry Tries to reach the server at once.
+ */
+export function start(retry) {
+  place = document.getElementById("banner");
+  subscribe("connection", (is) => {
+    show("connection", is ? null : lost(retry));
+    if (is) {
+      say("The server is back.");
+      offer();
+    }
+  });
+  subscribe("film", (film) => {
+    offer();
+    if (!film.reviewer && !settings.name && !settings.asked) ask();
+    else show("name", null);
+  });
+}
+
+/** Whether something typed is not saved. */
+export const owing = () => Object.keys(unsaved.all()).length > 0 && !store.connected;

@@ -1,0 +1,121 @@
+/** The head of the page: the film's name, how far the review is, undo and redo, who reviews. */
+
+import { ApiError, post } from "./api.js";
+import { dialog, field, make } from "./build.js";
+import { hint, register } from "./commands.js";
+import { alert, say } from "./say.js";
+import { set, settings } from "./settings.js";
+import { line, redo, select, store, subscribe, undo } from "./store.js";
+import { clock } from "./times.js";
+
+const by = (id) => document.getElementById(id);
+
+/** @param {any} film */
+function name(film) {
+  const title = film.film.title || film.film.name;
+  by("title").textContent = title;
+  by("about").textContent = `${clock(film.film.duration)} · ${film.language}`;
+  by("about").title = film.film.name;
+}
+
+/** @param {any} progress */
+function progress(progress) {
+  const { lines, accepted, edited, dropped } = progress;
+  const text = lines ? `${accepted} of ${lines} accepted` : "No lines yet";
+  by("progress-text").textContent = text;
+  by("progress").title = `${edited} edited, ${progress.machine} as the machine wrote, ${dropped} not heard`;
+  by("progress-bar").max = Math.max(1, lines);
+  by("progress-bar").value = accepted;
+  document.title = `${text} – ${store.film.film.title || store.film.film.name}`;
+}
+
+/** @param {{undo: string|null, redo: string|null}} history */
+function history(history) {
+  for (const [id, word] of [["undo", "Undo"], ["redo", "Redo"]]) {
+    const label = history[id];
+    const button = by(id);
+    button.textContent = label ? `${word}: ${label}` : word;
+    // Not `disabled`: the focus would be lost when the last step is undone.
+    button.setAttribute("aria-disabled", String(!label));
+  }
+}
+
+/** @param {string} who */
+function reviewer(who) {
+  const button = by("reviewer");
+  button.textContent = who ? `Reviewer: ${who}` : "Your name";
+  hint(button);
+}
+
+/**
+ * Tells the server who reviews.
+ *
+ * @param {string} who
+ * @returns {Promise<boolean>}
+ */
+export async function rename(who) {
+  try {
+    await post("/api/reviewer", { name: who });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    alert(error.message);
+    return false;
+  }
+  store.film.reviewer = who;
+  set({ name: who, asked: true });
+  reviewer(who);
+  return true;
+}
+
+/** The form that asks for the name; `done` hears of the end. */
+export function nameForm(id, done) {
+  const input = make("input", { type: "text", id, autocomplete: "name", maxLength: 80 });
+  const form = make("form", { className: "name-form" }, field("Your name", input), make("button", { className: "primary" }, "Save the name"));
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const who = input.value.trim();
+    if (!(await rename(who))) return;
+    done();
+    say(who ? `Lines that you accept are marked as accepted by ${who}.` : "Lines that you accept carry no name.");
+  });
+  return { form, input };
+}
+
+function nameDialog() {
+  const { form, input } = nameForm("reviewer-name", () => made.close());
+  const hint = make("p", { className: "hint" }, "It stands in the exports, as who reviewed the lines. It stays on this computer.");
+  const made = dialog("reviewer-dialog", "Who reviews?", hint, form);
+  return () => {
+    input.value = store.film?.reviewer ?? "";
+    made.showModal();
+    input.select();
+  };
+}
+
+/** Undoes or does again; then the line it was about is chosen. */
+async function step(way, label) {
+  if (!store.film?.history?.[label]) {
+    say(`There is nothing to ${label}.`);
+    return;
+  }
+  const changed = await way();
+  const about = changed?.focus ?? changed?.lines?.[0]?.id;
+  if (about && line(about)) select(about);
+}
+
+/** Starts the head of the page. */
+export function start() {
+  const ways = { any: ["Ctrl+Shift+Z", "Ctrl+Y"] };
+  register({ name: "undo", title: "Undo", group: "Choose and edit", keys: { any: ["Ctrl+Z"] }, repeats: true, run: () => step(undo, "undo") });
+  register({ name: "redo", title: "Do again what was undone", group: "Choose and edit", keys: ways, repeats: true, run: () => step(redo, "redo") });
+  register({ name: "reviewer", title: "Who reviews", group: "Page", run: nameDialog() });
+  subscribe("film", (film) => {
+    name(film);
+    progress(film.progress);
+    history(film.history);
+    reviewer(film.reviewer);
+    if (!film.reviewer && settings.name) rename(settings.name); // said once to this browser
+  });
+  subscribe("progress", progress);
+  subscribe("history", history);
+}

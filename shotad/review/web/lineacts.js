@@ -1,0 +1,100 @@
+/** Commands that do one act on the chosen line. */
+
+import { register } from "./commands.js";
+import { say } from "./say.js";
+import { act, line, number, select, store } from "./store.js";
+
+const CHOICES = 5;
+const FAR = 0.1; // seconds
+const ONE_GO = 1000; // ms: steps closer together than this are undone together
+
+/**
+ * @param {string} id
+ * @param {1|-1} way
+ * @returns {string|null} The next line on this side that the filter shows.
+ */
+export function beside(id, way) {
+  const ids = store.shown.length ? store.shown : store.order;
+  const at = ids.indexOf(id);
+  return at < 0 ? null : (ids[at + way] ?? null);
+}
+
+/** Accepts and goes on at once; comes back if it could not be done. */
+async function accept() {
+  const id = store.current;
+  if (id === null) return;
+  const next = beside(id, 1);
+  const doing = act("accept", {}, { line: id });
+  if (next) select(next);
+  const done = await doing;
+  if (!done && store.current === next) select(id);
+  if (done && !next) say("That was the last line.");
+}
+
+async function drop() {
+  const one = line();
+  if (one) await act(one.heard ? "drop" : "restore", {}, { line: one.id });
+}
+
+/** @param {number} choice From 1. */
+async function choose(choice) {
+  const one = line();
+  if (!one) return;
+  const many = one.candidates.length;
+  if (choice <= many) await act("choose", { number: choice });
+  else say(many ? `Line ${number(one.id)} has ${many} candidate${many === 1 ? "" : "s"}.` : "This line has no candidates to choose from.");
+}
+
+let last = { name: "", at: 0, group: "" };
+
+/** The name under which steps of one go are undone together. */
+function group(name) {
+  const now = performance.now();
+  const same = last.name === name && now - last.at < ONE_GO;
+  last = { name, at: now, group: same ? last.group : `${name}-${Math.round(now)}` };
+  return last.group;
+}
+
+/**
+ * @param {"start"|"end"|"both"} what
+ * @param {1|-1} way
+ * @param {boolean} far
+ */
+async function nudge(what, way, far) {
+  const one = line();
+  if (!one) return;
+  const by = way * (far ? FAR : 1 / (store.film?.frame_rate ?? store.film?.film?.frame_rate ?? 25));
+  const args = (now) => (what === "both" ? { by } : { [what]: now[what] + by });
+  const name = what === "both" ? "shift" : "move";
+  const done = await act(name, args, { line: one.id, group: group(`${name}-${what}-${one.id}`), quiet: true });
+  if (done) say(done.said, "time");
+}
+
+/** Commands that move times: name, title, keys, what, which way. */
+const MOVES = [
+  ["start-earlier", "Start earlier", "[", "start", -1],
+  ["start-later", "Start later", "]", "start", 1],
+  ["end-earlier", "End earlier", "{", "end", -1],
+  ["end-later", "End later", "}", "end", 1],
+  ["line-earlier", "Whole line earlier", ",", "both", -1],
+  ["line-later", "Whole line later", ".", "both", 1],
+];
+
+/** Registers them. */
+export function start() {
+  const edit = "Choose and edit";
+  for (let i = 1; i <= CHOICES; i += 1)
+    register({ name: `choose-${i}`, title: `Choose candidate ${i}`, group: edit, keys: { list: [String(i)], edit: [`Alt+${i}`] }, run: () => choose(i) });
+  register({ name: "drop", title: "Drop the line, or take it back in", group: edit, keys: ["d"], run: drop });
+  register({ name: "join", title: "Join with the next line", group: edit, keys: ["m"], run: () => act("join") });
+  register({ name: "machine", title: "Give the line back to the machine", group: edit, run: () => act("machine") });
+  register({ name: "remove", title: "Remove the line", group: edit, run: () => act("remove") });
+  const keys = { list: ["a"], edit: ["Ctrl+Shift+Enter"] };
+  register({ name: "accept", title: "Accept, and go on to the next line", group: "Accept", keys, run: accept });
+  register({ name: "unaccept", title: "Take the acceptance back", group: "Accept", keys: ["u"], run: () => act("unaccept") });
+  for (const [name, title, key, what, way] of MOVES) {
+    const one = (far) => ({ group: "Time", repeats: true, run: () => nudge(what, way, far) });
+    register({ name, title: `${title} by one frame`, keys: [key], ...one(false) });
+    register({ name: `${name}-far`, title: `${title} by 0.1 s`, keys: [`Alt+${key}`], ...one(true) });
+  }
+}

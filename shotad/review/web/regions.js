@@ -1,0 +1,24 @@
+/** F6 goes from region to region of the page; after the last one it is the browser's again. */
+
+import { register } from "./commands.js";
+import { select, store } from "./store.js";
+
+const REGIONS = ["film", "lines", "detail"];
+
+/** @returns {number} Region with the focus; -1 for none of them. */
+const here = () => REGIONS.findIndex((id) => document.getElementById(id)?.contains(document.activeElement));
+
+/** @param {number} to */
+function enter(to) {
+  const id = REGIONS[to];
+  if (id === "lines" && store.current) select(store.current, { focus: true });
+  else document.getElementById(id)?.focus();
+}
+
+/** Registers the commands. */
+export function start() {
+  const next = { any: ["F6"] };
+  const previous = { any: ["Shift+F6"] };
+  register({ name: "next-region", title: "Next region: film, lines, chosen line", group: "Move", keys: next, when: () => here() < REGIONS.length - 1, run: () => enter((here() + 1) % REGIONS.length) });
+  register({ name: "previous-region", title: "Previous region", group: "Move", keys: previous, when: () => here() !== 0, run: () => enter(here() < 0 ? REGIONS.length - 1 : Math.max(0, here() - 1)) });
+}
