@@ -38,16 +38,27 @@ class Brought:
 
 def write_scripts(track: Track, folder: Path, name: str) -> tuple[Path, ...]:
     """Write the scripts of ``track`` for a film called ``name``; their paths."""
-    paths: list[Path] = []
-    hashes: dict[str, str] = {}
-    for form in map(script_format, BESIDE_TRACK):
-        path = _place(folder, name, form)
-        text = form.write(track)
+    return write_texts(script_texts(track, folder, name), folder)
+
+
+def script_texts(track: Track, folder: Path, name: str) -> dict[Path, str]:
+    """What the scripts of ``track`` hold, by where they stand; nothing is written."""
+    return {_place(folder, name, form): form.write(track) for form in map(script_format, BESIDE_TRACK)}
+
+
+def write_texts(texts: Mapping[Path, str], folder: Path) -> tuple[Path, ...]:
+    """Write scripts, and down how they were written; their paths."""
+    for path, text in texts.items():
         write_text(path, text)
-        hashes[path.name] = _hash(text.encode())
-        paths.append(path)
+    hashes = {path.name: _hash(text.encode()) for path, text in texts.items()}
     write_text(folder / WRITTEN, readable_json({"scripts": hashes}))
-    return tuple(paths)
+    return tuple(texts)
+
+
+def are_written(texts: Mapping[Path, str], folder: Path) -> bool:
+    """Whether scripts were last written just so."""
+    written = _written(folder)
+    return all(written.get(path.name) == _hash(text.encode()) for path, text in texts.items())
 
 
 def script_places(folder: Path, name: str) -> tuple[Path, ...]:

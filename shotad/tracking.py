@@ -4,9 +4,12 @@ track becomes files.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from shotad import __version__
 from shotad.config import Config
@@ -26,6 +29,36 @@ from shotad.workfolder import WorkFolder, write_text
 
 TRACK = "track.json"
 
+_LOCK = ".track.lock"
+LOCK_SECONDS = 15.0
+"""Seconds that are waited for another who is writing the track: long lists on slow disks take a few."""
+
+
+@contextmanager
+def track_lock(folder: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
+    """Nobody else reads and rewrites the tracks of ``folder`` and their scripts meanwhile.
+
+    It is held for moments only, from reading a track to having written it, also by those who do not hold the
+    `WorkFolder`: so a person edits lines while a run writes others, and neither loses any. Not to be taken
+    twice. Raises WorkFolderError where another holds it for longer than ``seconds``.
+    """
+    lock = FileLock(folder / _LOCK, timeout=seconds)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise WorkFolderError(
+            f"The track in {folder} is being written by another shotad for more than {seconds:g} s.",
+            "Wait until that is done; if nothing else runs, try again.",
+        ) from None
+    except OSError as error:
+        raise WorkFolderError(
+            f"{folder / _LOCK} cannot be written: {error.strerror}.", "Make the folder writable."
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
 
 def write_track(
     cues: Sequence[Cue],
@@ -43,11 +76,12 @@ def write_track(
     film = FilmId(prepared.info.name, prepared.info.fingerprint, prepared.end)
     fresh = Track(film, bench.config.language, makers, __version__, ()).with_cues(cues)
     described = Interval(given.start, min(prepared.end, given.end or prepared.end))
-    previous = present_track(folder, film, with_scripts=not discard_edits)
-    merged = derive(previous, fresh, covered=described, discard_edits=discard_edits)
     slots = {slot.id: slot.interval for slot in prepared.slots}
-    track = respeak(merged.track, slots, bench.config.slots.seconds_per_word)
-    files = save_track(track, folder.path, prepared.info.name)
+    with track_lock(folder.path):
+        previous = present_track(folder, film, with_scripts=not discard_edits)
+        merged = derive(previous, fresh, covered=described, discard_edits=discard_edits)
+        track = respeak(merged.track, slots, bench.config.slots.seconds_per_word)
+        files = save_track(track, folder.path, prepared.info.name)
     speech = [utterance.interval for utterance in prepared.speech]
     silences = long_silences(track, speech, described)
     warnings = (*prepared.warnings, *_news(merged))
@@ -95,7 +129,7 @@ def import_into(
     place: Path, script: Path, form: str | None, *, reviewers: Sequence[str] = (), overwrite: bool = False
 ) -> Import:
     """Bring a script's edits into the track of the work folder ``place`` and write everything anew."""
-    with WorkFolder(place) as folder:
+    with WorkFolder(place) as folder, track_lock(place):
         track = with_edited_scripts(load_track(folder.path / TRACK), folder, but=script).track
         slots = _slot_times(folder)
         done = import_script(track, read_script(script, form), script.name, slots=slots, overwrite=overwrite)
@@ -119,6 +153,6 @@ def _slot_times(folder: WorkFolder) -> dict[str, Interval]:
 
 
 def save_track(track: Track, folder: Path, name: str) -> tuple[Path, ...]:
-    """Write the track and its scripts; their paths."""
+    """Write the track and its scripts; their paths. Who read the track before holds `track_lock` by now."""
     write_text(folder / TRACK, to_json(track))
     return (folder / TRACK, *write_scripts(track, folder, name))

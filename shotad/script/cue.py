@@ -253,8 +253,7 @@ class Cue:
         """Whose the line is now."""
         if self.review is not None:
             return LineState.ACCEPTED
-        changed = self.edited is not None and set(self.edited.fields) != {EditField.ACCEPTED}
-        return LineState.EDITED if changed else LineState.MACHINE
+        return LineState.EDITED if is_changed(self) else LineState.MACHINE
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +277,11 @@ def hand_id(start: float, taken: Iterable[str] = ()) -> str:
     while (name := f"h{number:08d}") in used:
         number += 1
     return name
+
+
+def is_changed(cue: Cue) -> bool:
+    """Whether a person changed the line, and did not only accept it as it was."""
+    return cue.edited is not None and set(cue.edited.fields) != {EditField.ACCEPTED}
 
 
 def mark_edit(cue: Cue, before: Cue | None, fields: tuple[EditField, ...], source: str) -> Cue:

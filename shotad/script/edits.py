@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from shotad.errors import EditConflict
-from shotad.script.cue import REDO, Cue, CueStatus, Edit, EditField, spoken_interval
+from shotad.script.cue import REDO, Cue, CueStatus, Edit, EditField, LineState, spoken_interval
 from shotad.script.pace import spoken_words
 from shotad.script.track import Track
 from shotad.types import Interval
@@ -102,24 +102,44 @@ def redone(track: Track, fresh: Sequence[Cue]) -> Derivation:
 
 
 def is_by_hand(cue: Cue) -> bool:
-    """Whether a person changed the line, other than by having it described anew."""
-    return cue.edited is not None and cue.edited.source != REDO
+    """Whether a person changed the line, other than by having it described anew, or accepted it."""
+    if cue.edited is None:
+        return False
+    return cue.edited.source != REDO or cue.state is LineState.ACCEPTED
 
 
 def respeak(track: Track, slots: Mapping[str, Interval], seconds_per_word: float) -> Track:
     """The track with a new spoken end for each line whose text a person changed and whose times not.
 
-    The end stays within the line's slot (``slots`` by id; without one, within the line's own time).
+    The end stays within the line's slot (``slots`` by id; without one, within the line's own time) and
+    before the next line that is heard. A line that somebody accepted stays as they read it.
     """
-    return replace(track, cues=tuple(respoken(cue, slots, seconds_per_word) for cue in track.cues))
+    following: list[float | None] = []
+    later: list[Cue] = []
+    for cue in reversed(track.cues):
+        while later and later[-1].interval.start <= cue.interval.start:
+            later.pop()
+        following.append(later[-1].interval.start if later else None)
+        if cue.heard:
+            later.append(cue)
+    cues = zip(track.cues, reversed(following), strict=True)
+    return replace(
+        track, cues=tuple(respoken(cue, slots, seconds_per_word, until=until) for cue, until in cues)
+    )
 
 
-def respoken(cue: Cue, slots: Mapping[str, Interval], seconds_per_word: float) -> Cue:
-    """As `respeak`, for one line."""
+def respoken(
+    cue: Cue, slots: Mapping[str, Interval], seconds_per_word: float, *, until: float | None = None
+) -> Cue:
+    """As `respeak`, for one line; ``until`` is when the next one starts that is heard."""
     fields = cue.edited.fields if cue.edited is not None else ()
     if EditField.TEXT not in fields or EditField.TIME in fields or EditField.ADDED in fields:
         return cue
+    if cue.review is not None:
+        return cue
     limit = slots.get(cue.slot_id or "", cue.interval).end
+    if until is not None:
+        limit = min(limit, until)
     words = spoken_words(cue.text, cue.language)
     room = Interval(cue.interval.start, max(limit, cue.interval.start + 0.001))
     return replace(
@@ -131,11 +151,13 @@ def respoken(cue: Cue, slots: Mapping[str, Interval], seconds_per_word: float) -
 
 def without_edits(track: Track) -> Track:
     """The track with the machine's own version of each edited line; lines that a person added are gone."""
-    lines = map(_reverted, track.cues)
+    lines = map(given_back, track.cues)
     return track.with_cues(line for line in lines if line is not None)
 
 
-def _reverted(cue: Cue) -> Cue | None:
+def given_back(cue: Cue) -> Cue | None:
+    """The line as the machine itself has it; None where no machine wrote it. Nobody accepted that."""
+    cue = replace(cue, accepted=None)
     if cue.edited is None:
         return cue
     if (old := cue.edited.machine) is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from shotad.script.cue import (
     clean_text,
     count_words,
     hand_id,
+    is_changed,
     line_stamp,
     mark_edit,
     milliseconds,
@@ -42,10 +43,9 @@ from shotad.script.fields import Fields
 from shotad.types import Interval
 
 __all__ = [
-    "SCHEMA_VERSION", "Cue", "CueKind", "CueStatus", "Derived", "Edit", "EditField", "FilmId", "Maker",
-    "Provenance", "ScriptCue", "Track", "clean_text", "count_words", "from_json", "hand_id", "line_stamp",
-    "load_track",
-    "mark_edit", "milliseconds", "spoken_interval", "to_json",
+    "REMOVED", "SCHEMA_VERSION", "Cue", "CueKind", "CueStatus", "Derived", "Edit", "EditField", "FilmId",
+    "Maker", "Provenance", "ScriptCue", "Track", "clean_text", "count_words", "cue_block", "from_json",
+    "hand_id", "line_stamp", "load_track", "mark_edit", "milliseconds", "spoken_interval", "to_json",
 ]  # fmt: skip
 
 SCHEMA_VERSION = 1
@@ -112,16 +112,29 @@ class Track:
     def statement(self) -> str:
         """One line for every script: made by machine, by which engines, edited and reviewed or not."""
         engines = "; ".join(str(maker) for maker in self.makers) or "no engine named"
-        sources = [cue.edited.source for cue in self.cues if cue.edited is not None]
+        sources = [cue.edited.source for cue in self.cues if cue.edited is not None and is_changed(cue)]
         anew = sources.count(REDO)
         edited = _counted(len(sources) - anew, "edited by a person")
         edited += _counted(anew, "described anew at a person's wish")
         source = f" Translated from {name_of(self.translated_from)}." if self.translated_from else ""
-        people = ", ".join(self.reviewed_by)
-        review = f" Reviewed by {people}." if people else " Not reviewed by a person."
         return clean_text(
-            f"Audio description made by machine: shotad {self.version} ({engines}).{source}{edited}{review}"
+            f"Audio description made by machine: shotad {self.version} ({engines}).{source}{edited}"
+            f"{self.review}"
         ).replace("\n", " ")
+
+    @property
+    def review(self) -> str:
+        """What people have read of the lines, as the end of the statement."""
+        heard = self.heard
+        reviews = [review for cue in heard if (review := cue.review) is not None]
+        names = ", ".join(dict.fromkeys(review.by for review in reviews if review.by))
+        by = f" by {names}" if names else ""
+        lines = f" {len(reviews)} of {len(heard)} lines accepted{by}." if reviews else ""
+        if reviews and len(reviews) == len(heard):
+            lines = f" Reviewed line by line{by}."
+        people = ", ".join(self.reviewed_by)
+        whole = f" Reviewed by {people}." if people else ""
+        return lines + whole or " Not reviewed by a person."
 
     @property
     def stamp(self) -> str:
@@ -133,8 +146,17 @@ def _counted(number: int, what: str) -> str:
     return f" {number} line{'s' if number > 1 else ''} {what}." if number else ""
 
 
-def to_json(track: Track) -> str:
-    """The track as the file that people edit: one field a line, keys in constant order, times to 1 ms."""
+def cue_block(cue: Cue) -> str:
+    """A line as it stands in the file, one field a line of text."""
+    values = cue_json(cue)
+    return "    {\n" + ",\n".join(f"      {_dump(k)}: {_dump(v)}" for k, v in values.items()) + "\n    }"
+
+
+def to_json(track: Track, block: Callable[[Cue], str] = cue_block) -> str:
+    """The track as the file that people edit: one field a line, keys in constant order, times to 1 ms.
+
+    ``block`` gives the text of a line: who writes a track again and again may know it already.
+    """
     head = {
         "schema_version": SCHEMA_VERSION,
         "statement": track.statement,
@@ -146,7 +168,7 @@ def to_json(track: Track) -> str:
         "written": [_span(cue) for cue in track.cues],
     }
     lines = [f"  {_dump(key)}: {_dump(value)}," for key, value in head.items()]
-    cues = ",\n".join(_cue_block(cue_json(cue)) for cue in track.cues)
+    cues = ",\n".join(map(block, track.cues))
     body = f'  "cues": [\n{cues}\n  ]' if cues else '  "cues": []'
     return "{\n" + "\n".join(lines) + "\n" + body + "\n}\n"
 
@@ -204,10 +226,6 @@ def _span(cue: Cue) -> str:
 
 def _film_json(film: FilmId) -> dict[str, Any]:
     return {"name": film.name, "fingerprint": film.fingerprint, "duration": round(film.duration, 3)}
-
-
-def _cue_block(values: Mapping[str, Any]) -> str:
-    return "    {\n" + ",\n".join(f"      {_dump(k)}: {_dump(v)}" for k, v in values.items()) + "\n    }"
 
 
 def _check_schema(fields: Fields, head: Mapping[str, Any]) -> None:

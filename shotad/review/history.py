@@ -1,0 +1,252 @@
+"""What was done on the page, step by step, so that it can be undone: ``review.jsonl`` in the work folder.
+
+One row is added for each step, and one for each that is undone or done again; nothing is ever rewritten. A
+row holds what changed of its lines, before and after. In memory is only where the rows begin: the history of
+a long week stays small.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from shotad.errors import WorkFolderError
+from shotad.script.cue import Cue, short_hash
+from shotad.script.cuefile import cue_json, read_cue
+from shotad.script.fields import Fields
+
+FILE = "review.jsonl"
+
+Row = Mapping[str, Any]
+Way = Literal["undo", "redo"]
+
+_UNSEEN = ("spoken_length", "fit_steps", "provenance", "voiced")
+"""Of a line, what only machines write: a render beside an open page is no conflict."""
+
+
+def row_of(cue: Cue) -> dict[str, Any]:
+    """A line as the track's file has it."""
+    values: dict[str, Any] = json.loads(json.dumps(cue_json(cue)))
+    return values
+
+
+def stamp_of(cue: Cue) -> str:
+    """Short name of a line: another as soon as anything of it changes that people change or choose from."""
+    return short_hash(json.dumps({k: v for k, v in cue_json(cue).items() if k not in _UNSEEN}))
+
+
+@dataclass(frozen=True, slots=True)
+class LineStep:
+    """What a step did to one line: its `stamp_of` and what changed, before and after; None: no line."""
+
+    id: str
+    was: str | None
+    now: str | None
+    before: Row | None
+    after: Row | None
+
+    @staticmethod
+    def of(name: str, before: Cue | None, after: Cue | None) -> LineStep:
+        """The step from one state of a line to another."""
+        old, new = (None if cue is None else row_of(cue) for cue in (before, after))
+        if old is not None and new is not None:
+            keys = [key for key in (old | new) if old.get(key) != new.get(key)]
+            old, new = ({key: row.get(key) for key in keys} for row in (old, new))
+        was, now = (None if cue is None else stamp_of(cue) for cue in (before, after))
+        return LineStep(name, was, now, old, new)
+
+    def backwards(self) -> LineStep:
+        """The step that takes this one back."""
+        return LineStep(self.id, self.now, self.was, self.after, self.before)
+
+    def fits(self, cue: Cue | None) -> bool:
+        """Whether a line is as it was before this step."""
+        return self.was == (None if cue is None else stamp_of(cue))
+
+    def applied(self, cue: Cue | None, language: str) -> Cue | None:
+        """The line after this step. Raises ScriptError for a row that somebody has spoilt."""
+        if self.after is None:
+            return None
+        values = {**(row_of(cue) if cue is not None else {}), **self.after}
+        return read_cue(Fields(FILE), values, self.id, language, set())
+
+    def followed_by(self, other: LineStep) -> LineStep | None:
+        """Both as one; None where they do not belong together."""
+        sides = (self.before, self.after, other.before, other.after)
+        if self.id != other.id or self.now != other.was or any(side is None for side in sides):
+            return None
+        before = {**(other.before or {}), **(self.before or {})}
+        after = {**(self.after or {}), **(other.after or {})}
+        keys = [key for key in before if before[key] != after[key]]
+        return LineStep(
+            self.id, self.was, other.now, {k: before[k] for k in keys}, {k: after[k] for k in keys}
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of undo: what was said of it and what it did. ``slots`` are JSON values of slots that came and
+    went with it. Steps of one ``group`` that follow each other are one."""
+
+    said: str
+    lines: tuple[LineStep, ...]
+    slots: Row | None = None
+    group: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is changed by it."""
+        return not self.lines and not self.slots
+
+    def followed_by(self, other: Step) -> Step | None:
+        """Both as one step; None where they do not belong together."""
+        if not self.group or self.group != other.group or len(self.lines) != len(other.lines):
+            return None
+        both = [one.followed_by(two) for one, two in zip(self.lines, other.lines, strict=True)]
+        lines = tuple(line for line in both if line is not None)
+        whole = len(lines) == len(both) and not self.slots and not other.slots
+        return Step(other.said, lines, None, self.group) if whole else None
+
+
+class History:
+    """The steps of a work folder. Who uses it holds `shotad.tracking.track_lock`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / FILE
+        self._end = 0
+        self._stacks: dict[Way, array[int]] = {"undo": array("Q"), "redo": array("Q")}
+        self._said: dict[Way, str | None] = {"undo": None, "redo": None}
+        self.sync()
+
+    def sync(self) -> None:
+        """Take in what others have added. A last line that is not whole is left out."""
+        try:
+            size = self.path.stat().st_size
+        except OSError:
+            size = 0
+        if size == self._end:
+            return
+        if size < self._end:  # somebody took the file away or began it anew
+            self._end = 0
+            self._stacks = {"undo": array("Q"), "redo": array("Q")}
+        if size:
+            with self.path.open("rb") as rows:
+                rows.seek(self._end)
+                for line in rows:
+                    self._follow(self._end, line)
+                    self._end += len(line)
+        self._say()
+
+    def add(self, step: Step) -> None:
+        """A new step; what was undone before cannot be done again."""
+        last = self.last("undo") if step.group else None
+        together = None if last is None else last.followed_by(step)
+        row = _step_row(together or step)
+        self._append({**row, "on": True} if together is not None else row)
+
+    def last(self, way: Way) -> Step | None:
+        """The step that is undone, or done again, next; None where there is none."""
+        stack = self._stacks[way]
+        while stack:
+            step = self._step_at(stack[-1])
+            if step is not None:
+                return step
+            stack.pop()
+        return None
+
+    def label(self, way: Way) -> str | None:
+        """What was said of the step that `last` gives."""
+        return self._said[way]
+
+    def move(self, way: Way) -> None:
+        """Note that the next step was undone or done again."""
+        self._append({"step": way})
+
+    def skip(self, way: Way) -> None:
+        """Note that the next step can be undone or done again no more."""
+        self._append({"step": "skip", "way": way})
+
+    def _append(self, row: Row) -> None:
+        line = json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+        try:
+            with self.path.open("ab") as out:
+                # A process killed in the middle of a row leaves it without an end.
+                if self._end and not self._ends_well():
+                    out.write(b"\n")
+                    self._end += 1
+                out.write(line)
+        except OSError as error:
+            raise WorkFolderError(
+                f"{self.path} cannot be written: {error.strerror}.", "What was done cannot be undone then."
+            ) from None
+        self._follow(self._end, line)
+        self._end += len(line)
+        self._say()
+
+    def _ends_well(self) -> bool:
+        with self.path.open("rb") as rows:
+            rows.seek(self._end - 1)
+            return rows.read(1) == b"\n"
+
+    def _follow(self, at: int, line: bytes) -> None:
+        """Bring the stacks up to date with a row that begins ``at`` a byte of the file."""
+        row = _parsed(line)
+        undo, redo = self._stacks["undo"], self._stacks["redo"]
+        match row:
+            case {"step": "done"}:
+                if row.get("on") and undo:
+                    undo.pop()
+                undo.append(at)
+                del redo[:]
+            case {"step": "undo"} if undo:
+                redo.append(undo.pop())
+            case {"step": "redo"} if redo:
+                undo.append(redo.pop())
+            case {"step": "skip", "way": "undo"} if undo:
+                undo.pop()
+            case {"step": "skip", "way": "redo"} if redo:
+                redo.pop()
+
+    def _step_at(self, at: int) -> Step | None:
+        try:
+            with self.path.open("rb") as rows:
+                rows.seek(at)
+                return _step_of(_parsed(rows.readline()))
+        except (OSError, KeyError, TypeError):
+            return None
+
+    def _say(self) -> None:
+        for way in self._said:
+            step = self.last(way)
+            self._said[way] = None if step is None else step.said
+
+
+def _parsed(line: bytes) -> Row:
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return {}
+    return row if isinstance(row, dict) else {}
+
+
+def _step_row(step: Step) -> dict[str, Any]:
+    lines = [
+        {"id": one.id, "was": one.was, "now": one.now, "before": one.before, "after": one.after}
+        for one in step.lines
+    ]
+    row: dict[str, Any] = {"step": "done", "said": step.said, "lines": lines}
+    return row | ({"slots": step.slots} if step.slots else {}) | ({"group": step.group} if step.group else {})
+
+
+def _step_of(row: Row) -> Step:
+    lines: Sequence[Row] = row["lines"]
+    return Step(
+        row["said"],
+        tuple(LineStep(one["id"], one["was"], one["now"], one["before"], one["after"]) for one in lines),
+        row.get("slots"),
+        row.get("group", ""),
+    )

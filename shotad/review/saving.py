@@ -1,0 +1,153 @@
+"""The track on the disk: read when it is another than was written, written whole and at once."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from shotad.errors import ScriptError
+from shotad.script.cue import Cue
+from shotad.script.track import Track, cue_block, from_json, to_json
+from shotad.workfolder import write_bytes
+
+Signature = tuple[int, int, int] | None
+"""By what a file is known to be the same: when it was changed, its size, its place on the disk."""
+
+
+def signature(path: Path) -> Signature:
+    """None where there is no such file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def signatures(paths: Iterable[Path]) -> tuple[Signature, ...]:
+    """Those of several files."""
+    return tuple(map(signature, paths))
+
+
+class TrackFile:
+    """The file of a track, as far as this process knows it.
+
+    Lines that did not change keep their text, so that writing 2,000 of them takes milliseconds.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._known: Signature = None
+        self._data: bytes | None = None
+        self._blocks: dict[str, tuple[Cue, str]] = {}
+        self._broken: tuple[Signature, ScriptError] | None = None
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the file is another than the one that was last read or written."""
+        return self._known is None or signature(self.path) != self._known
+
+    def forget(self) -> None:
+        """Read the file again at the next `look`, whatever it holds."""
+        self._known, self._data = None, None
+
+    def look(self) -> Track | None:
+        """The track, where it is not what was last read or written; else None.
+
+        Raises ScriptError while it cannot be read or understood.
+        """
+        now = signature(self.path)
+        if now is not None and now == self._known:
+            return None
+        if self._broken is not None and self._broken[0] == now:
+            raise self._broken[1]
+        try:
+            return self._read(now)
+        except ScriptError as error:
+            self._broken = (now, error)
+            raise
+
+    def write(self, track: Track) -> None:
+        """Replace the file; it is on the disk when this returns. Raises WorkFolderError."""
+        data = to_json(track, self.block).encode()
+        write_bytes(self.path, [data])
+        self._known, self._data, self._broken = signature(self.path), data, None
+        if len(self._blocks) > 2 * len(track.cues) + 100:
+            there = {cue.id for cue in track.cues}
+            self._blocks = {name: kept for name, kept in self._blocks.items() if name in there}
+
+    def block(self, cue: Cue) -> str:
+        """A line's text in the file."""
+        kept = self._blocks.get(cue.id)
+        if kept is None or kept[0] is not cue:
+            kept = self._blocks[cue.id] = (cue, cue_block(cue))
+        return kept[1]
+
+    def _read(self, now: Signature) -> Track | None:
+        try:
+            data = self.path.read_bytes()
+            text = data.decode("utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ScriptError(f"The track {self.path} cannot be read: {error}.") from None
+        if data == self._data:
+            self._known = now
+            return None
+        track = from_json(text, str(self.path))
+        self._known, self._data, self._broken = now, data, None
+        return track
+
+
+class Later:
+    """Something that is done a moment after it became due, once for many times, in a thread of its own."""
+
+    def __init__(self, work: Callable[[], None], *, wait: float = 1.0, longest: float = 5.0) -> None:
+        self._work, self._wait, self._longest = work, wait, longest
+        self._changed = threading.Condition()
+        self._first: float | None = None
+        self._last = 0.0
+        self._closed = False
+        self._thread: threading.Thread | None = None
+
+    def due(self) -> None:
+        """Do it soon: ``wait`` seconds after the last call, at most ``longest`` after the first."""
+        with self._changed:
+            self._last = time.monotonic()
+            self._first = self._last if self._first is None else self._first
+            if (self._thread is None or not self._thread.is_alive()) and not self._closed:
+                self._thread = threading.Thread(target=self._run, name="shotad scripts", daemon=True)
+                self._thread.start()
+            self._changed.notify()
+
+    def close(self) -> None:
+        """Do at once what is due, and nothing later."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        if self._thread is not None:
+            self._thread.join()
+        if self._taken():
+            self._work()
+
+    def _run(self) -> None:
+        while self._is_time():
+            if self._taken():
+                self._work()
+
+    def _is_time(self) -> bool:
+        """Wait until something is to be done; False when nothing will be any more."""
+        with self._changed:
+            while not self._closed:
+                if self._first is None:
+                    self._changed.wait()
+                    continue
+                left = min(self._last + self._wait, self._first + self._longest) - time.monotonic()
+                if left <= 0:
+                    return True
+                self._changed.wait(left)
+            return False
+
+    def _taken(self) -> bool:
+        with self._changed:
+            was_due, self._first = self._first is not None, None
+            return was_due
