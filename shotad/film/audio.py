@@ -115,15 +115,19 @@ def _pieces(media: Media, info: FilmInfo, track: AudioTrack, rate: int, layout: 
     try:
         stream = container.streams.audio[track.number]
         only(container, stream)
-        runs = _Runs(rate, layout)
-        for seconds, frame in _timed(stream, info.start):
+        runs = Runs(rate, layout)
+        for seconds, frame in timed(stream, info.start):
             yield from runs.take(seconds, frame)
         yield from runs.flush()
     finally:
         container.close()
 
 
-def _timed(stream: AudioStream, start: Fraction) -> Iterator[tuple[float | None, AudioFrame]]:
+def timed(stream: AudioStream, start: Fraction) -> Iterator[tuple[float | None, AudioFrame]]:
+    """Every frame of a stream from where its container stands, with its film second; None: it has none.
+
+    ``start`` is `FilmInfo.start`. What cannot be decoded is passed over.
+    """
     import av
 
     base = stream.time_base or Fraction(1, 1_000_000)
@@ -147,18 +151,24 @@ def _timed(stream: AudioStream, start: Fraction) -> Iterator[tuple[float | None,
             return
 
 
-class _Runs:
+def kind_of(frame: AudioFrame) -> tuple[int, str, str]:
+    """What must stay the same within a run."""
+    return frame.sample_rate, frame.layout.name, frame.format.name
+
+
+class Runs:
     """Resamples frames in runs without a gap, each run with a resampler of its own."""
 
-    def __init__(self, rate: int, layout: Layout) -> None:
+    def __init__(self, rate: int, layout: Layout, first: AudioLayout | None = None) -> None:
+        """``first`` is the layout of the track's first frame, where that is not the first to be taken."""
         self._rate, self._layout = rate, layout
         self._kind: tuple[int, str, str] | None = None
         self._begin, self._given, self._position = 0.0, 0, 0
-        self._first: AudioLayout | None = None
+        self._first = first
 
     def take(self, seconds: float | None, frame: AudioFrame) -> Iterator[Piece]:
         """What can be given after one more frame."""
-        kind = (frame.sample_rate, frame.layout.name, frame.format.name)
+        kind = kind_of(frame)
         expected = self._begin + self._given / frame.sample_rate
         jumps = seconds is not None and abs(seconds - expected) > SLACK
         if self._kind != kind or jumps:
@@ -167,6 +177,12 @@ class _Runs:
         self._given += frame.samples
         frame.pts = None
         yield from self._resample(frame)
+
+    def resume(self, begin: float, given: int, frame: AudioFrame) -> None:
+        """Go on in a run that began at second ``begin``, ``given`` samples of which lie before ``frame``."""
+        self._start(begin, frame, kind_of(frame))
+        self._given = given
+        self._position += round(Fraction(given * self._rate, frame.sample_rate))
 
     def flush(self) -> Iterator[Piece]:
         """What the resampler still holds."""

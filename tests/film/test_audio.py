@@ -211,7 +211,7 @@ def test_what_comes_twice_is_heard_once_and_what_misses_is_silent() -> None:
 def test_channels_that_change_on_the_way_stay_those_it_began_with() -> None:
     import av
 
-    from shotad.film.audio import _blocks, _Runs
+    from shotad.film.audio import _blocks, Runs
 
     def frames() -> Iterator[tuple[float, av.AudioFrame]]:
         for second, layout, channels in ((0.0, "stereo", 2), (1.0, "5.1", 6), (2.0, "stereo", 2)):
@@ -220,7 +220,7 @@ def test_channels_that_change_on_the_way_stay_those_it_began_with() -> None:
             frame.sample_rate = 48000
             yield second, frame
 
-    runs = _Runs(48000, "native")
+    runs = Runs(48000, "native")
     pieces = [piece for second, frame in frames() for piece in runs.take(second, frame)]
     blocks = list(_blocks(iter([*pieces, *runs.flush()]), 48000, 3.0))
     assert [block.samples.shape for block in blocks] == [(48000, 2)] * 3

@@ -44,7 +44,7 @@ class Recipe:
         """The voice, not yet limited: ``float32[n, 1]``."""
         rate, total, playing = self.programme.rate, self.programme.total, self.lane.play()
         factor = np.float32(10 ** (self.make_up / 20))
-        for first in range(0, total, rate):
+        for first in range(self.programme.begin, total, rate):
             end = min(first + rate, total)
             voice = playing.between(first, end)
             samples = np.zeros(end - first, np.float32) if voice is None else voice * factor

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from shotad.config.sound import MixSettings
@@ -10,7 +10,7 @@ from shotad.film.audio import SoundBlock
 from shotad.film.reader import Film
 from shotad.progress import NoProgress, Progress, reported
 from shotad.sound.ducking import envelope
-from shotad.sound.kinds import Spoken
+from shotad.sound.kinds import Spoken, Take
 from shotad.sound.loudness import Course, Loudness, Meter
 from shotad.sound.mixing.layouts import channel_names, voice_gains
 from shotad.sound.mixing.levels import (
@@ -26,7 +26,7 @@ from shotad.sound.mixing.levels import (
 from shotad.sound.mixing.limiter import Limiter, limited
 from shotad.sound.mixing.mix import Mix, Recipe
 from shotad.sound.mixing.profiles import PROFILES
-from shotad.sound.mixing.programme import programme_of
+from shotad.sound.mixing.programme import Programme, programme_of
 from shotad.sound.mixing.report import LineLevel, MixReport
 from shotad.sound.mixing.takes import Lane, PlacedTake, loudness_of, place
 from shotad.types import Interval
@@ -49,32 +49,72 @@ def prepare_mix(
     programme = programme_of(film, audio_track, settings.rate)
     ear = _Ear(progress or NoProgress(), film.info.duration)
     own = ear.heard("Measuring the film's sound", programme.blocks(), programme.layout, settings.rate)
-    profile = PROFILES[settings.profile]
-    level = voice_level(own.loudness, profile, settings)
-    takes = _placed(spoken, level, settings.rate, programme.total)
+    laid = lay(programme, own, spoken, speech, settings)
+    settled = _settle(laid.recipe, own, Dialogue([*speech, *laid.lines], film.info.duration), settings, ear)
+    return replace(settled, report=replace(settled.report, lines=laid.levels(own.course)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Heard:
+    """A sound that was listened to: how loud it is as a whole, and its course from second ``start`` on."""
+
+    loudness: Loudness
+    course: Course
+    start: float = 0.0
+
+    def level_during(self, interval: Interval) -> float | None:
+        """Its mean loudness in an interval of film time, LUFS; None: silence."""
+        end = max(interval.end - self.start, 0.001)
+        return level_during(self.course, Interval(min(interval.start - self.start, end - 0.001), end))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Laid:
+    """Lines over a programme: the mix without make-up gain, each line's own figures, and their ``level``."""
+
+    recipe: Recipe
+    takes: tuple[PlacedTake, ...]
+    around: tuple[float | None, ...]
+    depths: tuple[float, ...]
+    level: float
+
+    @property
+    def lines(self) -> tuple[Interval, ...]:
+        """When each is heard."""
+        return tuple(take.line.interval for take in self.takes)
+
+    def levels(self, course: Course) -> tuple[LineLevel, ...]:
+        """How each line stands over the programme of this course."""
+        gains = self.recipe.gains
+        return tuple(
+            LineLevel(take.line.id, line, self.level, around, level_during(course, line, gains), depth)
+            for take, line, around, depth in zip(
+                self.takes, self.lines, self.around, self.depths, strict=True
+            )
+        )
+
+
+def lay(
+    programme: Programme,
+    own: Heard,
+    spoken: Sequence[Spoken],
+    speech: Sequence[Interval],
+    settings: MixSettings,
+    loudness: Callable[[Take], float | None] = loudness_of,
+) -> Laid:
+    """Lines at their level and in their place over a programme that was listened to, lowered under them.
+
+    ``loudness`` tells how loud a take is by itself, in LUFS.
+    """
+    level = voice_level(own.loudness, PROFILES[settings.profile], settings)
+    takes = _placed(spoken, level, settings.rate, programme.total, loudness)
     lines = [take.line.interval for take in takes]
-    around = [level_during(own.course, line) for line in lines]
+    around = [own.level_during(line) for line in lines]
     depths = [depth_for(level, programme_level, settings) for programme_level in around]
     gains = envelope(lines, speech, depths, settings)
     spread = voice_gains(channel_names(programme.layout), settings.channels)
     recipe = Recipe(programme, gains, Lane(takes, settings.rate), spread)
-    settled = _settle(recipe, own, Dialogue([*speech, *lines], film.info.duration), settings, ear)
-    report = replace(
-        settled.report,
-        lines=tuple(
-            LineLevel(
-                take.line.id, line, level, programme_level, level_during(own.course, line, gains), depth
-            )
-            for take, line, programme_level, depth in zip(takes, lines, around, depths, strict=True)
-        ),
-    )
-    return replace(settled, report=report)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Heard:
-    loudness: Loudness
-    course: Course
+    return Laid(recipe, tuple(takes), tuple(around), tuple(depths), level)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,27 +124,29 @@ class _Ear:
     progress: Progress
     duration: float
 
-    def heard(self, task: str, blocks: Iterable[SoundBlock], layout: str, rate: int) -> _Heard:
+    def heard(self, task: str, blocks: Iterable[SoundBlock], layout: str, rate: int) -> Heard:
         meter = Meter(layout, rate)
         with reported(self.progress, task, self.duration, "s") as counted:
             for block in blocks:
                 meter.add(block.samples)
                 counted.advance(len(block.samples) / rate)
-        return _Heard(*meter.result())
+        return Heard(*meter.result())
 
 
-def _placed(spoken: Sequence[Spoken], level: float, rate: int, total: int) -> list[PlacedTake]:
+def _placed(
+    spoken: Sequence[Spoken], level: float, rate: int, total: int, loudness: Callable[[Take], float | None]
+) -> list[PlacedTake]:
     """The lines that are heard within the film, each at ``level`` LUFS."""
     placed = []
     for line in sorted(spoken, key=lambda line: line.start):
-        own = loudness_of(line.take)
+        own = loudness(line.take)
         take = place(line, rate, total, 1.0 if own is None else 10 ** ((level - own) / 20))
         if take is not None:
             placed.append(take)
     return placed
 
 
-def _settle(recipe: Recipe, own: _Heard, dialogue: Dialogue, settings: MixSettings, ear: _Ear) -> Mix:
+def _settle(recipe: Recipe, own: Heard, dialogue: Dialogue, settings: MixSettings, ear: _Ear) -> Mix:
     """The mix with the make-up gain that brings it to its target.
 
     The gain is reckoned from how loud programme and voice are by themselves, then corrected by what the
@@ -116,7 +158,7 @@ def _settle(recipe: Recipe, own: _Heard, dialogue: Dialogue, settings: MixSettin
     meter = Meter("mono", rate)
     for block in recipe.alone():
         meter.add(block.samples)
-    voice = _Heard(*meter.result())
+    voice = Heard(*meter.result())
     expected = reached(summed(own.course, recipe.gains, voice.course), dialogue, of_dialogue)
     trial = replace(recipe, make_up=_gain(target, expected))
     limiter = Limiter(limit, rate)

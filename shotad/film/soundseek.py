@@ -1,0 +1,225 @@
+"""A stretch of a film's sound without what lies before it, sample for sample as a whole pass has it.
+
+A whole pass (`shotad.film.audio`) counts samples from where its run of sound began; a timestamp says where it
+is only to the container's tick, 1 ms in Matroska. So after a seek the count is found again: coders give
+frames of one size, and a timestamp says which of them a frame is. The resampler too is begun at a sample at
+which that of a whole pass had just the same phase.
+
+What a coder remembers of the sound before has faded when the stretch begins. Only noise that a decoder draws
+by chance (AAC's noise substitution, AC-3's dither) is other noise, as loud and in the same place.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shotad.film.audio import Layout, Piece, Runs, Samples, choose_track, kind_of, timed
+from shotad.film.container import only
+from shotad.film.reader import Film
+
+if TYPE_CHECKING:
+    from av import AudioFrame, AudioLayout
+    from av.container import InputContainer
+
+NEAR = 10.0
+"""Seconds from the film's beginning up to which nothing is sought."""
+
+PREROLL = 0.5
+"""Seconds decoded before a stretch at least. Opus asks for 0.08; MP3 has nine frames to draw on, 0.24."""
+
+SETTLE = 4
+"""Frames after a seek that are left out: the first may be broken or have no true time."""
+
+LEADS = (2.0, 10.0, 45.0, 180.0)
+"""Seconds before a stretch that are sought, one after the other, until enough lies before it: how sound and
+picture are interwoven, and how far apart one can begin to read, differs."""
+
+FRAMES = 12
+"""Frames at a track's beginning by which it is known."""
+
+Timed = tuple[float | None, "AudioFrame"]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a track's first run begins: its second, the samples before its frames get to be of one ``size``
+    (0: they never do), its samples a second, what its frames are, and their layout."""
+
+    seconds: float
+    before: int
+    size: int
+    rate: int
+    kind: tuple[int, str, str]
+    layout: AudioLayout
+
+    def given(self, seconds: float, tick: float) -> int | None:
+        """How many samples of the run lie before the frame of this second; None: it is not of that run.
+
+        ``tick`` is the container's, in seconds.
+        """
+        exact = (seconds - self.seconds) * self.rate
+        off = tick * self.rate * 1.01
+        if self.size and 2 * off < self.size:
+            count = self.before + round((exact - self.before) / self.size) * self.size
+            return count if abs(count - exact) <= off else None
+        return round(exact) if abs(exact - round(exact)) < 0.01 else None
+
+    def frames(self, rate: int) -> int:
+        """Frames after which a resampler to ``rate`` comes back to the same phase."""
+        step = self.rate // math.gcd(self.rate, rate)
+        return step // math.gcd(step, self.size) if self.size else 1
+
+    def off(self, given: int, rate: int) -> float:
+        """By how much of a sample, at ``rate``, a resampler begun after so many is beside the whole pass."""
+        return abs(given * rate / self.rate - round(given * rate / self.rate))
+
+    def least(self, rate: int) -> float:
+        """The least `off` of all its frames."""
+        return min(self.off(self.before + k * self.size, rate) for k in range(self.frames(rate)))
+
+
+class SoundSeeker:
+    """One audio track of a film, to be heard from anywhere. May be used by several threads."""
+
+    def __init__(self, film: Film, track: int, rate: int, layout: Layout = "native") -> None:
+        """``track`` is the number of one that is there, ``rate`` and ``layout`` as for `sound_blocks`.
+
+        Raises FilmError where it is not there, ValueError for a film that is no file.
+        """
+        if choose_track(film.info, track) is None or film.media is None:
+            raise ValueError(f"{film.info.name} has no sound to be sought")
+        self._media, self._info, self._number = film.media, film.info, track
+        self._rate, self._layout = rate, layout
+
+    def between(self, first: int, end: int) -> Samples | None:
+        """Samples ``[first, end)`` of the whole, ``float32[n, channels]`` (mono: ``float32[n]``).
+
+        Where the track has none there is silence; None: there is nothing but that. Raises FilmError.
+        """
+        made: Samples | None = None
+        done = first
+        for position, samples in self._pieces(first):
+            if position >= end:
+                break
+            # As in a whole pass, what comes twice is left out the second time.
+            skip = max(0, done - position)
+            part = samples[skip : max(skip, end - position)]
+            if len(part) == 0:
+                continue
+            if made is None:
+                made = np.zeros((end - first, *samples.shape[1:]), np.float32)
+            at = position + skip - first
+            made[at : at + len(part)] = part
+            done = first + at + len(part)
+            if done >= end:
+                break
+        return made
+
+    @cached_property
+    def origin(self) -> Origin | None:
+        """Where its first run begins; None: nothing can be decoded."""
+        container = self._media.open()
+        try:
+            frames = list(itertools.islice(self._frames(container), FRAMES))
+        finally:
+            container.close()
+        return _origin_of(frames)
+
+    def _pieces(self, first: int) -> Iterator[Piece]:
+        """From a moment before sample number ``first``."""
+        wanted = first / self._rate
+        origin = self.origin if wanted > NEAR else None
+        leads = [lead for lead in LEADS if wanted - self._lead(origin, lead) > NEAR / 2]
+        begun: float | None = None
+        for lead in leads if origin else []:
+            container = self._media.open()
+            try:
+                frames = self._sought(container, wanted - self._lead(origin, lead))
+                head = next(frames, None)
+                if head is None or head[0] is None:
+                    continue
+                # Sought from far apart and found the same: there is nothing between.
+                if head[0] <= wanted - self._lead(origin, PREROLL) or head[0] == begun:
+                    yield from self._run(itertools.chain([head], frames), origin)
+                    return
+                begun = head[0]
+            finally:
+                container.close()
+        container = self._media.open()
+        try:
+            yield from self._run(self._frames(container), None)
+        finally:
+            container.close()
+
+    def _lead(self, origin: Origin | None, seconds: float) -> float:
+        """``seconds``, and those until the resampler's phase is that of a whole pass."""
+        if origin is None or not origin.size:
+            return seconds
+        return seconds + (SETTLE + origin.frames(self._rate)) * origin.size / origin.rate
+
+    def _frames(self, container: InputContainer) -> Iterator[Timed]:
+        stream = container.streams.audio[self._number]
+        only(container, stream)
+        return timed(stream, self._info.start)
+
+    def _sought(self, container: InputContainer, second: float) -> Iterator[Timed]:
+        import av
+
+        try:
+            # Before the other tracks are left out: containers find places by their pictures.
+            container.seek(round((second + float(self._info.start)) * 1_000_000))
+        except (av.error.FFmpegError, OSError):
+            return iter(())
+        return itertools.islice(self._frames(container), SETTLE, None)
+
+    def _run(self, frames: Iterator[Timed], origin: Origin | None) -> Iterator[Piece]:
+        runs = Runs(self._rate, self._layout, origin.layout if origin else None)
+        if origin is not None:
+            frames = self._resumed(frames, origin, runs)
+        for seconds, frame in frames:
+            yield from runs.take(seconds, frame)
+        yield from runs.flush()
+
+    def _resumed(self, frames: Iterator[Timed], origin: Origin, runs: Runs) -> Iterator[Timed]:
+        """The frames from that on with which a run of the whole pass can be gone on with."""
+        least = origin.least(self._rate) if origin.size else 1.0
+        for seconds, frame in frames:
+            same = seconds is not None and kind_of(frame) == origin.kind
+            given = origin.given(seconds, _tick(frame)) if same and seconds is not None else None
+            if given is not None and origin.off(given, self._rate) > least + 1e-6:
+                continue
+            if given is not None:
+                runs.resume(origin.seconds, given, frame)
+            yield seconds, frame
+            break
+        yield from frames
+
+
+def _tick(frame: AudioFrame) -> float:
+    base = frame.time_base
+    return float(base) if base else 1e-6
+
+
+def _origin_of(frames: list[Timed]) -> Origin | None:
+    """The run in which the last of these frames lies."""
+    from shotad.film.audio import SLACK
+
+    if not frames or frames[0][0] is None:
+        return None
+    begin, kind = frames[0][0], kind_of(frames[0][1])
+    sizes: list[int] = []
+    for seconds, frame in frames:
+        expected = begin + sum(sizes) / kind[0]
+        if kind_of(frame) != kind or (seconds is not None and abs(seconds - expected) > SLACK):
+            begin, sizes, kind = expected if seconds is None else seconds, [], kind_of(frame)
+        sizes.append(frame.samples)
+    size = sizes[-1] if len(sizes) >= FRAMES // 2 and len(set(sizes[-(FRAMES // 2) :])) == 1 else 0
+    before = sum(sizes) - size * sum(1 for _ in itertools.takewhile(size.__eq__, sizes[::-1]))
+    return Origin(begin, before if size else 0, size, kind[0], kind, frames[0][1].layout)
