@@ -21,9 +21,10 @@ from shotad.cast.members import Member
 from shotad.cast.photos import load_photo
 from shotad.errors import CastError, ReviewError, ShotadError
 from shotad.progress import Progress
+from shotad.review.acts import ACTS
 from shotad.review.castplace import OWN, cast_place, remember_cast, run_with_cast
 from shotad.review.holding import held, opened
-from shotad.review.kinds import Json, Picture
+from shotad.review.kinds import Change, Json, Picture
 from shotad.review.onscreen import Spans, on_screen
 from shotad.review.renaming import names, renamed
 from shotad.script.cue import Cue, LineState
@@ -49,6 +50,36 @@ class _Known:
     spans: Spans | None = None
     facts: Facts = field(default_factory=Facts)
     trouble: str = ""
+
+
+@dataclass(frozen=True)
+class _Naming:
+    """Somebody as they were and are now called in ``film``, and the lines (``seen``) in which they are seen."""
+
+    before: Member
+    after: Member
+    others: Sequence[Member]
+    film: str
+    seen: frozenset[str]
+
+    def text(self, cue: Cue) -> str:
+        """The line as it would read now."""
+        at, seen = cue.interval.start, cue.id in self.seen
+        return renamed(cue.text, self.before, self.after, self.others, self.film, at, seen=seen)
+
+    def may_change(self, cue: Cue) -> bool:
+        """Whether the line changes without anybody being asked: nobody has accepted it."""
+        return cue.state is not LineState.ACCEPTED and self.text(cue) != cue.text
+
+    def lacks(self, cue: Cue) -> bool:
+        """Whether the line tells of them without the name that could be said."""
+        at = cue.interval.start
+        now = self.after.character(self.film, at)
+        if now is None or not now.named:
+            return False
+        if self.text(cue) != cue.text:
+            return True
+        return cue.id in self.seen and not names(cue.text, self.after, self.others, self.film, at)
 
 
 class People:
@@ -147,30 +178,30 @@ class People:
         return {"said": said, "people": len(found.people), "new": new, "left_out": left, "files": []}
 
     def _brought(self, progress: Progress, before: Member, after: Member | None = None) -> Json:
-        """What a new name came to in the lines."""
+        """What a new name came to in the lines; those that it changes are one step of undo."""
         known = self._known()
         after = after or next(one for one in known.members if one.id == before.id)
         others = [one for one in known.members if one.id not in (before.id, after.id)]
-        film = self._session.film.name
+        naming = _Naming(before, after, others, self._session.film.name, frozenset(self._lines(after, known)))
         changed: list[str] = []
-        again: list[str] = []
-        kept: list[str] = []
-        seen = set(self._lines(after, known))
-        for cue in self._session.track.heard:
-            at = cue.interval.start
-            text = renamed(cue.text, before, after, others, film, at, seen=cue.id in seen)
-            by_machine = cue.state is LineState.MACHINE
-            if text != cue.text and (by_machine or cue.state is LineState.EDITED):
-                self._write(cue, text, f"name-{after.id}-{after.says}")
-                changed.append(cue.id)
-            elif text != cue.text or (cue.id in seen and not names(cue.text, after, others, film, at)):
-                (again if by_machine and cue.slot_id else kept).append(cue.id)
-        if not after.says:
-            again, kept = [], []
-        for line in sorted(kept)[:1]:
-            progress.note(f"{line} and others stay as they are, for a person wrote or accepted them.")
+
+        def make() -> Change:
+            scene = self._session.scene()
+            texts = {cue.id: naming.text(cue) for cue in scene.track.heard if naming.may_change(cue)}
+            cues = [
+                cue for name, text in texts.items() for cue in ACTS["write"](scene, name, {"text": text}).cues
+            ]
+            changed.extend(texts)
+            return Change(f"{_count(len(texts), 'line says', 'lines say')} {after.says} now.", tuple(cues))
+
+        if any(naming.may_change(cue) for cue in self._session.track.heard):
+            self._session.change(make, origin="job")
+        rest = [cue for cue in self._session.track.heard if after.says and naming.lacks(cue)]
+        again = [cue.id for cue in rest if cue.state is LineState.MACHINE and cue.slot_id]
+        kept = [cue.id for cue in rest if cue.id not in again]
+        said = _told(after, changed, again, kept)
         return {
-            "said": _told(after, changed, again, kept),
+            "said": said,
             "person": after.id,
             "name": after.says,
             "changed": changed,
@@ -178,9 +209,6 @@ class People:
             "kept": kept,
             "files": [],
         }
-
-    def _write(self, cue: Cue, text: str, group: str) -> None:
-        self._session.act("write", cue.id, {"text": text}, seen=None, origin="job", group=group)
 
     def _row(self, member: Member, known: _Known) -> dict[str, Any]:
         lines = self._lines(member, known)

@@ -1,0 +1,116 @@
+/** Describing lines anew: by the machine, with a note of what it should know. */
+
+import { make } from "./build.js";
+import { register } from "./commands.js";
+import { begin, card, ended } from "./jobs.js";
+import { once, picked, radios, sheet } from "./sheets.js";
+import { line, number, store } from "./store.js";
+import { clock } from "./times.js";
+
+const REMEMBERED = 8;
+/** @type {string[]} Notes of this session, the newest first. */
+let notes = [];
+
+/** Lines that may be described anew together without anybody's work being given up. */
+const free = () => store.shown.map((id) => line(id)).filter((one) => one?.slot && one.state === "machine");
+
+const STATES = {
+  edited: "You or somebody else edited this line.",
+  accepted: "This line is accepted.",
+};
+
+function build() {
+  const about = make("div", { className: "about-line" });
+  const which = make("div", {});
+  const note = make("textarea", { id: "redo-note", rows: 3, maxLength: 2000 });
+  note.setAttribute("aria-describedby", "redo-hint");
+  const hint = make("p", { className: "hint", id: "redo-hint" }, "What the machine should know or look at, in any words: “The woman is Sintel.” “Say what he holds.” You may leave it empty.");
+  const before = make("div", { className: "before-notes" });
+  const over = make("div", {});
+  const go = make("button", { type: "submit", className: "primary" }, "Describe anew");
+  const engines = make("p", { className: "hint" });
+  const result = make("div", { className: "result" });
+  const form = make("form", {}, about, which, make("label", { htmlFor: note.id, className: "above" }, "Note for the machine"), note, hint, before, over, engines, make("div", { className: "buttons" }, go));
+  const made = sheet("redo-dialog", "Describe anew", form, result);
+  let id = null;
+
+  const hold = () => {
+    const one = line(id);
+    over.replaceChildren();
+    if (picked(form, "redo-which") === "shown" || !STATES[one?.state]) return;
+    const box = make("input", { type: "checkbox", id: "redo-over" });
+    box.setAttribute("aria-describedby", "redo-over-hint");
+    const text = "Its text stays among the candidates, and you can undo.";
+    over.replaceChildren(
+      make("p", { className: "warning" }, STATES[one.state]),
+      make("label", { className: "choice" }, box, " Let a new line take its place"),
+      make("p", { className: "hint", id: "redo-over-hint" }, text),
+    );
+  };
+
+  const offerNotes = () => {
+    const some = notes.map((text) => {
+      const use = make("button", { type: "button", className: "plain" }, text);
+      use.addEventListener("click", () => {
+        note.value = text;
+        note.focus();
+      });
+      return make("li", {}, use);
+    });
+    before.replaceChildren(...(some.length ? [make("h3", { id: "redo-before" }, "Notes before"), make("ul", { "aria-labelledby": "redo-before" }, ...some)] : []));
+  };
+
+  const show = (lines = null) => {
+    id = store.current;
+    const one = line(id);
+    const words = one ? `Line ${number(id)} at ${clock(one.start)}` : "No line is chosen.";
+    about.replaceChildren(make("p", {}, make("strong", {}, words)), make("blockquote", {}, one?.text || one?.reason || ""));
+    const others = free();
+    const choices = [["this", "This line"]];
+    if (others.length > 1 && !lines) choices.push(["shown", `The ${others.length} lines in the list that nobody edited or accepted`]);
+    which.replaceChildren(...(choices.length > 1 ? [radios("Which lines", "redo-which", choices, "this")] : []));
+    which.onchange = hold;
+    const { engines: who } = store.film ?? {};
+    engines.textContent = who?.local === false ? `${who.notice || "Frames and words are sent to a server for this."}` : "";
+    hold();
+    offerNotes();
+    result.replaceChildren();
+    made.showModal();
+    note.focus();
+    note.select();
+  };
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    once(go, async () => {
+      const several = picked(form, "redo-which") === "shown";
+      const lines = several ? free().map((one) => one.id) : [id];
+      const box = form.querySelector("#redo-over");
+      if (!several && box && !box.checked) {
+        box.focus();
+        made.tell("Tick the box first: this line is a person's.", true);
+        return;
+      }
+      const text = note.value.trim();
+      if (text) notes = [text, ...notes.filter((one) => one !== text)].slice(0, REMEMBERED);
+      try {
+        const job = await begin({ kind: "redo", lines, note: text, over_edits: Boolean(!several && box?.checked) });
+        result.replaceChildren(card(job.id));
+        result.firstChild.scrollIntoView({ block: "nearest" });
+        made.tell("Begun. You may close this and go on working.");
+        await ended(job.id);
+        offerNotes();
+        hold();
+        if (made.open) result.firstChild?.scrollIntoView({ block: "nearest" });
+      } catch (error) {
+        made.tell(error.message, true);
+      }
+    });
+  });
+  return show;
+}
+
+export function start() {
+  const show = build();
+  register({ name: "describe-anew", title: "Describe anew, with a note", group: "Work", keys: ["r"], run: () => show() });
+}
