@@ -1,0 +1,247 @@
+/**
+ * The text of the chosen line: saved as it is typed, one request at a time, the newest text next.
+ *
+ * What a person types is never replaced by an answer to what they typed before.
+ */
+
+import { tab } from "./api.js";
+import { make as el } from "./build.js";
+import { register } from "./commands.js";
+import { say } from "./say.js";
+import { act, line, select, store, subscribe } from "./store.js";
+import * as unsaved from "./unsaved.js";
+import { count, setText } from "./wording.js";
+
+/** Milliseconds without a key after which people hear how full the line is. */
+const REST = 1000;
+const SAID_EMPTY = "A line without words is not saved. Drop it if nothing is to be said here.";
+
+/** Text as the server keeps it: no tabs, no blank lines, no space around lines. */
+export const cleaned = (text) => text.replace(/\r\n?/g, "\n").replace(/\t/g, " ").replace(/\s*\n\s*/g, "\n").trim();
+
+/** Words as they are budgeted: each with a letter or a digit in it. */
+export const wordsIn = (text) => text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+
+/** Letters and digits: how long a text is in languages that do not part words by spaces. */
+const lettersIn = (text) => (text.match(/[\p{L}\p{N}]/gu) ?? []).length;
+
+/**
+ * "9 of 12 words · 3.4 of 4.1 s", and in words by how much that is too much.
+ *
+ * @param {string} text
+ * @param {import("./store.js").Line} line
+ */
+export function fullness(text, { allowed = null, unit = "word", seconds = null, room_seconds: room = null }) {
+  const words = unit === "word" ? wordsIn(text) : lettersIn(text);
+  const parts = [allowed === null ? count(words, unit) : `${words} of ${count(allowed, unit)}`];
+  if (seconds !== null) parts.push(room === null ? `${seconds.toFixed(1)} s` : `${seconds.toFixed(1)} of ${room.toFixed(1)} s`);
+  const over = [];
+  if (allowed !== null && words > allowed) over.push(`${count(words - allowed, unit)} too many`);
+  if (seconds !== null && room !== null && seconds > room + 0.05) over.push(`${(seconds - room).toFixed(1)} s too long`);
+  return { text: parts.join(" · "), over: over.join(", ") };
+}
+
+/** Place in `text` where two lines part best: a sentence's end near the middle, else a clause's, else a space. */
+export function bestSplit(text) {
+  for (const pattern of [/[.!?…]["”’)]*\s+/gu, /[,;:—–]\s+/gu, /\s+/gu]) {
+    const ends = [...text.matchAll(pattern)].map((match) => match.index + match[0].length);
+    const inside = ends.filter((at) => at > 0 && at < text.length);
+    if (inside.length) return inside.reduce((a, b) => (Math.abs(b - text.length / 2) < Math.abs(a - text.length / 2) ? b : a));
+  }
+  return null;
+}
+
+/** Characters as the server counts them, up to a place in a field's text. */
+const serverPlace = (value, at) => [...cleaned(value.slice(0, at) + "x")].length - 1;
+
+/** A text that waits for its turn, and may still grow until it is sent. */
+class Typed {
+  constructor(text) {
+    this.text = text;
+    this.sent = false;
+  }
+
+  toJSON() {
+    this.sent = true;
+    return { text: this.text };
+  }
+}
+
+/** Sends the texts of lines: one is on its way, the newest waits behind it, before all that is asked for later. */
+class Saving {
+  /** @param {(id: string) => void} told  Called when a line's state of saving has changed. */
+  constructor(told) {
+    this.told = told;
+    this.newest = new Map();
+    this.due = new Map();
+    this.failed = new Set();
+  }
+
+  put(id, text, seen, group) {
+    this.failed.delete(id);
+    unsaved.keep(id, text, seen);
+    const waiting = this.newest.get(id);
+    if (waiting && !waiting.sent) waiting.text = text;
+    else this.send(id, new Typed(text), seen, group);
+    this.told(id);
+  }
+
+  async send(id, typed, seen, group) {
+    this.newest.set(id, typed);
+    this.due.set(id, (this.due.get(id) ?? 0) + 1);
+    try {
+      if ((await act("write", typed, { line: id, seen, group, quiet: true })) === null) this.failed.add(id);
+    } finally {
+      typed.sent = true;
+      const left = this.due.get(id) - 1;
+      if (left) this.due.set(id, left);
+      else this.due.delete(id);
+    }
+    this.told(id);
+  }
+
+  waits(id) {
+    return this.due.has(id);
+  }
+}
+
+/**
+ * @param {HTMLElement} place
+ * @param {string} described  Ids of what further describes the field.
+ * @returns {{show: (line: object, isNew: boolean) => void, focus: () => void}}
+ */
+export function editor(place, described) {
+  const field = el("textarea", {
+    id: "line-text", rows: 3, spellcheck: true, autocomplete: "off",
+    "aria-describedby": `line-full line-over ${described}`,
+  });
+  const full = el("span", { id: "line-full" });
+  const over = el("strong", { id: "line-over", class: "d-over", hidden: true });
+  const state = el("span", { class: "d-saved" });
+  const bar = el("span", { class: "d-bar", "aria-hidden": "true" }, el("span"));
+  place.append(el("label", { for: "line-text", class: "d-label" }, "Text of the line"), field, bar,
+    el("p", { class: "d-full" }, full, over, state));
+
+  let id = null;
+  let base = null; // stamp of the line over which is typed; null: nothing typed since it was last as the server has it
+  let began = null; // the text before this visit to the field
+  let visit = 0;
+  let stuck = false; // a conflict is open: nothing is sent, nothing replaced
+  let timer = 0;
+  let wasOver = "";
+
+  const told = (which) => {
+    if (which !== id) return;
+    const waits = saving.waits(id);
+    setText(state, waits ? "Saving…" : saving.failed.has(id) ? "Not saved" : base !== null ? "Saved" : "");
+    state.classList.toggle("bad", !waits && saving.failed.has(id));
+    if (!waits && !saving.failed.has(id)) base = null;
+  };
+  const saving = new Saving(told);
+
+  const measure = () => {
+    const shown = line(id);
+    if (!shown) return;
+    const { text, over: much } = fullness(field.value, shown);
+    setText(full, text);
+    over.hidden = !much;
+    setText(over, much);
+    const share = shown.room_seconds ? (shown.seconds ?? 0) / shown.room_seconds : 0;
+    bar.hidden = !shown.room_seconds;
+    bar.firstChild.style.inlineSize = `${Math.min(100, share * 100)}%`;
+    bar.classList.toggle("over", share > 1);
+    clearTimeout(timer);
+    if (much !== wasOver && document.activeElement === field)
+      timer = setTimeout(() => {
+        say(much ? `${text}: ${much}.` : `${text}. It fits.`);
+        wasOver = much;
+      }, REST);
+  };
+  const groupNow = () => `typing-${tab}-${visit}`;
+  const typed = () => {
+    const shown = line(id);
+    if (!shown) return;
+    if (base === null) [base, began] = [shown.stamp, began ?? shown.text];
+    measure();
+    if (!wordsIn(field.value)) return setText(state, SAID_EMPTY);
+    stuck = false; // its dialog was left open-ended: the same question comes again
+    saving.put(id, field.value, base, groupNow());
+  };
+  const put = (shown) => {
+    const { selectionStart: from, selectionEnd: to } = field;
+    field.value = shown.text;
+    if (document.activeElement === field) field.setSelectionRange(from, to);
+    base = null;
+  };
+  const left = () => {
+    const shown = line(id);
+    if (!shown || stuck || wordsIn(field.value) || !began) return;
+    field.value = began;
+    if (cleaned(began) !== shown.text) saving.put(id, began, base ?? shown.stamp, groupNow());
+    say(`${SAID_EMPTY} Its text is back.`);
+    measure();
+  };
+
+  field.addEventListener("input", typed);
+  field.addEventListener("focus", () => {
+    visit += 1;
+    began = null;
+    wasOver = over.textContent;
+  });
+  field.addEventListener("blur", left);
+
+  subscribe("conflict", ({ act: name, id: which }) => {
+    if (name === "write" && which === id) stuck = true;
+  });
+  subscribe("settled-conflict", ({ id: which }) => {
+    if (which !== id) return;
+    stuck = false;
+    saving.failed.delete(id);
+    if (line(id)) put(line(id));
+    measure();
+    told(id);
+  });
+
+  const show = (shown, isNew) => {
+    if (isNew) {
+      left();
+      id = shown.id;
+      visit += 1;
+      began = null;
+      stuck = false;
+      const kept = unsaved.all()[id];
+      field.lang = shown.language;
+      put(shown);
+      if (kept && kept.text !== shown.text && !saving.waits(id)) {
+        field.value = kept.text;
+        base = kept.seen;
+        saving.failed.add(id);
+      }
+      told(id);
+      wasOver = "";
+    } else if (!stuck && !saving.waits(id) && !saving.failed.has(id) && cleaned(field.value) !== shown.text) {
+      // Not an echo of what is typed: a candidate was chosen, a step undone, or somebody else wrote.
+      if (wordsIn(field.value) || document.activeElement !== field) put(shown);
+    }
+    measure();
+  };
+
+  const toField = () => {
+    if (!line()) return;
+    field.focus();
+    field.setSelectionRange(field.value.length, field.value.length);
+  };
+  const split = () => {
+    const inField = document.activeElement === field;
+    const at = inField ? field.selectionStart : bestSplit(field.value);
+    if (at === null || !cleaned(field.value.slice(0, at)) || !cleaned(field.value.slice(at)))
+      return say("Put the cursor between two words to split the line there.");
+    return act("split", { at: serverPlace(field.value, at) }, { line: id });
+  };
+  register({ name: "edit", title: "Edit the text", group: "Choose and edit", keys: { list: ["Enter", "e"] }, run: toField });
+  register({ name: "split", title: "Split the line (in the text: at the cursor)", group: "Choose and edit",
+    keys: { list: ["s"], edit: ["Alt+S"] }, run: split });
+  register({ name: "back-to-list", title: "Back to the list of lines", group: "Move",
+    keys: { edit: ["Escape", "Ctrl+Enter"] }, run: () => select(store.current, { focus: true }) });
+  return { show, focus: toField };
+}
