@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from shotad.errors import CastError
 from shotad.prepare import GivenCast
 from shotad.runsettings import RunSettings, read_settings, with_cast, write_settings
+from shotad.workfolder import WorkFolder, key_of
 
 if TYPE_CHECKING:
     from shotad.review.session import Session
-    from shotad.workfolder import WorkFolder
 
 OWN = "cast"
 """The cast folder within the work folder, which the page makes where there is no other."""
@@ -60,3 +60,31 @@ def remember_cast(session: Session, folder: WorkFolder, place: Path) -> None:
         configs=run.configs,
         assignments=run.assignments,
     )
+
+
+def folder_of(place: Path) -> Path:
+    """The folder of a cast, of which ``place`` is that or the file in it."""
+    return place if place.is_dir() or not place.suffix else place.parent
+
+
+def why_not(place: Path | None) -> str:
+    """Why a cast cannot be changed; empty where it can."""
+    if place is not None and place.suffix.lower() == ".json":
+        return f"{place.name} is a character bank, which is only read."
+    return ""
+
+
+def stamp_of_cast(folder: Path, place: Path | None) -> str:
+    """Changes whenever a file from which the cast is read does."""
+    names = [folder / name for name in ("settings.json", "characters.json", "discovered.jsonl")]
+    if place is not None:
+        base = folder_of(place)
+        names += [place, base / "cast.yaml", base / "cast.yml", base / "discovered.json"]
+    facts = []
+    for path in names:
+        try:
+            state = path.stat()
+            facts.append([str(path), state.st_mtime_ns, state.st_size])
+        except OSError:
+            facts.append([str(path), 0, 0])
+    return key_of(facts)

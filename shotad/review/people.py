@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import io
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from shotad.cast.files.castfile import CastFile
-from shotad.cast.files.choosing import chosen, names_of
 from shotad.cast.files.loading import load_cast
 from shotad.cast.files.merging import merge
 from shotad.cast.found.castfolder import Facts
@@ -19,15 +18,21 @@ from shotad.cast.found.castfolder import held as cast_held
 from shotad.cast.found.overview import renew_overview
 from shotad.cast.members import Member
 from shotad.cast.photos import load_photo
-from shotad.errors import CastError, ReviewError, ShotadError
+from shotad.errors import ReviewError, ShotadError
 from shotad.progress import Progress
-from shotad.review.acts import ACTS
-from shotad.review.castplace import OWN, cast_place, remember_cast, run_with_cast
+from shotad.review.castnaming import bring_in, called, check_free, count, new_values
+from shotad.review.castplace import (
+    OWN,
+    cast_place,
+    folder_of,
+    remember_cast,
+    run_with_cast,
+    stamp_of_cast,
+    why_not,
+)
 from shotad.review.holding import held, opened
-from shotad.review.kinds import Change, Json, Picture
+from shotad.review.kinds import Json, Picture
 from shotad.review.onscreen import Spans, on_screen
-from shotad.review.renaming import names, renamed
-from shotad.script.cue import Cue, LineState
 from shotad.types import Interval
 from shotad.workfolder import key_of
 
@@ -52,36 +57,6 @@ class _Known:
     trouble: str = ""
 
 
-@dataclass(frozen=True)
-class _Naming:
-    """Somebody as they were and are now called in ``film``, and the lines (``seen``) in which they are seen."""
-
-    before: Member
-    after: Member
-    others: Sequence[Member]
-    film: str
-    seen: frozenset[str]
-
-    def text(self, cue: Cue) -> str:
-        """The line as it would read now."""
-        at, seen = cue.interval.start, cue.id in self.seen
-        return renamed(cue.text, self.before, self.after, self.others, self.film, at, seen=seen)
-
-    def may_change(self, cue: Cue) -> bool:
-        """Whether the line changes without anybody being asked: nobody has accepted it."""
-        return cue.state is not LineState.ACCEPTED and self.text(cue) != cue.text
-
-    def lacks(self, cue: Cue) -> bool:
-        """Whether the line tells of them without the name that could be said."""
-        at = cue.interval.start
-        now = self.after.character(self.film, at)
-        if now is None or not now.named:
-            return False
-        if self.text(cue) != cue.text:
-            return True
-        return cue.id in self.seen and not names(cue.text, self.after, self.others, self.film, at)
-
-
 class People:
     """The people of a session's film. All methods may be called from any thread."""
 
@@ -93,7 +68,7 @@ class People:
     def view(self) -> Json:
         """Who is in the cast, as the page shows it."""
         known = self._known()
-        why = _why_not(known.place)
+        why = why_not(known.place)
         return {
             "people": [self._row(member, known) for member in known.members],
             "can_discover": not why,
@@ -128,30 +103,30 @@ class People:
         """
         place = self._place()
         before = self._member(person)
-        values = _values(before, name, descriptor, pronoun, nameless)
+        values = new_values(before, name, descriptor, pronoun, nameless)
         with held(self._session.folder) as folder:
-            with cast_held(_folder_of(place)):
+            with cast_held(folder_of(place)):
                 file = CastFile.open(place)
-                _check_free(file.members, before, name)
+                check_free(file.members, before, name)
                 file.update(before.id, **values)
                 _save(file, place)
             remember_cast(self._session, folder, place)
             folder.note(f"cast on the review page: {before.id} is {name or 'changed'}")
-        return self._brought(progress, before)
+        return self._brought(before, self._member(before.id))
 
     def merge(self, progress: Progress, person: str, into: str) -> Json:
         """Make two entries one person, as ``shotad cast merge`` does. Raises CastError, ReviewError."""
         place, gone, kept = self._place(), self._member(person), self._member(into)
         with held(self._session.folder) as folder:
-            with cast_held(_folder_of(place)):
+            with cast_held(folder_of(place)):
                 file = CastFile.open(place)
                 merge(file, gone, kept)
                 _save(file, place)
             remember_cast(self._session, folder, place)
-        told = self._brought(progress, gone, self._member(kept.id))
+        told = self._brought(gone, self._member(kept.id))
         return {
             **told,
-            "said": f"{_called(gone)} and {_called(kept)} are one person now. {told['said']}".strip(),
+            "said": f"{called(gone)} and {called(kept)} are one person now. {told['said']}".strip(),
         }
 
     def discover(self, progress: Progress) -> Json:
@@ -162,53 +137,25 @@ class People:
 
         session, run = self._session, run_with_cast(self._session)
         place = cast_place(session) or session.folder / OWN
-        if why := _why_not(place):
+        if why := why_not(place):
             raise ReviewError("People cannot be looked for.", why)
         with held(session.folder) as folder, opened(session, run, run.config) as film:
             get_face_models(run.config.cast, progress)
             given = replace(run.given, start=0.0, end=None)
-            found = discover(Bench.of(film, folder, run.config, given, progress), _folder_of(place))
+            found = discover(Bench.of(film, folder, run.config, given, progress), folder_of(place))
             folder.note(f"looked for people: {len(found.people)}")
         new = sum(one.way == "new" for one in found.people)
         if not found.people:
             said = "No faces were found." if not found.faces else "Nobody was seen long or clearly enough."
         else:
-            said = f"{_count(len(found.people), 'person', 'people')} found, {new} new. Say who they are."
+            said = f"{count(len(found.people), 'person', 'people')} found, {new} new. Say who they are."
         left = {"brief": found.brief, "unclear": found.unclear, "dismissed": found.dismissed}
         return {"said": said, "people": len(found.people), "new": new, "left_out": left, "files": []}
 
-    def _brought(self, progress: Progress, before: Member, after: Member | None = None) -> Json:
-        """What a new name came to in the lines; those that it changes are one step of undo."""
+    def _brought(self, before: Member, after: Member) -> Json:
         known = self._known()
-        after = after or next(one for one in known.members if one.id == before.id)
         others = [one for one in known.members if one.id not in (before.id, after.id)]
-        naming = _Naming(before, after, others, self._session.film.name, frozenset(self._lines(after, known)))
-        changed: list[str] = []
-
-        def make() -> Change:
-            scene = self._session.scene()
-            texts = {cue.id: naming.text(cue) for cue in scene.track.heard if naming.may_change(cue)}
-            cues = [
-                cue for name, text in texts.items() for cue in ACTS["write"](scene, name, {"text": text}).cues
-            ]
-            changed.extend(texts)
-            return Change(f"{_count(len(texts), 'line says', 'lines say')} {after.says} now.", tuple(cues))
-
-        if any(naming.may_change(cue) for cue in self._session.track.heard):
-            self._session.change(make, origin="job")
-        rest = [cue for cue in self._session.track.heard if after.says and naming.lacks(cue)]
-        again = [cue.id for cue in rest if cue.state is LineState.MACHINE and cue.slot_id]
-        kept = [cue.id for cue in rest if cue.id not in again]
-        said = _told(after, changed, again, kept)
-        return {
-            "said": said,
-            "person": after.id,
-            "name": after.says,
-            "changed": changed,
-            "again": again,
-            "kept": kept,
-            "files": [],
-        }
+        return bring_in(self._session, before, after, others, self._lines(after, known))
 
     def _row(self, member: Member, known: _Known) -> dict[str, Any]:
         lines = self._lines(member, known)
@@ -256,7 +203,7 @@ class People:
         place = cast_place(self._session)
         if place is None:
             raise ReviewError("There is no cast yet.", "Look for the people of the film first.")
-        if why := _why_not(place):
+        if why := why_not(place):
             raise ReviewError("This cast cannot be changed here.", why)
         return place
 
@@ -264,7 +211,7 @@ class People:
         """The cast, read again where a file of it has changed."""
         with self._lock:
             place = cast_place(self._session)
-            stamp = _stamp(self._session.folder, place)
+            stamp = stamp_of_cast(self._session.folder, place)
             if self._kept is None or self._kept[0] != stamp:
                 self._kept = (stamp, self._read(place))
             return self._kept[1]
@@ -276,82 +223,22 @@ class People:
         given = run_with_cast(session).given.cast
         try:
             cast = load_cast(place, key=given.key if given else "", photos=given.photos if given else None)
-            folder, members = _folder_of(place), tuple(cast)
+            folder, members = folder_of(place), tuple(cast)
             spans = on_screen(session.folder, folder, members, session.film, session.config)
             return _Known(place, members, spans, Facts.read(folder))
         except ShotadError as error:
             return _Known(place, trouble=f"{error.what} {error.hint}".strip())
 
 
-def _values(
-    member: Member, name: str, descriptor: str | None, pronoun: str | None, nameless: bool | None
-) -> dict[str, Any]:
-    """The fields that change. Raises ReviewError where nothing is said."""
-    given: Mapping[str, Any] = {
-        "name": " ".join(name.split()) or None,
-        "descriptor": None if descriptor is None else " ".join(descriptor.split()),
-        "pronoun": pronoun,
-    }
-    values = {key: value for key, value in given.items() if value is not None}
-    if nameless is not None or (values.get("name") and member.nameless):
-        values["nameless"] = bool(nameless)
-    values = {key: value for key, value in values.items() if value != getattr(member, key)}
-    if values.get("name") and member.spoken:
-        # What AD said was a form of the old name.
-        values["spoken"] = ""
-    if not values:
-        raise ReviewError(f"Nothing new was said of {_called(member)}.", "Give a name.")
-    return values
-
-
-def _check_free(members: Sequence[Member], member: Member, name: str) -> None:
-    """Raises CastError where somebody else has the name: that is one person, or a mistake."""
-    wanted = " ".join(name.split()).casefold()
-    for other in members:
-        if other.id != member.id and not other.nameless and wanted in map(str.casefold, names_of(other)):
-            raise CastError(
-                f"{other.id} is called {name!r} already.",
-                "If they are one person, merge them; else give one a name that tells them apart.",
-            )
-    chosen(members, member.id)
-
-
-def _save(file: CastFile, place: Path) -> None:
-    file.save()
-    renew_overview(_folder_of(place))
-
-
-def _folder_of(place: Path) -> Path:
-    return place if place.is_dir() or not place.suffix else place.parent
-
-
-def _why_not(place: Path | None) -> str:
-    """Why a cast cannot be changed; empty where it can."""
-    if place is not None and place.suffix.lower() == ".json":
-        return f"{place.name} is a character bank, which is only read."
-    return ""
-
-
-def _stamp(folder: Path, place: Path | None) -> str:
-    """Changes whenever a file from which the cast is read does."""
-    names = [folder / name for name in ("settings.json", "characters.json", "discovered.jsonl")]
-    if place is not None:
-        base = _folder_of(place)
-        names += [place, base / "cast.yaml", base / "cast.yml", base / "discovered.json"]
-    facts = []
-    for path in names:
-        try:
-            state = path.stat()
-            facts.append([str(path), state.st_mtime_ns, state.st_size])
-        except OSError:
-            facts.append([str(path), 0, 0])
-    return key_of(facts)
-
-
 def _shared(slot: Interval, spans: Sequence[Interval]) -> float:
     """Seconds of a slot in which somebody is seen; of a shorter slot's half no more is wanted."""
     total = sum(cut.duration for span in spans if (cut := slot.clip(span)) is not None)
     return total if slot.duration >= 2 * SHORTEST else total * 2 * SHORTEST / max(slot.duration, 1e-3)
+
+
+def _save(file: CastFile, place: Path) -> None:
+    file.save()
+    renew_overview(folder_of(place))
 
 
 def _small(path: Path) -> Picture:
@@ -362,28 +249,3 @@ def _small(path: Path) -> Picture:
     out = io.BytesIO()
     image.save(out, "JPEG", quality=85)
     return Picture("image/jpeg", out.getvalue(), key_of(str(path), path.stat().st_mtime_ns, PIXELS))
-
-
-def _told(member: Member, changed: Sequence[str], again: Sequence[str], kept: Sequence[str]) -> str:
-    """What a name came to, in one or two sentences."""
-    if not member.says:
-        return f"{_called(member)} is noted in the cast."
-    said = [f"{member.id} is {member.says} now."]
-    if changed:
-        said.append(f"{_count(len(changed), 'line says', 'lines say')} the name.")
-    if again:
-        said.append(
-            f"{_count(len(again), 'more line tells', 'more lines tell')} of {member.says} without a name."
-        )
-    if kept:
-        own = "that you edited or accepted"
-        said.append(f"{_count(len(kept), 'line', 'lines')} {own} {'stays' if len(kept) == 1 else 'stay'}.")
-    return " ".join(said)
-
-
-def _called(member: Member) -> str:
-    return member.says or member.id
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
