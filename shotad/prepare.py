@@ -18,7 +18,9 @@ from shotad.film.reader import Film, Frame
 from shotad.film.shots import ShotFinder, ShotList
 from shotad.film.speech import Speech, find_speech
 from shotad.framing import Frames, Tee, zones_around
+from shotad.handslots import hand_row, read_hand_slots
 from shotad.plan.gaps import free_time
+from shotad.plan.handslots import HandSlots, Kept, keep_to
 from shotad.plan.slots import fixed_slots, plan_slots
 from shotad.progress import Progress, reported
 from shotad.records import (
@@ -73,6 +75,13 @@ class Prepared:
     failed: tuple[tuple[str, str], ...] = ()
     """Slots asked for that cannot be: id and reason."""
     warnings: tuple[str, ...] = field(default=())
+    hand: HandSlots = field(default_factory=HandSlots)
+    """What a person did to the slots."""
+
+    @property
+    def added(self) -> tuple[Slot, ...]:
+        """The slots that a person added."""
+        return tuple(slot for slot in self.slots if slot.id in self.hand.ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +124,14 @@ def prepare(bench: Bench) -> Prepared:
     spoken = speech_step(bench)
     speech = utterances_of(spoken["speech"])
     free = free_time(speech, bench.film.info.duration, bench.config.speech)
-    found = shots_step(bench, bench.frames.keep(_zones(bench, free)))
+    hand = read_hand_slots(bench.folder.path)
+    found = shots_step(bench, bench.frames.keep(_zones(bench, free, hand.added)))
     shots, end = shots_of(found["shots"]), float(found["end"])
     gaps = free_time(speech, end, bench.config.speech)
     rolled = credits_step(bench, end)
     credits_ = Interval(*rolled["credits"]) if rolled["credits"] else None
     keys = tuple(step["key"] for step in (found, spoken, rolled))
-    planned = slots_step(bench, Ground(gaps, shots, end, credits_, keys))
+    planned = slots_step(bench, Ground(gaps, shots, end, credits_, keys), hand)
     return Prepared(
         info=bench.film.info,
         end=end,
@@ -131,6 +141,7 @@ def prepare(bench: Bench) -> Prepared:
         slots=slots_of(planned["slots"]),
         failed=tuple((row["id"], row["reason"]) for row in planned["failed"]),
         warnings=tuple(text for text in (found["damage"], *planned["warnings"]) if text),
+        hand=hand,
     )
 
 
@@ -160,26 +171,43 @@ def credits_step(bench: Bench, end: float) -> dict[str, Any]:
     return bench.folder.step("credits", key, lambda: {"credits": _credits(bench, end) if wanted else None})
 
 
-def slots_step(bench: Bench, ground: Ground) -> dict[str, Any]:
-    """The slots: given, or planned between the speech. Kept in ``slots.json``."""
-    given, settings = bench.given.slots, bench.config.slots
-    key = key_of("slots/1", ground.keys, settings, _content(given, ScriptError))
+def slots_step(bench: Bench, ground: Ground, hand: HandSlots | None = None) -> dict[str, Any]:
+    """The slots: given, or planned between the speech, with what a person did to them by ``hand``.
+
+    Kept in ``slots.json``.
+    """
+    given, settings, hand = bench.given.slots, bench.config.slots, hand or HandSlots()
+    own = (hand_row(hand),) if hand else ()
+    key = key_of("slots/1", ground.keys, settings, _content(given, ScriptError), *own)
     film = Interval(0.0, ground.end)
 
     def make() -> dict[str, Any]:
         if given is not None:
             fixed = fixed_slots(slot_cues(given), film, settings)
             failed = [{"id": slot.id, "reason": slot.reason} for slot in fixed.failed]
-            return {"failed": failed, "warnings": list(fixed.warnings), "slots": slot_rows(fixed.slots)}
+            kept = keep_to(fixed.slots, hand, settings)
+            told = [*fixed.warnings, *_told_of(hand, kept)]
+            return {"failed": failed, "warnings": told, "slots": slot_rows(kept.slots)}
         slots = plan_slots(ground.gaps, ground.shots, settings, credits=ground.credits, film=film)
+        kept = keep_to(slots, hand, settings)
         return {
             "failed": [],
-            "warnings": [],
+            "warnings": list(_told_of(hand, kept)),
             "gaps": interval_rows(ground.gaps),
-            "slots": slot_rows(slots),
+            "slots": slot_rows(kept.slots),
         }
 
     return bench.folder.step("slots", key, make)
+
+
+def _told_of(hand: HandSlots, kept: Kept) -> Iterator[str]:
+    """What a user should know of slots by hand."""
+    counts = [(len(hand.added), "added"), (len(hand.removed), "removed")]
+    done = [f"{number} slot{'' if number == 1 else 's'} {what}" for number, what in counts if number]
+    if done:
+        yield f"Kept to what a person did to the slots: {', '.join(done)}."
+    for slot in kept.yielded:
+        yield f"The slot {slot.id} {slot.interval} is left out: a person added one that shares its time."
 
 
 def _speech_record(bench: Bench) -> dict[str, Any]:
@@ -218,11 +246,13 @@ def _credits(bench: Bench, end: float) -> list[float] | None:
     return None if found is None else interval_rows([found])[0]
 
 
-def _zones(bench: Bench, free: Sequence[Interval]) -> list[Interval]:
-    """The parts of the film in which frames will be looked at, as far as the speech tells."""
+def _zones(bench: Bench, free: Sequence[Interval], added: Sequence[Interval]) -> list[Interval]:
+    """The parts of the film in which frames will be looked at, as far as the speech tells; ``added`` are
+    slots by hand, which may lie in gaps too short for planned ones."""
     context, given, duration = bench.config.context, bench.given, bench.film.info.duration
     part = Interval(given.start, min(given.end or duration, duration)) if given.start < duration else None
     gaps = [gap for gap in free if gap.duration >= bench.config.slots.hard_minimum and part]
+    gaps += added
     inside = [cut for gap in gaps if part and (cut := gap.clip(part))]
     reach = context.internal_range + 2 * context.external_range
     moments = credit_moments(duration) if bench.config.slots.find_credits else []

@@ -8,6 +8,7 @@ from typing import Any
 from shotad.config import Config
 from shotad.errors import FilmError, WorkFolderError
 from shotad.film.info import FilmInfo
+from shotad.handslots import read_hand_slots
 from shotad.plan.gaps import free_time
 from shotad.prepare import Prepared
 from shotad.records import shots_of, slots_of, utterances_of
@@ -41,7 +42,7 @@ def recorded(folder: WorkFolder, info: FilmInfo, config: Config) -> Prepared:
         what = f"The records of shots, speech or slots in {folder.path} are damaged: {trouble!r}."
         raise WorkFolderError(what, _AGAIN) from None
     gaps = free_time(speech, end, config.speech)
-    return Prepared(info, end, shots, speech, tuple(gaps), slots)
+    return Prepared(info, end, shots, speech, tuple(gaps), slots, hand=read_hand_slots(folder.path))
 
 
 def _record(folder: WorkFolder, name: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import DETAIL, console_options, film_options, opened, settings
+from shotad.handslots import hand_row
 from shotad.records import interval_rows, slot_rows, utterance_rows
 from shotad.script.timecode import timecode
 
@@ -29,7 +30,11 @@ def command(console: Console, **options: Any) -> None:
         found = prepare(bench)
         bench.frames.release()
     events = [(u.interval, "speech", u.text) for u in found.speech]
-    events += [(s.interval, "slot", f"{s.id}, {s.max_words} words") for s in found.slots]
+    added = {slot.id for slot in found.added}
+    by_hand = dict.fromkeys(added, ", added by a person")
+    events += [
+        (s.interval, "slot", f"{s.id}, {s.max_words} words{by_hand.get(s.id, '')}") for s in found.slots
+    ]
     lines = [
         f"{timecode(interval.start):>13}  {timecode(interval.end):>13}  {kind:6}  {text}".rstrip()
         for interval, kind, text in sorted(events)
@@ -37,11 +42,16 @@ def command(console: Console, **options: Any) -> None:
     free = sum(gap.duration for gap in found.gaps)
     used = sum(slot.interval.duration for slot in found.slots)
     lines.append(f"{len(found.slots)} slots, {used:.1f} s of {free:.1f} s without speech.")
+    if found.hand:
+        lines.append(
+            f"By hand: {len(found.hand.added)} added, {len(found.hand.removed)} removed (slots.hand.json)."
+        )
     value = {
         "film": found.info.name,
         "end": found.end,
         "speech": utterance_rows(found.speech),
         "gaps": interval_rows(found.gaps),
         "slots": slot_rows(found.slots),
+        "by_hand": hand_row(found.hand),
     }
     console.result("\n".join(lines), value)

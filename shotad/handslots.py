@@ -1,0 +1,82 @@
+"""Slots by hand as they are kept: ``slots.hand.json`` in the work folder.
+
+``slots.json`` holds the slots of the film with a person's in them, so that whoever reads that file needs to
+know of no other. A change is written to both: the next run plans anew and keeps to it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from shotad.errors import WorkFolderError
+from shotad.plan.handslots import HandSlots, SlotChange, apply_change, changed_slots
+from shotad.records import interval_rows, slot_rows, slots_of
+from shotad.types import Interval
+from shotad.workfolder import readable_json, write_text
+
+FILE = "slots.hand.json"
+SCHEMA = 1
+
+_AGAIN = "Correct it, or delete it to go back to the slots as they are planned."
+
+
+def read_hand_slots(folder: Path) -> HandSlots:
+    """What a person did to the slots; nothing where there is no such file.
+
+    Raises WorkFolderError for one that is damaged: it holds a person's work.
+    """
+    path = folder / FILE
+    try:
+        record = json.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        return HandSlots()
+    except (OSError, ValueError) as trouble:
+        raise WorkFolderError(f"{path} cannot be read: {trouble}.", _AGAIN) from None
+    try:
+        if record["schema_version"] > SCHEMA:
+            raise ValueError(f"schema_version {record['schema_version']} is that of a newer shotad")
+        added = tuple(Interval(float(start), float(end)) for start, end in record["added"])
+        return HandSlots(added, slots_of(record["removed"]))
+    except (KeyError, TypeError, ValueError) as trouble:
+        raise WorkFolderError(f"{path} is damaged: {trouble!r}.", _AGAIN) from None
+
+
+def hand_row(hand: HandSlots) -> dict[str, Any]:
+    """What a person did, as JSON values."""
+    return {"added": interval_rows(hand.added), "removed": slot_rows(hand.removed)}
+
+
+def change_slots(folder: Path, change: SlotChange) -> HandSlots:
+    """Write a change down, for this run's records and for all that follow; what a person did by now.
+
+    Raises WorkFolderError where the records are missing or damaged.
+    """
+    hand = apply_change(read_hand_slots(folder), change)
+    path = folder / "slots.json"
+    record = _slots_record(path)
+    if hand:
+        write_text(folder / FILE, readable_json({"schema_version": SCHEMA, **hand_row(hand)}))
+    else:
+        (folder / FILE).unlink(missing_ok=True)
+    try:
+        slots = changed_slots(slots_of(record["slots"]), change)
+    except (KeyError, TypeError, ValueError) as trouble:
+        raise WorkFolderError(f"{path} is damaged: {trouble!r}.", _RUN) from None
+    write_text(path, readable_json({**record, "slots": slot_rows(slots)}))
+    return hand
+
+
+_RUN = "Run shotad describe on the film again; what is done is not asked for twice."
+
+
+def _slots_record(path: Path) -> Mapping[str, Any]:
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as trouble:
+        raise WorkFolderError(f"{path} cannot be read: {trouble}.", _RUN) from None
+    if not isinstance(record, dict):
+        raise WorkFolderError(f"{path} is damaged: it is no object.", _RUN)
+    return record
