@@ -27,8 +27,12 @@ if TYPE_CHECKING:
     from shotad.writing import Engines
 
 SAME = (
-    "The engines gave the line again that was there. An engine without chance gives the same answer to the "
+    "the engines gave the line again that was there. An engine without chance gives the same answer to the "
     "same question: give it a note."
+)
+SAME_AGAIN = (
+    "the engines gave the line again that was there. They tell what they measure in the picture and read no "
+    "notes: write the line yourself."
 )
 
 Row = dict[str, Any]
@@ -83,11 +87,12 @@ def redo_line(
                 sheet=False,
             )
             folder.note(f"described anew on the review page: {', '.join(ids)}")
-            told = _told(done.results)
+            same = SAME if engines.writes.abilities.converses else SAME_AGAIN
+            told = _told(done.results, same)
         finally:
             # What was written before a stop or an error is in the track too.
             session.absorb(told)
-    return _redone(done, told)
+    return _redone(done, told, same)
 
 
 def _tell_terms(engines: Engines, progress: Progress) -> None:
@@ -98,18 +103,18 @@ def _tell_terms(engines: Engines, progress: Progress) -> None:
         progress.note(line)
 
 
-def _told(results: Sequence[Result]) -> str:
+def _told(results: Sequence[Result], same: str) -> str:
     """One sentence on what came of it."""
     new = [one for one in results if one.after is not None]
     if len(results) == 1 and new and new[0].after is not None:
         return f"Described anew: {new[0].after.text}"
     if len(results) == 1:
-        return f"Nothing was changed: {results[0].reason or SAME}"
+        return f"Nothing was changed: {results[0].reason or same}"
     lines = f"{len(new)} of {len(results)} lines described anew"
     return f"{lines}." if len(new) == len(results) else f"{lines}; the others stay as they were."
 
 
-def _redone(done: Redone, told: str) -> Row:
+def _redone(done: Redone, told: str, same: str) -> Row:
     return {
         "said": told,
         "lines": [
@@ -118,7 +123,7 @@ def _redone(done: Redone, told: str) -> Row:
                 "changed": one.after is not None,
                 "old": one.before.text,
                 "new": None if one.after is None else one.after.text,
-                "reason": SAME if one.same else one.reason,
+                "reason": same if one.same else one.reason,
             }
             for one in done.results
         ],

@@ -1,0 +1,35 @@
+"""Sessions over small work folders, and a progress that keeps what it was told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from shotad.film.reader import open_film
+from shotad.progress import NoProgress, Task
+from shotad.review.session import Session
+from shotad.runsettings import read_settings
+
+
+class Heard(NoProgress):
+    """A front end that keeps the steps and the notes."""
+
+    def __init__(self) -> None:
+        self.steps: list[str] = []
+        self.notes: list[str] = []
+
+    def task(self, name: str, total: float | None, unit: str) -> Task:
+        self.steps.append(name)
+        return super().task(name, total, unit)
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+def session_of(place: Path, film: Path | None = None, reviewer: str = "Ann") -> Session:
+    """A session over a work folder; its film is the one that its run had."""
+    run = read_settings(place)
+    path = film or run.film
+    assert path is not None
+    with open_film(path, reader=run.config.film.reader) as opened:
+        info = opened.info
+    return Session(place, info, run, reviewer=reviewer)

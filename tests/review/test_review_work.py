@@ -1,0 +1,331 @@
+"""What the jobs of the page do, with the fake engines and the fake voice."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shotad.config import Config
+from shotad.engines.base import Identity, Request
+from shotad.engines.fake import FakeEngine, plain_answer
+from shotad.errors import EditConflict, EngineError, ReviewError, ScriptError, UsageError
+from shotad.progress import NoProgress, Task
+from shotad.review import work
+from shotad.review.jobs import Stopped
+from shotad.review.session import Session
+from shotad.script import text as formats
+from shotad.script.cue import LineState
+from shotad.script.text import check_script, read_cues
+from shotad.script.track import Track, load_track
+from shotad.workfolder import WorkFolder
+from shotad.writing import Engines
+from tests.redo.redoing import fresh, run, says
+from tests.rendering.described import write_folder
+from tests.review.sessions import Heard, session_of
+
+
+@pytest.fixture(scope="module")
+def described(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("work") / "w"
+    run(place)
+    return place
+
+
+@pytest.fixture
+def session(described: Path, tmp_path: Path) -> Iterator[Session]:
+    made = session_of(Path(shutil.copytree(described, tmp_path / "w")))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def spoken(tmp_path: Path) -> Iterator[Session]:
+    """A film with sound and three lines, which the fake voice speaks."""
+    place = write_folder(tmp_path / "s")
+    tree = json.loads((place / "settings.json").read_text())
+    tree["config"]["voice"]["name"] = "fake"
+    (place / "settings.json").write_text(json.dumps(tree))
+    made = session_of(place)
+    yield made
+    made.close()
+
+
+def on_disk(session: Session) -> Track:
+    return load_track(session.folder / "track.json")
+
+
+def redo(session: Session, *names: str, answer: Any = fresh, **options: Any) -> dict[str, Any]:
+    engines = Engines(FakeEngine(answer=plain_answer), FakeEngine(answer=answer))
+    return work.redo_line(session, NoProgress(), names, options.pop("note", ""), engines=engines, **options)
+
+
+def test_a_redone_line_is_in_the_session_and_can_be_undone(session: Session) -> None:
+    before = session.track.heard[1]
+    result = redo(session, before.id)
+    now = session.cue(before.id)
+    assert now.text.startswith("A cat sits")
+    assert result["lines"] == [
+        {"id": now.id, "changed": True, "old": before.text, "new": now.text, "reason": ""}
+    ]
+    assert result["said"] == f"Described anew: {now.text}"
+    assert on_disk(session).cues == session.track.cues
+    assert session.undo_label == result["said"]
+    session.undo()
+    assert session.cue(before.id).text == before.text
+    assert next(cue for cue in on_disk(session).cues if cue.id == before.id).text == before.text
+
+
+def test_several_lines_are_one_step_of_undo(session: Session) -> None:
+    before = session.track.cues
+    names = [cue.id for cue in session.track.heard[:3]]
+    result = redo(session, *names)
+    assert [row["id"] for row in result["lines"]] == names
+    assert result["said"] == "3 of 3 lines described anew."
+    session.undo()
+    assert [cue.text for cue in session.track.cues] == [cue.text for cue in before]
+    assert session.undo_label is None
+
+
+def test_a_note_reaches_the_engines(session: Session) -> None:
+    seen: list[str] = []
+
+    def answer(request: Request) -> str:
+        seen.append(" ".join(message.text for message in request.messages))
+        return fresh(request)
+
+    redo(session, session.track.heard[0].id, answer=answer, note="The cat is called Tom.")
+    assert seen
+    assert all("The cat is called Tom." in text for text in seen)
+
+
+def test_a_line_that_comes_again_changes_nothing_and_says_why(session: Session) -> None:
+    line, tracks = session.track.heard[0], on_disk(session)
+    result = redo(session, line.id, answer=says(line.text))
+    assert result["said"] == f"Nothing was changed: {work.SAME}"
+    assert result["lines"][0]["changed"] is False
+    assert on_disk(session) == tracks
+    assert session.undo_label is None
+
+
+def test_engines_that_read_no_notes_are_not_to_be_given_one(session: Session) -> None:
+    line = session.track.heard[0]
+    writes = FakeEngine(answer=says(line.text))
+    writes.abilities = replace(writes.abilities, converses=False)
+    engines = Engines(FakeEngine(), writes)
+    result = work.redo_line(session, NoProgress(), [line.id], "A note.", engines=engines)
+    assert "read no notes" in result["said"]
+
+
+@pytest.mark.parametrize(
+    "act", [("write", {"text": "My own words."}), ("accept", {})], ids=["edited", "accepted"]
+)
+def test_a_persons_line_is_described_anew_only_if_they_say_so(session: Session, act: tuple[str, Any]) -> None:
+    line = session.track.heard[0].id
+    session.act(act[0], line, act[1])
+    mine = session.cue(line)
+    with pytest.raises(EditConflict):
+        redo(session, line)
+    assert session.cue(line) == mine
+    redo(session, line, over_edits=True)
+    now = session.cue(line)
+    assert now.text.startswith("A cat sits")
+    assert mine.text in now.candidates
+    assert now.state is LineState.EDITED
+    session.undo()
+    assert (session.cue(line).text, session.cue(line).state) == (mine.text, mine.state)
+
+
+def test_an_edit_made_while_lines_are_described_anew_stays(session: Session) -> None:
+    first, other = (cue.id for cue in session.track.heard[:2])
+
+    def answer(request: Request) -> str:
+        session.act("write", other, {"text": "Written meanwhile."})
+        return fresh(request)
+
+    redo(session, first, answer=answer)
+    for track in (session.track, on_disk(session)):
+        texts = {cue.id: cue.text for cue in track.cues}
+        assert texts[other] == "Written meanwhile."
+        assert texts[first].startswith("A cat sits")
+    session.undo()
+    assert session.cue(other).text == "Written meanwhile.", "the job's step is undone, not the person's"
+
+
+def test_what_was_written_before_a_stop_stays_and_can_be_undone(session: Session) -> None:
+    names = [cue.id for cue in session.track.heard[:3]]
+
+    class Stopping(NoProgress):
+        def task(self, name: str, total: float | None, unit: str) -> Task:
+            return _StopsAfter(1) if name == "Writing lines" else super().task(name, total, unit)
+
+    engines = Engines(FakeEngine(), FakeEngine(answer=fresh))
+    with pytest.raises(Stopped):
+        work.redo_line(session, Stopping(), names, engines=engines)
+    changed = [name for name in names if session.cue(name).text.startswith("A cat sits")]
+    assert changed == names[:1]
+    session.undo()
+    assert not session.cue(names[0]).text.startswith("A cat sits")
+    assert redo(session, names[1])["lines"][0]["changed"], "the folder was let go"
+
+
+class _StopsAfter:
+    def __init__(self, steps: int) -> None:
+        self.left = steps
+
+    def advance(self, amount: float = 1) -> None:
+        self.left -= 1
+        if self.left <= 0:
+            raise Stopped
+
+    def done(self) -> None: ...
+
+
+def test_a_folder_at_work_is_told_in_words_and_the_session_goes_on(session: Session) -> None:
+    line = session.track.heard[0].id
+    with WorkFolder(session.folder):
+        with pytest.raises(ReviewError, match="Another shotad is at work") as caught:
+            redo(session, line)
+        assert "Wait" in caught.value.hint
+        session.act("write", line, {"text": "Editing goes on."})
+    assert session.cue(line).text == "Editing goes on."
+
+
+def test_an_engine_that_is_gone_is_an_error_and_nothing_changes(session: Session) -> None:
+    def gone(request: Request) -> str:
+        raise EngineError("The server at localhost does not answer.", "Start it.")
+
+    class Gone(FakeEngine):
+        def generate(self, requests: Any) -> Any:
+            raise EngineError("The server at localhost does not answer.", "Start it.")
+
+    before = on_disk(session)
+    with pytest.raises(EngineError, match="does not answer"):
+        work.redo_line(session, NoProgress(), [before.cues[0].id], engines=Engines(Gone(), FakeEngine()))
+    assert on_disk(session) == before
+
+
+@pytest.mark.parametrize("names", [[], ["s99999999"]], ids=["nothing", "unknown"])
+def test_lines_that_are_not_there_are_refused(session: Session, names: list[str]) -> None:
+    with pytest.raises((ReviewError, UsageError)):
+        redo(session, *names)
+
+
+def test_engines_stay_loaded_until_others_are_asked_for() -> None:
+    config = Config.model_validate({"engine": "fake"})
+    again = Config.model_validate({"engine": "fake"})
+    first = work.engines_of(config)
+    assert work.engines_of(again) is first
+    other = config.model_copy(update={"seed": 7})
+    assert work.engines_of(other) is not first
+
+
+def test_what_leaves_the_machine_is_told_before(session: Session) -> None:
+    looks = FakeEngine()
+    looks.identity = Identity("far", "f", "1")
+    looks.abilities = replace(looks.abilities, sends_to="api.example.org")
+    heard = Heard()
+    line = session.track.heard[0].id
+    work.redo_line(session, heard, [line], engines=Engines(looks, FakeEngine(answer=fresh)))
+    assert any("api.example.org" in note for note in heard.notes)
+
+
+def test_every_format_is_written_and_says_who_reviewed(session: Session) -> None:
+    session.act("accept", session.track.heard[0].id, {})
+    result = work.export(session, NoProgress(), list(formats.ALL_FORMATS))
+    assert result["failures"] == []
+    assert {row["format"] for row in result["files"]} == set(formats.ALL_FORMATS)
+    for row in result["files"]:
+        path = session.folder / row["path"]
+        assert path.name == row["name"]
+        assert path.stat().st_size == row["size"] > 0
+        assert check_script(path) == ()
+    assert "Ann" in next(
+        (session.folder / row["name"]).read_text() for row in result["files"] if row["format"] == "vtt"
+    )
+
+
+def test_an_export_holds_what_was_just_written(session: Session) -> None:
+    line = session.track.heard[0].id
+    session.act("write", line, {"text": "The very newest words."})
+    result = work.export(session, NoProgress(), ["srt"])
+    cues = read_cues(session.folder / result["files"][0]["name"])
+    assert cues[0].text == "The very newest words."
+
+
+def test_an_export_is_no_edit_by_somebody_else(session: Session) -> None:
+    session.act("write", session.track.heard[0].id, {"text": "Mine."})
+    before = session.track
+    work.export(session, NoProgress(), ["vtt", "srt", "dapt", "csv"])
+    session.refresh()
+    assert [(cue.id, cue.text, cue.edited) for cue in session.track.cues] == [
+        (cue.id, cue.text, cue.edited) for cue in before.cues
+    ]
+
+
+def test_a_format_whose_library_is_missing_is_left_out_and_told(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "docx", None)
+    result = work.export(session, NoProgress(), ["docx", "srt"])
+    assert [row["format"] for row in result["files"]] == ["srt"]
+    assert [row["name"] for row in result["failures"]] == ["docx"]
+    assert "shotad[documents]" in result["failures"][0]["reason"]
+    with pytest.raises(ScriptError, match="python-docx"):
+        work.export(session, NoProgress(), ["docx"])
+
+
+def test_an_unknown_format_is_refused(session: Session) -> None:
+    with pytest.raises(ScriptError, match="no script format"):
+        work.export(session, NoProgress(), ["../../x"])
+
+
+def test_the_film_is_made_and_what_was_made_is_offered(spoken: Session) -> None:
+    heard = Heard()
+    result = work.render_film(spoken, heard, ["film:mkv", "ad:wav"])
+    assert [row["kind"] for row in result["files"]] == ["film", "ad"]
+    assert all((spoken.folder / row["path"]).is_file() and row["fresh"] for row in result["files"])
+    assert result["failures"] == []
+    assert "3 of 3 lines spoken" in result["said"]
+    assert heard.steps, "steps are told"
+    assert all(cue.spoken is not None for cue in spoken.track.heard), (
+        "the session knows how lines were spoken"
+    )
+    assert spoken.undo_label is None, "how a line was spoken is nothing to undo"
+    again = work.render_film(spoken, NoProgress(), ["film:mkv"])
+    assert again["files"][0]["fresh"] is False
+
+
+def test_findings_of_the_sound_are_in_the_result(spoken: Session) -> None:
+    result = work.render_film(spoken, NoProgress(), ["mix:wav"], profile="netflix")
+    assert {"findings", "warnings", "told", "unspoken"} <= result.keys()
+    assert any("netflix" in line.lower() for line in result["told"])
+    for row in result["findings"]:
+        assert row["rule"].startswith("A")
+
+
+def test_an_edit_made_while_the_film_is_made_stays(spoken: Session) -> None:
+    line = spoken.track.heard[2].id
+    once = iter([True])
+
+    class Editing(NoProgress):
+        def task(self, name: str, total: float | None, unit: str) -> Task:
+            if name.startswith("Measuring") and next(once, False):
+                spoken.act("write", line, {"text": "Rain falls."})
+            return super().task(name, total, unit)
+
+    work.render_film(spoken, Editing(), ["ad:wav"])
+    assert spoken.cue(line).text == "Rain falls."
+    assert next(cue for cue in on_disk(spoken).cues if cue.id == line).text == "Rain falls."
+
+
+def test_nothing_that_can_be_made_is_refused(spoken: Session) -> None:
+    with pytest.raises(UsageError, match="nothing that can be made"):
+        work.render_film(spoken, NoProgress(), ["film/../../x:mkv"])
+    with pytest.raises(UsageError, match="cannot be made as"):
+        work.render_film(spoken, NoProgress(), ["ad:/etc/passwd"])
