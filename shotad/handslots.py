@@ -14,11 +14,15 @@ from typing import Any
 from shotad.errors import WorkFolderError
 from shotad.plan.handslots import HandSlots, SlotChange, apply_change, changed_slots
 from shotad.records import interval_rows, slot_rows, slots_of
-from shotad.types import Interval
+from shotad.script.cue import Cue, CueStatus
+from shotad.types import Interval, Slot
 from shotad.workfolder import readable_json, write_text
 
 FILE = "slots.hand.json"
 SCHEMA = 1
+
+ADDED = "added by a person"
+"""The reason of a line that nobody has written yet, in a slot that a person added."""
 
 _AGAIN = "Correct it, or delete it to go back to the slots as they are planned."
 
@@ -42,6 +46,11 @@ def read_hand_slots(folder: Path) -> HandSlots:
         return HandSlots(added, slots_of(record["removed"]))
     except (KeyError, TypeError, ValueError) as trouble:
         raise WorkFolderError(f"{path} is damaged: {trouble!r}.", _AGAIN) from None
+
+
+def empty_line(slot: Slot, language: str) -> Cue:
+    """The line of a slot that a person added and that nobody has described yet."""
+    return Cue(slot.id, slot.id, slot.interval, "", language=language, status=CueStatus.SILENT, reason=ADDED)
 
 
 def hand_row(hand: HandSlots) -> dict[str, Any]:

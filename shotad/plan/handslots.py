@@ -83,7 +83,8 @@ def keep_to(planned: Sequence[Slot], hand: HandSlots, settings: SlotSettings) ->
 
 def apply_change(hand: HandSlots, change: SlotChange) -> HandSlots:
     """What a person did, and ``change`` after it: a removed slot that comes again is no added one."""
-    back = {slot.id for slot in hand.removed} & {slot.id for slot in change.added}
+    times = {(slot.id, slot.interval) for slot in hand.removed}
+    back = {slot.id for slot in change.added if (slot.id, slot.interval) in times}
     own = hand.ids
     gone = {slot.id for slot in change.removed}
     added = [time for time in hand.added if slot_id(time.start) not in gone]

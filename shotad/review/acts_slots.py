@@ -6,15 +6,12 @@ from dataclasses import dataclass, field
 
 from shotad.config import SlotSettings
 from shotad.errors import ReviewError
+from shotad.handslots import empty_line
 from shotad.plan.handslots import SlotChange, new_slot
 from shotad.review.kinds import Change, Json
-from shotad.script.cue import Cue, CueStatus
-from shotad.script.timecode import timecode
+from shotad.review.scene import clock
 from shotad.script.track import Track
 from shotad.types import Interval, Slot
-
-ADDED = "added by a person"
-"""The reason of a line that nobody has written yet, in a slot that a person added."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +51,7 @@ def add_slot(scene: SlotScene, _: str, args: Json) -> SlotsChanged:
         what = f"The line {known.id} begins at that very moment and belongs to a slot that is gone."
         raise ReviewError(what, "Begin a little later.")
     words = f"{slot.max_words} word{'' if slot.max_words == 1 else 's'}"
-    said = f"Slot added at {timecode(slot.interval.start)}: {words} fit into {slot.interval.duration:.1f} s."
+    said = f"Slot added at {clock(slot.interval.start)}: {words} fit into {slot.interval.duration:.1f} s."
     return SlotsChanged(
         said, (empty_line(slot, scene.track.language),), focus=slot.id, slots=SlotChange((slot,))
     )
@@ -70,15 +67,10 @@ def remove_slot(scene: SlotScene, line: str, _: Json) -> SlotsChanged:
     after = next((cue for cue in others if cue.interval.start >= slot.interval.start), None)
     focus = after or (others[-1] if others else None)
     with_line = " and its line" if own else ""
-    said = f"Slot at {timecode(slot.interval.start)}{with_line} removed."
+    said = f"Slot at {clock(slot.interval.start)}{with_line} removed."
     return SlotsChanged(
         said, gone=own, focus=None if focus is None else focus.id, slots=SlotChange((), (slot,))
     )
-
-
-def empty_line(slot: Slot, language: str) -> Cue:
-    """The line of a slot that was never described."""
-    return Cue(slot.id, slot.id, slot.interval, "", language=language, status=CueStatus.SILENT, reason=ADDED)
 
 
 def _seconds(args: Json, name: str) -> float:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from shotad.facts import Facts
+from shotad.handslots import ADDED
 from shotad.pictures.sheet.inwords import in_words
 from shotad.review.engineview import engine_title
 from shotad.review.recordindex import Record, RecordIndex
@@ -37,6 +38,9 @@ _CHANGED = {
 }
 
 _TIMES = {1: "once", 2: "twice"}
+
+_FACTORS = {"face": "faces", "object": "objects", "environment": "the surroundings"}
+"""What Stage I is asked about besides people and what they do, by shot scale."""
 
 
 @lru_cache(maxsize=16)
@@ -145,7 +149,9 @@ def _of_line(cue: Cue) -> Iterator[Note]:
     reason = cue.reason
     if cue.heard and steps and reason.startswith(steps):
         reason = reason.removeprefix(steps).lstrip("; ")
-    if reason:
+    if reason == ADDED and not cue.heard:
+        yield _note("Slot by hand", "A person added this slot. Write its line, or have it described.")
+    elif reason:
         yield _note(_STATUS[cue.status], f"{_first(reason)}.")
     if steps:
         yield _note("How it was made to fit", f"{_first(steps)}.")
@@ -205,8 +211,13 @@ def _of_records(cue: Cue, stage1: Record | None, stage2: Record | None) -> Itera
     if not cue.slot_id:
         yield _note("Stage I and II", "The line belongs to no slot, so no engine was asked about it.")
         return
+    if stage1 is None and stage2 is None:
+        yield _note(
+            "Stage I and II", "Not recorded: no engine has been asked about this slot, as far as is known."
+        )
+        return
     if stage1 is None:
-        yield _note("Stage I", "What Stage I said is not recorded: this slot has not been described yet.")
+        yield _note("Stage I", "What Stage I said is not recorded.")
     else:
         yield from _guarded(_grammar_notes, stage1)
         yield from _guarded(_people_notes, stage1)
@@ -233,21 +244,27 @@ def _grammar_notes(record: Record) -> Iterator[Note]:
     """Threads and shot scales, with the shots called by the numbers painted on them."""
     shots = [row["number"] for row in record["shots"]]
     current = [row["number"] for row in record["shots"] if row["role"] == "current"]
-    told = [f"The clip shows {_shots(shots)}; the line is about {_shots(current)}."] if shots else []
+    told = [f"The clip shows {_shots(shots)}, numbered from 0; the line is about {_shots(current)}."]
     for place, thread in enumerate(record["threads"]):
         told.append(f"{_first(_shots(thread))} are one thread ({thread_name(place)}): the camera comes back.")
     scales = [f"shot {number}: {scale}" for number, scale in record["scales"].items()]
     if scales:
         told.append(f"Shot scales: {', '.join(scales)}.")
     if record.get("factors"):
-        told.append(f"For that the engine was asked above all about: {', '.join(record['factors'])}.")
+        asked = [_FACTORS.get(factor, factor) for factor in record["factors"]]
+        told.append(f"At such a distance the engine is asked about {' and '.join(asked)} too.")
     if told:
         yield _note("Film grammar", " ".join(told))
 
 
 def _shots(numbers: Sequence[int]) -> str:
+    """``shot 2``, ``shots 1 and 4``, ``shots 0 to 8``."""
+    if not numbers:
+        return "no shot"
     if len(numbers) == 1:
         return f"shot {numbers[0]}"
+    if len(numbers) > 2 and list(numbers) == list(range(numbers[0], numbers[-1] + 1)):
+        return f"shots {numbers[0]} to {numbers[-1]}"
     return f"shots {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
 
 

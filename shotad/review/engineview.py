@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from shotad.config import Config
+from shotad.engines import ENGINES, stage_engines
 from shotad.engines.openai.notice import notice
 from shotad.errors import ShotadError
 from shotad.writing import Engines
@@ -13,18 +14,27 @@ from shotad.writing import Engines
 TITLES = {
     "observer": "the embedded observer",
     "narrator": "the embedded narrator",
+    "qwen2-vl": "Qwen2-VL",
+    "llama3": "Llama 3",
     "fake": "the engine for tests",
 }
-"""What engines without a model of a name of its own are called."""
+"""What engines are called; others by their own names."""
+
+_OF_MANY = ("observer", "narrator", "fake")
+"""Engines whose models are many small ones, or rules, whose names say nothing to people."""
+
+HERE = frozenset(ENGINES) - {"openai"}
+"""Engines that send nothing anywhere; they need not be made to know that, which may take a while."""
 
 LOCAL = "Lines are described anew on this machine; nothing of the film is sent anywhere."
 
 
 def engine_title(engine: str, model: str = "") -> str:
-    """An engine as people call it: ``the embedded observer``, ``gpt-4o (openai)``."""
-    if engine in TITLES:
+    """An engine as people call it: ``the embedded observer``, ``openai (gpt-4o)``."""
+    if engine in _OF_MANY:
         return TITLES[engine]
-    return f"{model} ({engine})" if model else engine
+    title = TITLES.get(engine, engine)
+    return f"{title} ({model})" if model else title
 
 
 def engines_view(config: Config) -> dict[str, Any]:
@@ -39,14 +49,18 @@ def engines_view(config: Config) -> dict[str, Any]:
 def _view(settings: str) -> dict[str, Any]:
     config = Config.model_validate_json(settings)
     try:
+        names = stage_engines(config)
+        if {names.stage1, names.stage2} <= HERE:
+            models = (config.stage1.model or "", config.stage2.model or "")
+            return _told(engine_title(names.stage1, models[0]), engine_title(names.stage2, models[1]), [])
         engines = Engines.of(config)
     except ShotadError as error:
         return {"stage1": None, "stage2": None, "local": False, "notice": str(error)}
-    looks, writes = engines.looks, engines.writes
-    leaves = notice(looks, writes)
-    return {
-        "stage1": engine_title(looks.identity.engine, looks.identity.model),
-        "stage2": engine_title(writes.identity.engine, writes.identity.model),
-        "local": not leaves,
-        "notice": " ".join(leaves) if leaves else LOCAL,
-    }
+    looks, writes = engines.looks.identity, engines.writes.identity
+    leaves = notice(engines.looks, engines.writes)
+    return _told(engine_title(looks.engine, looks.model), engine_title(writes.engine, writes.model), leaves)
+
+
+def _told(stage1: str, stage2: str, leaves: list[str]) -> dict[str, Any]:
+    text = " ".join(leaves) if leaves else LOCAL
+    return {"stage1": stage1, "stage2": stage2, "local": not leaves, "notice": text}

@@ -202,7 +202,7 @@ class Findings:
             self._lines = {name: checked for name, checked in before.items() if name in now}
             self._lines |= {line.id: Checked(line, tuple(found.get(line.id, ()))) for line in same}
             self._known, self._accepted = known, accepted
-            notes = (*report.skipped, *report.notes)
+            notes = (*map(_for_the_page, report.skipped), *report.notes)
             self._whole = Whole(others, len(report.accepted), notes, looked=not self._later.is_due)
             return self._different(before)
 
@@ -284,6 +284,12 @@ class Findings:
     def _tell(self, names: Iterable[str]) -> None:
         lines = {name: [finding_view(one) for one in self.of(name)] for name in names}
         self._hub.tell("findings", {"lines": lines, "summary": self.summary()})
+
+
+def _for_the_page(reason: str) -> str:
+    """Why rules were not looked at, without what to write at a command line."""
+    told, mark, _ = reason.partition("; give --")
+    return f"{told}." if mark else reason
 
 
 def _found(lines: Mapping[str, Checked], name: str) -> tuple[Finding, ...]:

@@ -1,0 +1,187 @@
+"""Slots by hand: what a plan keeps to, what is refused, and that a change can be taken back."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shotad.config import SlotSettings
+from shotad.errors import ReviewError
+from shotad.plan.handslots import (
+    HandSlots,
+    SlotChange,
+    apply_change,
+    changed_slots,
+    hand_slot,
+    keep_to,
+    new_slot,
+)
+from shotad.types import Interval, Slot, slot_id
+
+SETTINGS = SlotSettings()
+
+
+def slot(start: float, end: float, words: int = 10) -> Slot:
+    return Slot(slot_id(start), Interval(start, end), words)
+
+
+PLANNED = (slot(1, 5), slot(10, 15), slot(20, 26))
+
+
+def ask(start: float, end: float, **known: object) -> Slot:
+    more = {"free": (Interval(0, 30),), "slots": PLANNED, "lines": (), "film": 40.0, **known}
+    return new_slot(start, end, settings=SETTINGS, **more)  # type: ignore[arg-type]
+
+
+def test_a_plan_that_nobody_touched_stays_as_it_is():
+    assert keep_to(PLANNED, HandSlots(), SETTINGS).slots == PLANNED
+
+
+def test_a_slot_added_comes_with_the_words_of_the_planner():
+    kept = keep_to(PLANNED, HandSlots(added=(Interval(6, 9),)), SETTINGS)
+    assert [one.id for one in kept.slots] == ["s00001000", "s00006000", "s00010000", "s00020000"]
+    assert kept.slots[1].max_words == 8  # 3 s at 0.375 s a word
+    assert not kept.yielded
+
+
+def test_a_slot_removed_does_not_come_back():
+    kept = keep_to(PLANNED, HandSlots(removed=(PLANNED[1],)), SETTINGS)
+    assert kept.slots == (PLANNED[0], PLANNED[2])
+    assert not kept.missing
+
+
+def test_a_slot_removed_stays_away_under_another_id_and_half_of_its_time_is_enough():
+    other = (slot(11, 16), slot(13.0, 19.0))
+    kept = keep_to(other, HandSlots(removed=(slot(10, 15),)), SETTINGS)
+    assert kept.slots == (other[1],)
+
+
+def test_a_slot_removed_that_the_plan_has_no_more_is_told():
+    kept = keep_to(PLANNED[:1], HandSlots(removed=(PLANNED[2],)), SETTINGS)
+    assert kept.slots == PLANNED[:1]
+    assert kept.missing == (PLANNED[2],)
+
+
+def test_a_planned_slot_yields_to_one_that_a_person_added():
+    kept = keep_to(PLANNED, HandSlots(added=(Interval(14.5, 18),)), SETTINGS)
+    assert kept.yielded == (PLANNED[1],)
+    assert [one.id for one in kept.slots] == ["s00001000", "s00014500", "s00020000"]
+
+
+def test_slots_that_only_touch_stay_both():
+    kept = keep_to(PLANNED, HandSlots(added=(Interval(15, 20),)), SETTINGS)
+    assert len(kept.slots) == 4
+
+
+def test_a_new_slot_is_in_whole_milliseconds_within_what_was_asked():
+    found = ask(6.00004, 8.9996)
+    assert found.interval == Interval(6.0, 8.999)
+    assert found.id == "s00006000"
+
+
+def test_a_new_slot_begins_no_earlier_than_players_can():
+    assert ask(0.0, 1.5, slots=()).interval == Interval(0.2, 1.5)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "says"),
+    [
+        (6.0, 6.99, "too short"),
+        (7.0, 7.0, "cannot reach"),
+        (50.0, 60.0, "cannot reach"),
+        (14.0, 17.0, "a slot already, from 0:10.00 to 0:15.00"),
+    ],
+)
+def test_a_slot_that_cannot_be_is_refused_with_the_reason(start, end, says):
+    with pytest.raises(ReviewError, match=says):
+        ask(start, end)
+
+
+def test_where_somebody_speaks_the_free_time_there_is_told():
+    free = (Interval(0, 7), Interval(9, 18.5))
+    with pytest.raises(ReviewError, match=r"Somebody speaks from 0:06\.00 to 0:08\.00") as caught:
+        ask(6, 8, free=free)
+    assert caught.value.hint == "Nobody does from 0:06.00 to 0:07.00: take that time."
+    with pytest.raises(ReviewError) as caught:
+        ask(7, 9, free=free)
+    assert caught.value.hint == "Take a time where nobody speaks."
+
+
+def test_speech_that_is_not_known_is_no_reason():
+    assert ask(6, 8, free=None).interval == Interval(6, 8)
+
+
+def test_a_line_of_a_person_holds_its_time():
+    with pytest.raises(ReviewError, match="h00006500"):
+        ask(6, 8, lines=[("h00006500", Interval(6.5, 7.5))])
+
+
+def test_times_over_an_hour_are_told_as_such():
+    with pytest.raises(ReviewError, match=r"from 1:00:00\.00 to 1:00:05\.00"):
+        ask(3600, 3603, slots=(slot(3600, 3605),), free=None, film=4000.0)
+
+
+def test_what_was_removed_comes_back_as_it_was():
+    gone = SlotChange(removed=(PLANNED[1],))
+    hand = apply_change(HandSlots(), gone)
+    assert hand == HandSlots(removed=(PLANNED[1],))
+    assert apply_change(hand, gone.inverse) == HandSlots()
+    assert changed_slots(changed_slots(PLANNED, gone), gone.inverse) == PLANNED
+
+
+def test_what_was_added_leaves_no_trace_when_it_is_removed():
+    own = hand_slot(Interval(6, 9), SETTINGS)
+    hand = apply_change(HandSlots(), SlotChange(added=(own,)))
+    assert hand.ids == {"s00006000"}
+    assert apply_change(hand, SlotChange(removed=(own,))) == HandSlots()
+
+
+def test_a_slot_of_a_person_at_the_start_of_one_they_removed_is_theirs():
+    hand = apply_change(HandSlots(), SlotChange(removed=(PLANNED[1],)))
+    own = hand_slot(Interval(10, 12), SETTINGS)
+    hand = apply_change(hand, SlotChange(added=(own,)))
+    assert keep_to(PLANNED, hand, SETTINGS).slots == (PLANNED[0], own, PLANNED[2])
+    hand = apply_change(hand, SlotChange(removed=(own,)))
+    assert hand == HandSlots(removed=(PLANNED[1],))
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[SlotChange]:
+    """What a person does one after the other: each adds where nothing is, or removes what is there."""
+    there = {one.id: one for one in PLANNED}
+    done: list[SlotChange] = []
+    for _ in range(draw(st.integers(0, 8))):
+        at = draw(st.integers(0, 30)) * 2.0
+        at += draw(st.sampled_from((0.0, 0.5)))
+        new = hand_slot(Interval(at, at + 1.0), SETTINGS)
+        taken = any(one.interval.overlaps(new.interval) for one in there.values())
+        if not taken and draw(st.booleans()):
+            done.append(SlotChange(added=(new,)))
+            there[new.id] = new
+        elif there:
+            gone = draw(st.sampled_from(sorted(there.values(), key=lambda one: one.id)))
+            done.append(SlotChange(removed=(gone,)))
+            del there[gone.id]
+    return done
+
+
+@given(histories())
+def test_what_the_page_shows_is_what_the_next_plan_keeps_to(done):
+    hand, shown = HandSlots(), PLANNED
+    for change in done:
+        hand, shown = apply_change(hand, change), changed_slots(shown, change)
+    assert keep_to(PLANNED, hand, SETTINGS).slots == shown
+
+
+@given(histories())
+def test_everything_can_be_taken_back(done):
+    hand, shown = HandSlots(), PLANNED
+    states = []
+    for change in done:
+        states.append((hand, shown))
+        hand, shown = apply_change(hand, change), changed_slots(shown, change)
+    for change, (before, was) in zip(reversed(done), reversed(states), strict=True):
+        hand, shown = apply_change(hand, change.inverse), changed_slots(shown, change.inverse)
+        assert shown == was
+        assert keep_to(PLANNED, hand, SETTINGS).slots == keep_to(PLANNED, before, SETTINGS).slots

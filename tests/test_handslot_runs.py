@@ -1,0 +1,216 @@
+"""Runs that keep to slots by hand: describe, describe again, redo, what is told, what stays as it was."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from shotad.config import load_config
+from shotad.errors import WorkFolderError
+from shotad.film.reader import open_film
+from shotad.handslots import FILE, change_slots, empty_line, read_hand_slots
+from shotad.lint.gather import track_material
+from shotad.pipeline import describe
+from shotad.plan.handslots import HandSlots, SlotChange, hand_slot
+from shotad.prepare import Given
+from shotad.recorded import recorded
+from shotad.runsettings import read_settings
+from shotad.script.cue import CueStatus
+from shotad.script.track import Track
+from shotad.tracking import save_track
+from shotad.types import Interval, Slot
+from shotad.workfolder import WorkFolder
+from shotad.writing import Engines
+from tests.redo.redoing import SETTINGS, again, film_path, rows, run, track_of
+
+SLOTS = load_config(None, SETTINGS).slots
+GIVEN = "start,end\n1,5\n6,9\n12,16\n"
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> Given:
+    """Three slots that leave time between them."""
+    file = tmp_path / "slots.csv"
+    file.write_text(GIVEN, encoding="utf-8")
+    return Given(slots=file)
+
+
+@pytest.fixture
+def place(tmp_path: Path, given: Given) -> Path:
+    """A folder in which they were described."""
+    run(tmp_path / "w", given=given)
+    return tmp_path / "w"
+
+
+def add(place: Path, start: float, end: float) -> Slot:
+    """As the page adds a slot: its records, and an empty line."""
+    slot = hand_slot(Interval(start, end), SLOTS)
+    change_slots(place, SlotChange(added=(slot,)))
+    track = track_of(place)
+    save_track(track.with_cues((*track.cues, empty_line(slot, "en"))), place, track.film.name)
+    return slot
+
+
+def remove(place: Path, name: str) -> Slot:
+    """As the page removes a slot, with its line."""
+    slot = next(slot for slot in slots_of(place) if slot.id == name)
+    change_slots(place, SlotChange(removed=(slot,)))
+    track = track_of(place)
+    save_track(track.with_cues(cue for cue in track.cues if cue.slot_id != name), place, track.film.name)
+    return slot
+
+
+def slots_of(place: Path) -> tuple[Slot, ...]:
+    told = read_settings(place)
+    with open_film(film_path()) as film:
+        return recorded(WorkFolder(place), film.info, told.config).slots
+
+
+def ids(track: Track) -> list[str]:
+    return [cue.id for cue in track.cues]
+
+
+def asked(place: Path, name: str = "stage1") -> dict[str, str]:
+    """Records by slot, and their keys."""
+    return {row["slot"]: row["key"] for row in rows(place, name)}
+
+
+def test_a_slot_added_is_described_by_the_next_run_and_the_others_are_not_asked_again(place, given):
+    before = asked(place)
+    add(place, 9.5, 11.5)
+    track = run(place, given=given)
+    assert ids(track) == ["s00001000", "s00006000", "s00009500", "s00012000"]
+    assert track.cues[2].heard
+    assert track.cues[2].provenance is not None
+    assert {name: key for name, key in asked(place).items() if name != "s00009500"} == before
+
+
+def test_a_slot_removed_is_not_described_again(place, given):
+    remove(place, "s00006000")
+    track = run(place, given=given)
+    assert ids(track) == ["s00001000", "s00012000"]
+    assert set(asked(place)) == {"s00001000", "s00012000"}
+    again_ = run(place, given=given, discard_edits=True)
+    assert ids(again_) == ["s00001000", "s00012000"]
+
+
+def test_a_slot_that_comes_back_is_described_from_what_was_kept(place, given):
+    before = asked(place)
+    slot = remove(place, "s00006000")
+    run(place, given=given)
+    change_slots(place, SlotChange(added=(slot,)))
+    assert not (place / FILE).exists()
+    track = run(place, given=given)
+    assert ids(track) == ["s00001000", "s00006000", "s00012000"]
+    assert asked(place) == before
+
+
+def test_planned_slots_are_kept_to_as_well(tmp_path):
+    place = tmp_path / "w"
+    first = run(place)
+    remove(place, first.cues[0].id)
+    second = run(place)
+    assert ids(second) == ids(first)[1:]
+
+
+def test_the_run_says_that_it_keeps_to_slots_by_hand(place, given):
+    add(place, 9.5, 11.5)
+    config = load_config(None, SETTINGS)
+    with open_film(film_path()) as film, WorkFolder(place) as folder:
+        done = describe(film, folder, config, given, engines=Engines.of(config), sheet=False)
+    assert "Kept to what a person did to the slots: 1 slot added." in done.warnings
+
+
+def test_a_planned_slot_that_gives_way_is_told(place, given, tmp_path):
+    add(place, 9.5, 11.5)
+    other = tmp_path / "others.csv"
+    other.write_text("start,end\n1,5\n11,14\n", encoding="utf-8")
+    config = load_config(None, SETTINGS)
+    with open_film(film_path()) as film, WorkFolder(place) as folder:
+        done = describe(film, folder, config, Given(slots=other), engines=Engines.of(config), sheet=False)
+    assert ids(done.track) == ["s00001000", "s00009500"]
+    assert any("s00011000" in text and "is left out" in text for text in done.warnings)
+
+
+def test_the_empty_line_is_described_anew_by_redo_and_is_then_a_persons_choice(place, given):
+    slot = add(place, 9.5, 11.5)
+    empty = next(cue for cue in track_of(place).cues if cue.id == slot.id)
+    assert (empty.status, empty.reason, empty.text) == (CueStatus.SILENT, "added by a person", "")
+    done, *_ = again(place, slot.id)
+    assert done.results[0].after is not None
+    line = next(cue for cue in track_of(place).cues if cue.id == slot.id)
+    assert line.heard
+    assert line.interval.start == 9.5
+    assert next(cue for cue in run(place, given=given).cues if cue.id == slot.id).text == line.text
+
+
+def test_an_empty_line_stays_while_nobody_describes_it(place):
+    slot = add(place, 9.5, 11.5)
+    done, *_ = again(place, "s00001000")
+    assert done.results[0].after is not None
+    assert slot.id in ids(track_of(place))
+
+
+def test_a_gap_too_short_for_the_planner_is_looked_at_too(tmp_path):
+    subtitles = tmp_path / "said.srt"
+    subtitles.write_text(
+        "1\n00:00:05,000 --> 00:00:09,000\nOne.\n\n2\n00:00:11,000 --> 00:00:15,000\nTwo.\n", encoding="utf-8"
+    )
+    said, place = Given(subtitles=subtitles), tmp_path / "w"
+    more = ("speech.source=subtitles",)
+    planned = run(place, *more, given=said)
+    assert not any(9 <= cue.interval.start < 11 for cue in planned.cues)
+    slot = add(place, 9.4, 10.6)
+    track = run(place, *more, given=said)
+    line = next(cue for cue in track.cues if cue.id == slot.id)
+    assert line.heard or line.status is CueStatus.DROPPED
+    assert slot.id in asked(place)
+
+
+def test_lint_and_redo_see_the_same_slots(place):
+    add(place, 9.5, 11.5)
+    remove(place, "s00006000")
+    names = {slot.id for slot in slots_of(place)}
+    assert names == {"s00001000", "s00009500", "s00012000"}
+    track = run_line(place, "s00009500", "A door opens.")
+    material, _ = track_material(track, place)
+    times = {line.id: line.slot for line in material.lines}
+    assert times["s00009500"] == Interval(9.5, 11.5)
+
+
+def run_line(place: Path, name: str, text: str) -> Track:
+    """The track with a line written in a slot."""
+    track = track_of(place)
+    return track.with_cues(
+        replace(cue, text=text, status=CueStatus.PLACED) if cue.id == name else cue for cue in track.cues
+    )
+
+
+def test_what_is_written_reads_back(place):
+    add(place, 9.5, 11.5)
+    gone = remove(place, "s00006000")
+    assert read_hand_slots(place) == HandSlots((Interval(9.5, 11.5),), (gone,))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[]",
+        '{"schema_version": 2, "added": [], "removed": []}',
+        '{"schema_version": 1, "added": [[3, 2]]}',
+    ],
+)
+def test_a_damaged_file_is_refused_for_it_holds_a_persons_work(place, given, text):
+    (place / FILE).write_text(text, encoding="utf-8")
+    with pytest.raises(WorkFolderError, match=r"slots\.hand\.json"):
+        run(place, given=given)
+
+
+def test_the_file_can_be_read_by_people(place):
+    add(place, 9.5, 11.5)
+    record = json.loads((place / FILE).read_text(encoding="utf-8"))
+    assert record == {"schema_version": 1, "added": [[9.5, 11.5]], "removed": []}
