@@ -85,4 +85,6 @@ async def _say(review: Review, request: Request, error: Exception) -> Any:
         return _Answer(409, error, lines=now)
     if isinstance(error, Refused):
         return _Answer(error.status, error)
-    return _Answer(500 if isinstance(error, WorkFolderError) else 400, error)
+    if isinstance(error, WorkFolderError):
+        return _Answer(500, error)
+    return _Answer(400 if request.url.path.startswith("/api/") else 404, error)

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import OrderedDict
-from collections.abc import Iterable
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
+_MOST_TOLD = 32
 _MOST_HEARD = 500
 """Sounds that can be fetched; the page asks anew for older ones."""
 
@@ -57,6 +59,7 @@ class Review:
     pictures: Pictures | None
     keys: Keys = field(default_factory=Keys)
     hosts: Hosts = field(default_factory=Hosts)
+    _told: deque[tuple[Done, Json]] = field(default_factory=lambda: deque(maxlen=_MOST_TOLD))
     _heard: OrderedDict[str, Path] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -68,11 +71,28 @@ class Review:
             )
         return self.pictures
 
+    def warm(self) -> None:
+        """Make ready, in the background, what the first page would wait for."""
+        if self.pictures is not None:
+            self._begin(self.pictures.hearing.voices, "looking for voices")
+        self._begin(self.people.view, "reading the cast")
+
+    def _begin(self, work: Callable[[], object], name: str) -> None:
+        def run() -> None:
+            with suppress(ShotadError):  # who asks for it is told
+                work()
+
+        threading.Thread(target=run, name=name, daemon=True).start()
+
     def publish(self, done: Done) -> Json:
-        """Tell all tabs of a change; what the tab that asked for it gets as its answer."""
+        """Tell all tabs of a change, once; what the tab that asked for it gets as its answer."""
+        for known, view in tuple(self._told):
+            if known is done:
+                return view
         ids = (*(cue.id for cue in done.change.cues), *done.change.gone)
         self.findings.update(ids)
         view = changed_view(self.session, done, self.findings)
+        self._told.append((done, view))
         self.tabs.tell("change", view)
         return view
 
@@ -80,12 +100,9 @@ class Review:
         """Take in what other programs have changed, and tell. A track that cannot be read just now, for
         somebody is in the middle of editing it say, is looked at again later."""
         try:
-            done = self.session.refresh()
+            self.session.refresh()
         except ShotadError as error:
             _LOG.debug("The track cannot be read just now: %s", error)
-            return
-        if done is not None:
-            self.publish(done)
 
     def close(self) -> None:
         """End what runs beside, and write what is due."""
@@ -94,6 +111,7 @@ class Review:
             self.pictures.proxy.stop()
             self.pictures.frames.close()
             self.pictures.strip.close()
+            self.pictures.hearing.close()
         self.session.close()
 
     def lines_now(self, ids: Iterable[str]) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from shotad.review.findings import Findings
 from shotad.review.frames import Frames
 from shotad.review.hearing import Hearing
 from shotad.review.jobs import Jobs
+from shotad.review.kinds import Done
 from shotad.review.people import People
 from shotad.review.proxy import Proxy
 from shotad.review.remembered import remember, remembered
@@ -25,6 +27,34 @@ from shotad.runsettings import RunSettings
 from shotad.script.track import Track, load_track
 from shotad.tracking import TRACK
 from shotad.workfolder import WorkFolder
+
+
+class ToldSession(Session):
+    """A session of which whatever changes is told, whoever asked for it: a tab, a job, or the disk."""
+
+    told: Callable[[Done], object] | None = None
+
+    def change(self, *args: Any, **options: Any) -> Done:
+        return self._tell_all(super().change(*args, **options))
+
+    def undo(self, origin: str = "") -> Done:
+        return self._tell_all(super().undo(origin))
+
+    def redo(self, origin: str = "") -> Done:
+        return self._tell_all(super().redo(origin))
+
+    def refresh(self) -> Done | None:
+        done = super().refresh()
+        return done if done is None else self._tell_all(done)
+
+    def absorb(self, said: str, origin: str = "job") -> Done | None:
+        done = super().absorb(said, origin)
+        return done if done is None else self._tell_all(done)
+
+    def _tell_all(self, done: Done) -> Done:
+        if self.told is not None:
+            self.told(done)
+        return done
 
 
 def open_review(
@@ -42,9 +72,9 @@ def open_review(
     """
     info = _info(folder, film, run, load_track(folder / TRACK))
     tabs = Tabs()
-    session = Session(folder, info, run, reviewer=_reviewer(folder, reviewer), hub=tabs)
+    session = ToldSession(folder, info, run, reviewer=_reviewer(folder, reviewer), hub=tabs)
     pictures = None if film is None else _pictures(film, session, tabs)
-    return Review(
+    review = Review(
         session=session,
         findings=Findings(session, tabs),
         jobs=Jobs(tabs),
@@ -54,6 +84,8 @@ def open_review(
         keys=keys or Keys(),
         hosts=hosts or Hosts(),
     )
+    session.told = review.publish
+    return review
 
 
 def _info(folder: Path, film: Path | None, run: RunSettings, track: Track) -> FilmInfo:
@@ -93,7 +125,11 @@ def _reviewer(folder: Path, given: str | None) -> str:
 
 def _pictures(film: Path, session: Session, tabs: Tabs) -> Pictures:
     folder, config = session.folder, session.config
-    hearing = Hearing(film, folder, config, lambda: session.prepared)
+
+    def settled() -> None:
+        tabs.tell("heard", {"settled": True})
+
+    hearing = Hearing(film, folder, config, lambda: session.prepared, settled=settled)
     voice = remembered(folder).get("voice")
     if isinstance(voice, dict):
         hearing.set_voice(str(voice.get("name", "")), float(voice.get("speed", 1.0)))

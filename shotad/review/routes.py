@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from types import UnionType
 from typing import Any
 
 import anyio
@@ -15,7 +16,13 @@ from starlette.routing import Route
 from shotad.review.security import MOST_BYTES, Refused, read_body
 
 Handler = Callable[..., Any]
-_PLURAL: Mapping[type, str] = {str: "text", dict: "an object", list: "a list", bool: "true or false"}
+_NAMES: Mapping[object, str] = {
+    str: "text",
+    dict: "an object",
+    list: "a list",
+    bool: "true or false",
+    int | float: "a number",
+}
 
 
 def get(path: str, handler: Handler, *, limiter: Callable[[], anyio.CapacityLimiter] | None = None) -> Route:
@@ -38,11 +45,11 @@ def post(path: str, handler: Handler, *, status: int = 200) -> Route:
     return Route(path, answer, methods=["POST"])
 
 
-def value(body: Mapping[str, Any], name: str, kind: type, default: Any = None) -> Any:
+def value(body: Mapping[str, Any], name: str, kind: type | UnionType, default: Any = None) -> Any:
     """A value of a request. Raises Refused where it is missing and there is no default, or is no ``kind``."""
     found = body.get(name, default)
     if not isinstance(found, kind):
-        raise Refused(400, f"{name} must be {_PLURAL.get(kind, kind.__name__)}.")
+        raise Refused(400, f"{name} must be {_NAMES.get(kind, str(kind))}.")
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
@@ -26,11 +27,14 @@ _NO_VOICE: Json = {"name": "", "title": "", "speed": 1.0, "choices": []}
 
 def routes(review: Review) -> list[Route]:
     """See the module."""
-    session = review.session
+    session, shown = review.session, threading.Event()
 
     def film(_: Request) -> Any:
         review.look()
         rooms = review.pictures
+        if rooms is not None and not shown.is_set():
+            shown.set()
+            rooms.hearing.warm()
         return film_view(
             session,
             findings=review.findings,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
 from starlette.exceptions import HTTPException
@@ -19,7 +20,11 @@ if TYPE_CHECKING:
     from shotad.review.bundle import Review
     from shotad.review.kinds import Json, Picture
 
-KINDS = ("mix", "voice", "programme")
+_KINDS: Mapping[str, Literal["mix", "voice", "programme"]] = {
+    "mix": "mix",
+    "voice": "voice",
+    "programme": "programme",
+}
 _KEPT = "private, max-age=31536000, immutable"
 """For what has its content in its name."""
 
@@ -38,9 +43,9 @@ def routes(review: Review) -> list[Route]:
         return FileAnswer(path, "video/mp4")
 
     def hear(request: Request) -> Any:
-        kind = request.query_params.get("kind", "mix")
-        if kind not in KINDS:
-            raise Refused(400, f"kind must be one of {', '.join(KINDS)}.")
+        kind = _KINDS.get(request.query_params.get("kind", "mix"))
+        if kind is None:
+            raise Refused(400, f"kind must be one of {', '.join(_KINDS)}.")
         heard = review.watched().hearing.hear(review.session.track, request.path_params["line"], kind)
         return {
             "url": f"/media/heard/{review.keep_heard(heard.path)}",
@@ -48,6 +53,9 @@ def routes(review: Review) -> list[Route]:
             "seconds": heard.seconds,
             "line": None if heard.line is None else list(heard.line),
             "warnings": list(heard.warnings),
+            "text": heard.text,
+            "steps": list(heard.steps),
+            "settled": heard.settled,
         }
 
     def sound(request: Request) -> Any:

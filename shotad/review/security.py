@@ -33,10 +33,12 @@ from shotad.errors import ShotadError
 
 _LOG = logging.getLogger(__name__)
 
+METHODS = ("GET", "HEAD", "POST")
 HEADER, HEADER_VALUE = b"x-shotad", b"page"
 MOST_BYTES = 1_000_000
 """Of a request's body."""
 _MOST_DEPTH = 12
+_MOST_DIGITS = 15
 _ONCE = 120.0
 """Seconds for which the address that opens the browser is good."""
 
@@ -165,7 +167,7 @@ class _Asked:
 
     @property
     def is_change(self) -> bool:
-        return self.method not in ("GET", "HEAD")
+        return self.method == "POST"
 
     def get(self, name: bytes) -> str:
         return self.headers.get(name, "")
@@ -175,6 +177,8 @@ def refusal(asked: _Asked, keys: Keys, hosts: Hosts) -> Refused | None:
     """Why a request gets no answer, or None."""
     if not hosts.know(asked.get(b"host")):
         return Refused(403, "This server is not called by that name.", "Use the address that shotad printed.")
+    if asked.method not in METHODS:
+        return Refused(405, "That cannot be done with this address.")
     if not _is_own(asked):
         return Refused(403, "Another page asked for this.", "Use the address that shotad printed.")
     if not keys.knows(asked.get(b"cookie")):
@@ -198,8 +202,6 @@ def _is_own(asked: _Asked) -> bool:
 
 def _unfit(asked: _Asked) -> Refused | None:
     """Why a request that would change something gets no answer, or None."""
-    if asked.method != "POST":
-        return None  # the routes say that nothing else is understood
     if asked.get(HEADER).encode("latin-1") != HEADER_VALUE:
         return Refused(403, "A header is missing that the page sends.")
     kind = asked.get(b"content-type").partition(";")[0].strip().lower()
@@ -313,7 +315,7 @@ def read_body(data: bytes) -> dict[str, Any]:
     """The JSON object that a request holds. Raises Refused for anything that no page sends: numbers that are
     none, halves of characters, which no file could hold, and nesting without end."""
     try:
-        value = json.loads(data, parse_constant=_no_number, parse_float=_finite)
+        value = json.loads(data, parse_constant=_no_number, parse_float=_finite, parse_int=_whole)
         json.dumps(value, ensure_ascii=False).encode()
         deep = _depth(value)
     except (ValueError, RecursionError):
@@ -332,6 +334,12 @@ def _finite(text: str) -> float:
     if not math.isfinite(number):
         raise ValueError(f"{text} is no number")
     return number
+
+
+def _whole(text: str) -> int:
+    if len(text) > _MOST_DIGITS:
+        raise ValueError("no time and no number of a line has so many digits")
+    return int(text)
 
 
 def _depth(value: Any) -> int:

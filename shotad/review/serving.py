@@ -77,6 +77,7 @@ def serve(
         def begun() -> None:
             said = {"address": address.with_token(keys.token), "folder": str(folder)}
             console.result(f"Review: {said['address']}\nCtrl-C ends it. Every change is saved at once.", said)
+            review.warm()
             if open_browser:
                 _open_browser(address.with_token(keys.once), console)
 

@@ -1,0 +1,97 @@
+"""A review of a small described film, with its page's browser, all in this process."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from shotad.review.app import make_app
+from shotad.review.bundle import Review
+from shotad.review.opening import open_review
+from shotad.review.security import Keys
+from shotad.runsettings import read_settings
+from tests.rendering.described import LINES, film_with, write_folder
+from tests.review.asgi import Answer, Visitor
+
+WAIT = 30.0
+
+
+class Page(Visitor):
+    """The page as a program: acts on the lines that it was shown."""
+
+    def film(self) -> Any:
+        return self.get("/api/film").json
+
+    def line(self, name: str) -> Any:
+        return next(line for line in self.film()["lines"] if line["id"] == name)
+
+    def act(self, name: str, line: str, args: Mapping[str, Any] | None = None, **more: Any) -> Answer:
+        """An act upon the line as it now is, unless told what the page saw."""
+        seen = more.pop("seen", ...)
+        seen = self.line(line)["stamp"] if seen is ... and line else seen
+        body = {"act": name, "line": line, "args": dict(args or {}), "tab": "here", **more}
+        return self.post("/api/act", body if seen in (None, ...) else {**body, "seen": seen})
+
+    def job(self, **body: Any) -> Any:
+        """A job when it has ended."""
+        begun = self.post("/api/jobs", body)
+        assert begun.status == 202, begun.text
+        until = time.monotonic() + WAIT
+        while time.monotonic() < until:
+            jobs = {job["id"]: job for job in self.get("/api/jobs").json["jobs"]}
+            if jobs[begun.json["id"]]["state"] in ("done", "failed", "stopped"):
+                return jobs[begun.json["id"]]
+            time.sleep(0.02)
+        raise AssertionError("the job never ended")
+
+
+class Listener:
+    """A tab in place of one that is connected: keeps what all tabs are told."""
+
+    def __init__(self, review: Review) -> None:
+        self.news: list[tuple[str, Any]] = []
+        review.tabs.tell = self._tell  # type: ignore[method-assign]
+
+    def _tell(self, kind: str, data: Any) -> None:
+        self.news.append((kind, data))
+
+    def of(self, kind: str) -> list[Any]:
+        return [data for one, data in self.news if one == kind]
+
+
+@contextmanager
+def reviewed(
+    place: Path,
+    *,
+    film: Path | None = None,
+    lines: Mapping[float, str] = LINES,
+    gone: bool = False,
+    **options: Any,
+) -> Iterator[tuple[Review, Page]]:
+    """A review of a folder that is written to ``place`` if there is none yet. ``gone``: without its film."""
+    film = film or film_with()
+    if not (place / "track.json").exists():
+        write_folder(place, film, lines)
+    keys = Keys()
+    keys.name_cookie(20123)
+    review = open_review(place, None if gone else film, read_settings(place), keys=keys, **options)
+    try:
+        yield review, Page(make_app(review), keys)
+    finally:
+        review.jobs.close(WAIT)
+        review.close()
+
+
+def ids(page: Page) -> list[str]:
+    """Names of the lines in their order."""
+    return [line["id"] for line in page.film()["lines"]]
+
+
+def many_lines(number: int, step: float = 5.0) -> dict[float, str]:
+    """So many lines, one each few seconds."""
+    words = itertools.cycle(("A door opens.", "Rain falls on the street.", "She looks up at the tower."))
+    return {1.0 + i * step: next(words) for i in range(number)}

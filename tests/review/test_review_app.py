@@ -1,0 +1,432 @@
+"""The review page's addresses, on a small described film: what they answer, and that nothing else is served."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from shotad.errors import ReviewError
+from shotad.review.bundle import Review
+from shotad.review.routes_page import MEDIA_TYPES, WEB
+from shotad.script.track import load_track
+from tests.rendering.described import film_with, write_folder
+from tests.review.reviewed import Listener, Page, ids, reviewed
+
+FIRST, SECOND, THIRD = "s00001000", "s00009000", "s00014000"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    return tmp_path / "film.shotad"
+
+
+@pytest.fixture
+def both(place: Path) -> Iterator[tuple[Review, Page]]:
+    with reviewed(place) as found:
+        yield found
+
+
+@pytest.fixture
+def page(both: tuple[Review, Page]) -> Page:
+    return both[1]
+
+
+# The page and its files
+
+
+def test_the_page_and_all_its_files_are_served_with_their_types(page: Page) -> None:
+    answer = page.get("/")
+    assert answer.status == 200
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert answer.body == (WEB / "index.html").read_bytes()
+    for path in WEB.iterdir():
+        found = page.get(f"/web/{path.name}")
+        assert (found.status, found.body) == (200, path.read_bytes()), path.name
+        assert found.headers["content-type"] == MEDIA_TYPES[path.suffix]
+        again = page.get(f"/web/{path.name}", if_none_match=found.headers["etag"])
+        assert (again.status, again.body) == (304, b"")
+        assert found.headers["cache-control"] == "private, no-cache"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../app.py",
+        "..%2fapp.py",
+        "%2e%2e/app.py",
+        "%2e%2e%2fapp.py",
+        "..%5capp.py",
+        "%2fetc%2fpasswd",
+        "main.js%00",
+        "main.js%00.css",
+        ".hidden",
+        "",
+        ".",
+        "__init__.py",
+        "sub/main.js",
+        "MAIN.JS",
+        "x" * 4000,
+    ],
+)
+def test_no_other_file_is_served_as_one_of_the_page(page: Page, name: str) -> None:
+    assert page.get(f"/web/{name}").status == 404
+
+
+def test_unknown_addresses_and_wrong_methods_are_said_to_be_so(page: Page) -> None:
+    assert page.get("/nowhere").status == 404
+    assert "html" in page.get("/nowhere").headers["content-type"]
+    assert page.get("/api/nowhere").json["error"]["what"]
+    assert page.get("/api/act").status == 405
+    assert page.post("/api/film").status == 405
+    assert page.get("/api/film/").status == 404
+    assert page.get("/favicon.ico").status == 204
+
+
+# Lines and acts
+
+
+def test_the_film_is_told_whole(page: Page) -> None:
+    film = page.film()
+    assert film["film"]["name"] == film_with().name
+    assert film["lines"][0]["text"] == "A cat sleeps by the window."
+    assert film["playable"]["state"] in ("film", "making", "proxy", "none")
+    assert (film["jobs"], film["cast"], film["reviewer"]) == ([], [], "")
+    assert page.get("/api/film").headers["cache-control"] == "no-store"
+
+
+def test_an_act_is_on_the_disk_when_it_is_answered_and_all_tabs_are_told(
+    both: tuple[Review, Page], place: Path
+) -> None:
+    review, page = both
+    listener = Listener(review)
+    answer = page.act("write", FIRST, {"text": "A dog sleeps."})
+    assert answer.status == 200
+    assert answer.json["said"]
+    assert next(line for line in answer.json["lines"] if line["id"] == FIRST)["text"] == "A dog sleeps."
+    track = load_track(place / "track.json")
+    assert next(cue for cue in track.cues if cue.id == FIRST).text == "A dog sleeps."
+    assert listener.of("change") == [answer.json]
+    assert answer.json["origin"] == "here"
+
+
+def test_undo_and_redo_are_told_too(both: tuple[Review, Page]) -> None:
+    review, page = both
+    page.act("write", FIRST, {"text": "A dog sleeps."})
+    listener = Listener(review)
+    undone = page.post("/api/undo", {"tab": "here"})
+    assert page.line(FIRST)["text"] == "A cat sleeps by the window."
+    redone = page.post("/api/redo", {"tab": "here"})
+    assert page.line(FIRST)["text"] == "A dog sleeps."
+    assert [view["revision"] for view in listener.of("change")] == [
+        undone.json["revision"],
+        redone.json["revision"],
+    ]
+    assert page.post("/api/redo").status == 400
+
+
+def test_a_line_that_changed_meanwhile_is_a_conflict_and_is_shown_as_it_is(page: Page) -> None:
+    stamp = page.line(FIRST)["stamp"]
+    page.act("write", FIRST, {"text": "A dog sleeps."})
+    answer = page.act("write", FIRST, {"text": "A mouse."}, seen=stamp)
+    assert answer.status == 409
+    assert [(line["id"], line["text"]) for line in answer.json["lines"]] == [(FIRST, "A dog sleeps.")]
+    assert answer.json["error"]["hint"]
+    assert page.line(FIRST)["text"] == "A dog sleeps."
+
+
+def test_what_another_program_changed_is_told_to_all_tabs_once(
+    both: tuple[Review, Page], place: Path
+) -> None:
+    review, _ = both
+    listener = Listener(review)
+    text = (place / "track.json").read_text().replace("A cat sleeps", "A lion sleeps")
+    (place / "track.json").write_text(text)
+    review.look()
+    review.look()
+    told = listener.of("change")
+    assert len(told) == 1
+    assert told[0]["origin"] == "disk"
+    assert "A lion sleeps by the window." in [line["text"] for line in told[0]["lines"]]
+
+
+def test_a_track_that_is_being_written_is_no_trouble_to_who_looks(
+    both: tuple[Review, Page], place: Path
+) -> None:
+    review, page = both
+    whole = (place / "track.json").read_text()
+    (place / "track.json").write_text(whole[:200])
+    review.look()
+    answer = page.act("accept", FIRST, seen=None)
+    assert answer.status == 400
+    assert answer.json["error"]["what"]
+    (place / "track.json").write_text(whole)
+    review.look()
+    assert page.act("accept", FIRST).status == 200
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"act": 5},
+        {"act": "write", "line": 5},
+        {"act": "write", "line": FIRST, "args": []},
+        {"act": "write", "line": FIRST, "args": "text"},
+        {"act": "write", "line": FIRST, "seen": 5, "args": {"text": "x"}},
+        {"act": "write", "line": FIRST, "group": 5, "args": {"text": "x"}},
+        {"act": "write", "line": FIRST, "tab": {}, "args": {"text": "x"}},
+        {"act": "no such act", "line": FIRST},
+        {"act": "__class__", "line": FIRST},
+        {"act": "write", "line": "nobody", "args": {"text": "x"}},
+        {"act": "write", "line": "../../etc/passwd", "args": {"text": "x"}},
+        {"act": "write", "line": FIRST, "args": {}},
+        {"act": "write", "line": FIRST, "args": {"text": 5}},
+        {"act": "write", "line": FIRST, "args": {"text": None}},
+        {"act": "choose", "line": FIRST, "args": {"number": 999}},
+        {"act": "choose", "line": FIRST, "args": {"number": "1"}},
+        {"act": "choose", "line": FIRST, "args": {"number": True}},
+        {"act": "move", "line": FIRST, "args": {"start": "x"}},
+        {"act": "move", "line": FIRST, "args": {"start": [1]}},
+        {"act": "shift", "line": FIRST, "args": {"by": None}},
+        {"act": "shift", "line": FIRST, "args": {"by": {}}},
+        {"act": "split", "line": FIRST, "args": {"at": "x"}},
+        {"act": "add", "line": "", "args": {"start": 1, "end": -5, "text": "x"}},
+        {"act": "add_slot", "line": "", "args": {"start": -1, "end": 1}},
+        {"act": "add_slot", "line": "", "args": {}},
+        {"act": "remove_slot", "line": "nobody"},
+    ],
+)
+def test_an_act_that_no_page_asks_for_is_refused_and_changes_nothing(
+    page: Page, place: Path, body: object
+) -> None:
+    before = (place / "track.json").read_bytes()
+    answer = page.post("/api/act", body)
+    assert answer.status == 400, answer.text
+    assert answer.json["error"]["what"]
+    assert (place / "track.json").read_bytes() == before
+
+
+def test_a_body_that_is_too_long_is_not_read_to_its_end(page: Page) -> None:
+    body = json.dumps({"act": "write", "line": FIRST, "args": {"text": "x" * 2_000_000}}).encode()
+    assert page.post("/api/act", body).status == 413
+    assert page.post("/api/act", body, pieces=50, content_length=None).status == 413
+
+
+def test_text_comes_back_as_it_was_typed(page: Page) -> None:
+    text = "<img src=x onerror=alert(1)> “Ü” 🎬 & </script>"
+    assert page.act("write", FIRST, {"text": text}).status == 200
+    assert page.line(FIRST)["text"] == text
+    assert page.get("/api/film").headers["content-type"] == "application/json"
+
+
+def test_who_reviews_is_remembered_for_the_next_time(place: Path) -> None:
+    with reviewed(place) as (review, page):
+        listener = Listener(review)
+        assert page.post("/api/reviewer", {"name": "  Ann \t Müller "}).json == {"reviewer": "Ann Müller"}
+        assert listener.of("reviewer") == [{"reviewer": "Ann Müller"}]
+        page.act("accept", FIRST)
+        for name in (5, None, "x" * 200, "A\u202eB", "A\0B"):
+            assert page.post("/api/reviewer", {"name": name}).status == 400
+    with reviewed(place) as (_, page):
+        assert page.film()["reviewer"] == "Ann Müller"
+        assert page.line(FIRST)["by"] == "Ann Müller"
+    with reviewed(place, reviewer="Bob") as (_, page):
+        assert page.film()["reviewer"] == "Bob"
+
+
+def test_a_line_is_told_with_its_frames(page: Page) -> None:
+    detail = page.get(f"/api/lines/{FIRST}")
+    assert detail.status == 200
+    assert detail.json["id"] == FIRST
+    assert isinstance(detail.json["frames"], list)
+    assert page.get("/api/lines/nobody").status == 400
+    assert page.get("/api/lines/..%2f..%2ftrack.json").status == 404
+
+
+# Media
+
+
+def test_the_film_is_served_in_ranges(page: Page) -> None:
+    data = film_with().read_bytes()
+    part = page.get("/media/film", range="bytes=100-199")
+    assert (part.status, part.body) == (206, data[100:200])
+    head = page.get("/media/film", method="HEAD")
+    assert (head.status, head.headers["content-length"]) == (200, str(len(data)))
+    assert head.headers["content-type"].startswith("video/")
+    assert head.headers["cross-origin-resource-policy"] == "same-origin"
+
+
+def test_pictures_are_kept_by_browsers_until_they_change(page: Page) -> None:
+    shot = page.get("/media/shots/0.jpg")
+    assert (shot.status, shot.headers["content-type"]) == (200, "image/jpeg")
+    assert shot.body.startswith(b"\xff\xd8")
+    assert page.get("/media/shots/0.jpg", if_none_match=shot.headers["etag"]).status == 304
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/media/shots/999.jpg",
+        "/media/shots/-1.jpg",
+        "/media/shots/x.jpg",
+        f"/media/shots/{'9' * 400}.jpg",
+        "/media/frames/nobody/1.jpg",
+        f"/media/frames/{FIRST}/999.jpg",
+        "/media/frames/..%2f..%2fetc/1.jpg",
+        "/media/heard/..%2ftrack.json",
+        "/media/heard/track.json",
+        "/media/heard/x.wav",
+        "/media/proxy",
+        "/media/person/nobody/1.jpg",
+        "/media/person/..%2f..%2fx/1.jpg",
+        "/media/track.json",
+        "/files/track.json",
+        "/files/settings.json",
+        "/files/..%2ffilm.mp4",
+        "/files/%2e%2e%2f%2e%2e%2fetc%2fpasswd",
+        "/files/%2fetc%2fpasswd",
+        "/files/track.json%00.vtt",
+        "/files/",
+    ],
+)
+def test_nothing_else_is_served(page: Page, path: str) -> None:
+    answer = page.get(path)
+    assert answer.status == 404, answer.text
+    assert "Traceback" not in answer.text
+
+
+def test_what_cannot_be_heard_is_said_with_what_to_do(page: Page) -> None:
+    assert page.get("/api/hear/nobody?kind=mix").status == 400
+    assert page.get(f"/api/hear/{FIRST}?kind=everything").status == 400
+    heard = page.get(f"/api/hear/{FIRST}?kind=programme")
+    assert heard.status == 200, heard.text
+    sound = page.get(heard.json["url"])
+    assert sound.status == 200
+    assert sound.headers["content-type"] == "audio/wav"
+    assert "immutable" in sound.headers["cache-control"]
+    assert page.get(heard.json["url"], range="bytes=0-3").body == b"RIFF"
+
+
+# Jobs
+
+
+def test_an_export_makes_files_that_can_be_fetched_and_no_others(page: Page, place: Path) -> None:
+    job = page.job(kind="export", formats=["vtt", "docx"])
+    assert job["state"] == "done", job
+    for row in job["result"]["files"]:
+        answer = page.get(row["url"])
+        assert (answer.status, len(answer.body)) == (200, row["size"])
+        assert answer.headers["content-disposition"].startswith("attachment")
+        assert answer.headers["x-content-type-options"] == "nosniff"
+    docx = next(row["url"] for row in job["result"]["files"] if row["name"].endswith(".docx"))
+    (place / "out.docx").write_bytes(page.get(docx).body)
+    assert zipfile.is_zipfile(place / "out.docx")
+    assert page.get("/files/track.json").status == 404
+
+
+def test_a_file_that_was_replaced_by_a_link_is_not_served(page: Page, place: Path, tmp_path: Path) -> None:
+    job = page.job(kind="export", formats=["vtt"])
+    row = job["result"]["files"][0]
+    (tmp_path / "secret").write_text("secret")
+    (place / row["path"]).unlink()
+    (place / row["path"]).symlink_to(tmp_path / "secret")
+    assert page.get(row["url"]).status == 404
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"kind": "shell"},
+        {"kind": 5},
+        {"kind": "export"},
+        {"kind": "export", "formats": "vtt"},
+        {"kind": "export", "formats": [5]},
+        {"kind": "redo", "lines": FIRST},
+        {"kind": "redo", "lines": [FIRST], "note": 5},
+        {"kind": "render", "makes": ["ad:mp3"], "voice": 5},
+        {"kind": "render", "makes": ["ad:mp3"], "extended": "yes"},
+        {"kind": "name", "name": "Ann"},
+        {"kind": "name", "person": "p1", "name": 5},
+        {"kind": "merge", "person": "p1"},
+    ],
+)
+def test_a_job_that_no_page_asks_for_is_not_begun(page: Page, body: object) -> None:
+    assert page.post("/api/jobs", body).status == 400
+    assert page.get("/api/jobs").json == {"jobs": []}
+
+
+def test_a_job_that_fails_says_why(page: Page) -> None:
+    job = page.job(kind="export", formats=["../../etc/passwd"])
+    assert (job["state"], job["result"]) == ("failed", None)
+    assert "etc/passwd" in job["error"]["what"]
+    assert page.post(f"/api/jobs/{job['id']}/stop").status == 200
+    assert page.post("/api/jobs/nobody/stop").status == 400
+
+
+def test_no_job_writes_outside_the_work_folder(page: Page, tmp_path: Path) -> None:
+    for makes in (["ad:../../x.mp3"], ["film:/tmp/x"], ["ad:mp3/../../x"]):
+        assert page.job(kind="render", makes=makes)["state"] == "failed"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["film.shotad"]
+
+
+# A film that is gone
+
+
+def test_without_its_film_lines_can_be_reviewed_all_the_same(place: Path) -> None:
+    with reviewed(place, gone=True) as (_, page):
+        film = page.film()
+        assert film["playable"]["state"] == "none"
+        assert "--film" in film["playable"]["why"]
+        assert page.act("write", SECOND, {"text": "She opens a door."}).status == 200
+        assert page.act("accept", SECOND).status == 200
+        assert page.get(f"/api/lines/{FIRST}").json["frames"] == []
+        assert page.job(kind="export", formats=["vtt"])["state"] == "done"
+        for path in ("/media/film", "/media/proxy", "/media/shots/0.jpg", f"/media/frames/{FIRST}/1.jpg"):
+            answer = page.get(path)
+            assert answer.status == 404
+            assert "--film" in answer.json["error"]["hint"]
+        assert page.get(f"/api/hear/{FIRST}?kind=mix").status == 400
+
+
+def test_another_film_in_its_place_is_told(place: Path) -> None:
+    from shotad.errors import FilmError
+    from shotad.review.opening import open_review
+    from shotad.runsettings import read_settings
+
+    write_folder(place)
+    with pytest.raises(FilmError, match="is not the film"):
+        open_review(place, film_with(frames=200), read_settings(place))
+
+
+def test_closing_writes_the_scripts_that_are_due(place: Path) -> None:
+    with reviewed(place) as (_, page):
+        page.act("write", FIRST, {"text": "The very last words."})
+    script = next(path for path in place.iterdir() if path.suffix == ".vtt")
+    assert "The very last words." in script.read_text()
+
+
+def test_sounds_that_were_made_long_ago_are_made_anew(both: tuple[Review, Page], tmp_path: Path) -> None:
+    review, _ = both
+    for i in range(600):
+        review.keep_heard(tmp_path / f"{i}.wav")
+    assert review.heard("599.wav") == tmp_path / "599.wav"
+    with pytest.raises(ReviewError, match="Play the line again"):
+        review.heard("0.wav")
+
+
+def test_nothing_of_the_machine_is_told(page: Page, place: Path) -> None:
+    """Errors name no paths of the server's own program."""
+    for path in ("/media/shots/999.jpg", "/api/lines/nobody", "/nowhere"):
+        text = page.get(path).text
+        assert os.path.dirname(os.__file__) not in text
+        assert str(WEB.parent) not in text
+
+
+def test_ids_are_in_order(page: Page) -> None:
+    assert ids(page) == [FIRST, SECOND, THIRD]

@@ -1,0 +1,214 @@
+"""News for tabs: in order, from any thread, and no tab can hold up or fill up the server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from shotad.review.events import EventStream, SlowTabError, Tabs, message
+
+WAIT = 10.0
+
+
+class Browser:
+    """The other end of one connection: what it has got, and whether it is still there."""
+
+    def __init__(self, *, takes: bool = True) -> None:
+        self.got = bytearray()
+        self.status = 0
+        self.gone, self.changed = asyncio.Event(), asyncio.Event()
+        self.free = asyncio.Event()
+        if takes:
+            self.free.set()
+        self.ended = False
+
+    async def receive(self) -> Any:
+        await self.gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, data: Any) -> None:
+        if data["type"] == "http.response.start":
+            self.status = data["status"]
+            return
+        await self.free.wait()
+        self.got += data["body"]
+        self.ended = not data["more_body"]
+        self.changed.set()
+
+    async def until(self, text: str) -> None:
+        async with asyncio.timeout(WAIT):
+            while text not in self.got.decode():
+                self.changed.clear()
+                await self.changed.wait()
+
+    def events(self) -> list[tuple[str, Any]]:
+        found = []
+        for block in self.got.decode().split("\n\n"):
+            lines = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
+            if "event" in lines:
+                found.append((lines["event"], json.loads(lines["data"])))
+        return found
+
+
+def connect(tabs: Tabs, browser: Browser, **options: float) -> asyncio.Task[None]:
+    stream = EventStream(tabs, lambda: {"revision": 7}, **options)
+    return asyncio.create_task(stream({}, browser.receive, browser.send))
+
+
+def run(test: Callable[[], Awaitable[None]]) -> None:
+    asyncio.run(asyncio.wait_for(test(), WAIT * 2))
+
+
+def test_an_event_is_one_line_of_data_whatever_it_holds() -> None:
+    text = message("change", {"revision": 12, "said": "two\nlines\r\u2028 and “more”\n\nevent: bye"})
+    head, kind, data, *rest = text.decode().split("\n")
+    assert (head, kind, rest) == ("id: 12", "event: change", ["", ""])
+    assert json.loads(data.removeprefix("data: "))["said"].endswith("event: bye")
+    assert message("bye", {}) == b"event: bye\ndata: {}\n\n"
+
+
+def test_a_tab_hears_where_it_begins_and_then_all_that_is_told_in_order() -> None:
+    async def test() -> None:
+        tabs, browser = Tabs(), Browser()
+        task = connect(tabs, browser)
+        await browser.until("hello")
+        assert len(tabs) == 1
+        for i in range(50):
+            tabs.tell("change", {"revision": i})
+        await browser.until('"revision":49')
+        events = browser.events()
+        assert events[0] == ("hello", {"revision": 7})
+        assert [data["revision"] for kind, data in events[1:] if kind == "change"] == list(range(50))
+        browser.gone.set()
+        await task
+        assert len(tabs) == 0
+
+    run(test)
+
+
+def test_any_thread_may_tell() -> None:
+    async def test() -> None:
+        tabs, browser = Tabs(), Browser()
+        task = connect(tabs, browser)
+        await browser.until("hello")
+        threads = [
+            threading.Thread(
+                target=lambda k=k: [tabs.tell("change", {"revision": k * 20 + i}) for i in range(20)]
+            )
+            for k in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        tabs_done = asyncio.get_running_loop().run_in_executor(None, lambda: [t.join() for t in threads])
+        await tabs_done
+        tabs.tell("voice", {"name": "last"})
+        await browser.until("last")
+        assert sorted(d["revision"] for k, d in browser.events() if k == "change") == list(range(80))
+        browser.gone.set()
+        await task
+
+    run(test)
+
+
+def test_a_silent_connection_carries_a_comment_so_that_a_broken_one_is_noticed() -> None:
+    async def test() -> None:
+        tabs, browser = Tabs(), Browser()
+        task = connect(tabs, browser, beat=0.02)
+        await browser.until(": here\n\n: here")
+        browser.gone.set()
+        await task
+
+    run(test)
+
+
+def test_a_newer_word_on_a_job_takes_the_place_of_one_that_waits() -> None:
+    async def test() -> None:
+        tabs, browser = Tabs(), Browser(takes=False)
+        task = connect(tabs, browser)
+        while not len(tabs):
+            await asyncio.sleep(0)
+        for i in range(5000):
+            tabs.tell("job", {"id": "j1", "done": i})
+            tabs.tell("job", {"id": "j2", "done": i})
+            tabs.tell("playable", {"done": i})
+        tabs.tell("change", {"revision": 8})
+        browser.free.set()
+        await browser.until('"revision":8')
+        events = [event for event in browser.events() if event[0] != "hello"]
+        assert events == [
+            ("job", {"id": "j1", "done": 4999}),
+            ("job", {"id": "j2", "done": 4999}),
+            ("playable", {"done": 4999}),
+            ("change", {"revision": 8}),
+        ]
+        browser.gone.set()
+        await task
+
+    run(test)
+
+
+@pytest.mark.parametrize("limits", [{"events": 10}, {"size": 5000}])
+def test_a_tab_that_falls_behind_is_told_to_fetch_all_anew_and_let_go(limits: dict[str, int]) -> None:
+    async def test() -> None:
+        tabs, slow, quick = Tabs(**limits), Browser(takes=False), Browser()
+        first, second = connect(tabs, slow), connect(tabs, quick)
+        await quick.until("hello")
+        for i in range(100):
+            tabs.tell("change", {"revision": i, "text": "x" * 400})
+            await quick.until(f'"revision":{i},')
+        slow.free.set()
+        async with asyncio.timeout(WAIT):
+            await first
+        assert [kind for kind, _ in slow.events()] == ["hello", "film"]
+        assert slow.ended
+        assert [d["revision"] for k, d in quick.events() if k == "change"] == list(range(100))
+        assert len(tabs) == 1
+        quick.gone.set()
+        await second
+
+    run(test)
+
+
+def test_a_tab_that_takes_nothing_at_all_loses_its_connection() -> None:
+    async def test() -> None:
+        tabs, dead = Tabs(), Browser(takes=False)
+        task = connect(tabs, dead, patience=0.05)
+        with pytest.raises(SlowTabError):
+            await task
+        assert len(tabs) == 0
+        tabs.tell("change", {"revision": 1})
+
+    run(test)
+
+
+def test_at_the_end_all_are_told_and_let_go_and_new_ones_turned_away() -> None:
+    async def test() -> None:
+        tabs, browser, late = Tabs(), Browser(), Browser()
+        task = connect(tabs, browser)
+        await browser.until("hello")
+        tabs.tell("change", {"revision": 1})
+        tabs.close()
+        await task
+        assert [kind for kind, _ in browser.events()] == ["hello", "change", "bye"]
+        assert browser.ended
+        await connect(tabs, late)
+        assert late.ended
+
+    run(test)
+
+
+def test_a_loop_that_has_ended_is_no_trouble_to_who_tells() -> None:
+    tabs, kept = Tabs(), []
+
+    async def test() -> None:
+        kept.append(tabs.opened())
+        kept[0].__enter__()
+
+    asyncio.run(test())
+    assert len(tabs) == 1
+    tabs.tell("change", {"revision": 1})

@@ -1,0 +1,239 @@
+"""Long work of the page: in order, with progress, stopped when asked, and no fault takes the others along."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from shotad.errors import EngineError, ReviewError
+from shotad.progress import Progress, reported
+from shotad.review.jobs import Jobs, Stopped
+from shotad.review.kinds import Json
+
+WAIT = 20.0
+
+
+class Heard:
+    """A hub that keeps what it was told."""
+
+    def __init__(self) -> None:
+        self.news: list[tuple[str, dict[str, Any]]] = []
+
+    def tell(self, kind: str, data: Json) -> None:
+        self.news.append((kind, dict(data)))
+
+    def states(self, name: str) -> list[str]:
+        states = [data["state"] for kind, data in self.news if kind == "job" and data["id"] == name]
+        return [state for i, state in enumerate(states) if i == 0 or states[i - 1] != state]
+
+
+def ended(jobs: Jobs, name: str) -> Json:
+    """The job when it has ended."""
+    until = time.monotonic() + WAIT
+    while time.monotonic() < until:
+        view = next(view for view in jobs.views() if view["id"] == name)
+        if view["state"] in ("done", "failed", "stopped"):
+            return view
+        time.sleep(0.005)
+    raise AssertionError(f"{name} never ended")
+
+
+def start(jobs: Jobs, work: Callable[[Progress], Json], title: str = "Work") -> str:
+    return str(jobs.start("test", title, work)["id"])
+
+
+def test_jobs_run_one_after_the_other_in_order_and_tell_their_results() -> None:
+    hub, order = Heard(), []
+    jobs = Jobs(hub)
+
+    def work(number: int) -> Callable[[Progress], Json]:
+        def run(_: Progress) -> Json:
+            order.append((number, "begins"))
+            time.sleep(0.01)
+            order.append((number, "ends"))
+            return {"said": f"number {number}", "files": []}
+
+        return run
+
+    names = [start(jobs, work(i)) for i in range(4)]
+    assert [ended(jobs, name)["result"]["said"] for name in names] == [f"number {i}" for i in range(4)]
+    assert order == [(i, what) for i in range(4) for what in ("begins", "ends")]
+    assert all(hub.states(name) == ["waiting", "running", "done"] for name in names)
+    assert jobs.close(WAIT) == ()
+
+
+def test_progress_is_shown_with_the_step_that_is_under_way() -> None:
+    hub, seen = Heard(), []
+    jobs = Jobs(hub)
+
+    def work(progress: Progress) -> Json:
+        with reported(progress, "Writing lines", 4, "lines") as task:
+            task.advance()
+            seen.append(jobs.views()[0])
+            with reported(progress, "Loading a model", 10, "MB") as inner:
+                inner.advance(5)
+                seen.append(jobs.views()[0])
+            task.advance(7)
+            seen.append(jobs.views()[0])
+        progress.task("Looking", None, "s")
+        seen.append(jobs.views()[0])
+        progress.note("One thing.")
+        progress.note("Another thing.")
+        return {}
+
+    view = ended(jobs, start(jobs, work))
+    steps = [("Writing lines", 0.25), ("Loading a model", 0.5), ("Writing lines", 1.0), ("Looking", None)]
+    assert [(one["step"], one["done"]) for one in seen] == steps
+    assert view["notes"] == ["One thing.", "Another thing."]
+    assert (view["step"], view["done"], view["state"]) == ("", None, "done")
+
+
+def test_a_page_is_not_told_of_every_step() -> None:
+    hub = Heard()
+    jobs = Jobs(hub)
+
+    def work(progress: Progress) -> Json:
+        with reported(progress, "Frames", 100_000, "frames") as task:
+            for _ in range(100_000):
+                task.advance()
+        return {}
+
+    ended(jobs, start(jobs, work))
+    assert len(hub.news) < 200
+
+
+def test_an_error_is_told_with_what_to_do_and_the_next_job_runs() -> None:
+    jobs = Jobs(Heard())
+
+    def fails(_: Progress) -> Json:
+        raise EngineError("The engine is not there.", "Start it.")
+
+    first, second = start(jobs, fails), start(jobs, lambda _: {"said": "fine"})
+    assert ended(jobs, first)["error"] == {"what": "The engine is not there.", "hint": "Start it."}
+    assert ended(jobs, second)["result"] == {"said": "fine"}
+
+
+def test_a_fault_of_our_own_is_told_without_its_traceback_and_logged_with_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    jobs = Jobs(Heard())
+
+    def fault(_: Progress) -> Json:
+        return {"x": {}["no such key"]}
+
+    with caplog.at_level(logging.ERROR):
+        first, second = start(jobs, fault), start(jobs, lambda _: {})
+        view = ended(jobs, first)
+        assert ended(jobs, second)["state"] == "done"
+    assert view["state"] == "failed"
+    assert "KeyError" in view["error"]["what"]
+    assert "Traceback" not in str(view)
+    assert "no such key" not in str(view)
+    assert "no such key" in caplog.text
+
+
+def test_a_job_that_runs_stops_at_its_next_step_and_what_it_holds_is_let_go() -> None:
+    jobs, running, let_go = Jobs(Heard()), threading.Event(), []
+
+    def work(progress: Progress) -> Json:
+        try:
+            with reported(progress, "Frames", 1e9, "frames") as task:
+                while True:
+                    running.set()
+                    task.advance()
+        except Exception:  # noqa: BLE001  as those do that keep the rest of a batch
+            return {"said": "went on all the same"}
+        finally:
+            let_go.append("lock")
+
+    name = start(jobs, work)
+    assert running.wait(WAIT)
+    assert jobs.stop(name)["stopping"] or jobs.views()[0]["state"] == "stopped"
+    view = ended(jobs, name)
+    assert (view["state"], view["result"], view["error"]) == ("stopped", None, None)
+    assert let_go == ["lock"]
+    assert ended(jobs, start(jobs, lambda _: {"said": "after"}))["result"] == {"said": "after"}
+
+
+def test_a_job_that_waits_is_stopped_without_being_begun() -> None:
+    jobs, go, begun = Jobs(Heard()), threading.Event(), []
+
+    def long(_: Progress) -> Json:
+        go.wait(WAIT)
+        return {}
+
+    def never(_: Progress) -> Json:
+        begun.append("begun")
+        return {}
+
+    first, second = start(jobs, long), start(jobs, never)
+    assert jobs.stop(second)["state"] == "stopped"
+    go.set()
+    assert ended(jobs, first)["state"] == "done"
+    assert ended(jobs, start(jobs, lambda _: {}))["state"] == "done"
+    assert begun == []
+
+
+def test_closing_stops_what_runs_and_what_waits_and_takes_no_more() -> None:
+    jobs, running = Jobs(Heard()), threading.Event()
+
+    def long(progress: Progress) -> Json:
+        task = progress.task("Frames", None, "frames")
+        while True:
+            running.set()
+            task.advance()
+            time.sleep(0.001)
+
+    first, second = start(jobs, long, "The first"), start(jobs, lambda _: {})
+    assert running.wait(WAIT)
+    assert jobs.close(WAIT) == ()
+    assert [view["state"] for view in jobs.views()] == ["stopped", "stopped"]
+    assert {view["id"] for view in jobs.views()} == {first, second}
+    with pytest.raises(ReviewError, match="being closed"):
+        start(jobs, lambda _: {})
+
+
+def test_closing_names_a_job_that_does_not_stop_in_time() -> None:
+    jobs, go, running = Jobs(Heard()), threading.Event(), threading.Event()
+
+    def deaf(_: Progress) -> Json:
+        running.set()
+        go.wait(WAIT)
+        return {}
+
+    start(jobs, deaf, "Describe a line anew")
+    assert running.wait(WAIT)
+    assert jobs.close(0.05) == ("Describe a line anew",)
+    go.set()
+    assert jobs.close(WAIT) == ()
+
+
+def test_only_files_that_a_job_has_made_are_known() -> None:
+    jobs = Jobs(Heard())
+    rows = [{"name": "film.docx", "path": "export/film.docx"}, {"name": "film.ad.mp3"}]
+    ended(jobs, start(jobs, lambda _: {"files": rows}))
+    assert jobs.made("film.docx") == "export/film.docx"
+    assert jobs.made("film.ad.mp3") == "film.ad.mp3"
+    for name in ("track.json", "export/film.docx", "../film.docx", ""):
+        with pytest.raises(ReviewError):
+            jobs.made(name)
+
+
+def test_old_jobs_are_forgotten_and_an_unknown_one_is_said_to_be_unknown() -> None:
+    jobs = Jobs(Heard())
+    names = [start(jobs, lambda _: {}) for _ in range(70)]
+    ended(jobs, names[-1])
+    kept = [view["id"] for view in jobs.views()]
+    assert kept == names[-len(kept) :]
+    assert len(kept) <= 50
+    with pytest.raises(ReviewError, match="no job"):
+        jobs.stop(names[0])
+
+
+def test_a_stop_is_no_failure_of_one_item() -> None:
+    assert not issubclass(Stopped, Exception)

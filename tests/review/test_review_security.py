@@ -1,0 +1,475 @@
+"""The guard of the review page's server. Every check here fails if the one that it is about is taken away."""
+
+from __future__ import annotations
+
+import json
+import logging
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from shotad.review import security
+from shotad.review.security import Guard, Hosts, Keys, Refused, hosts_for, read_body
+from tests.review.asgi import HOST, Visitor, cookie_of
+
+SECRET = "what only the page may see"
+
+
+async def inner(scope: Any, receive: Any, send: Any) -> None:
+    """What is guarded: says its secret to whoever gets through; breaks where it is asked to."""
+    if scope["path"] == "/break":
+        raise KeyError(SECRET)
+    headers = [(b"content-type", b"text/plain")]
+    if scope["path"] == "/media/kept":
+        headers.append((b"cache-control", b"private, no-cache"))
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    if scope["path"] == "/break-later":
+        raise KeyError(SECRET)
+    await send({"type": "http.response.body", "body": SECRET.encode()})
+
+
+@pytest.fixture
+def keys() -> Keys:
+    keys = Keys()
+    keys.name_cookie(20123)
+    return keys
+
+
+@pytest.fixture
+def page(keys: Keys) -> Visitor:
+    return Visitor(Guard(inner, keys, Hosts()), keys)
+
+
+def test_the_page_itself_gets_through(page: Visitor) -> None:
+    for answer in (page.get("/"), page.get("/api/film"), page.post("/api/act"), page.get("/", method="HEAD")):
+        assert (answer.status, answer.text) == (200, SECRET)
+
+
+# Token and cookie
+
+
+def test_token_and_cookie_have_256_bits_and_are_new_each_time() -> None:
+    import base64
+
+    several = [Keys() for _ in range(4)]
+    secrets = [
+        secret for keys in several for secret in (keys.token, keys.once, cookie_of(keys).split("=", 1)[1])
+    ]
+    assert len(set(secrets)) == 12
+    assert all(len(base64.urlsafe_b64decode(secret + "=")) * 8 >= 256 for secret in secrets)
+
+
+def test_secrets_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch, keys: Keys) -> None:
+    compared = []
+
+    def compare(one: bytes, other: bytes) -> bool:
+        compared.append(other)
+        return one == other
+
+    monkeypatch.setattr(security.hmac, "compare_digest", compare)
+    cookie = cookie_of(keys)
+    assert keys.opens(keys.token)
+    assert keys.opens(keys.once)
+    assert keys.knows(cookie)
+    assert not keys.opens("x")
+    assert not keys.knows(f"{keys.cookie_name}=x")
+    secrets = {keys.token.encode(), keys.once.encode(), cookie.partition("=")[2].encode()}
+    assert set(compared) == secrets
+
+
+@pytest.mark.parametrize("given", ["", "x", "ü", "\udc80", "x" * 100_000])
+def test_a_wrong_token_is_wrong_whatever_it_is(keys: Keys, given: str) -> None:
+    assert not keys.opens(given)
+    assert not keys.knows(f"{keys.cookie_name}={given}")
+
+
+def test_the_token_gives_the_cookie_and_leaves_the_address(page: Visitor, keys: Keys) -> None:
+    answer = page.get(f"/?token={keys.token}", cookie=None, sec_fetch_site="none")
+    assert (answer.status, answer.headers["location"], answer.body) == (303, "/", b"")
+    words = [word.strip() for word in answer.headers["set-cookie"].split(";")]
+    assert words[0] == cookie_of(keys)
+    assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(words)
+    assert keys.token not in str(answer.headers)
+    assert page.get("/", cookie=words[0]).status == 200
+
+
+def test_the_cookie_is_named_by_port_so_that_two_servers_do_not_throw_each_other_out() -> None:
+    one, other = Keys(), Keys()
+    one.name_cookie(20001)
+    other.name_cookie(20002)
+    both = f'theme=dark; {cookie_of(one)}; bad={{"x,; {cookie_of(other)}'
+    assert one.knows(both)
+    assert other.knows(both)
+
+
+@pytest.mark.parametrize("path", ["/", "/web/main.js", "/api/film", "/media/film", "/files/x", "/api/events"])
+@pytest.mark.parametrize("cookie", [None, "", "shotad-20123=", "shotad-20123=wrong", "other=x"])
+def test_without_the_cookie_nothing_is_said(page: Visitor, path: str, cookie: str | None) -> None:
+    answer = page.get(path, cookie=cookie)
+    assert answer.status == 401
+    assert SECRET not in answer.text
+    assert "shotad review printed" in answer.text
+
+
+def test_a_cookie_of_another_name_is_none(page: Visitor, keys: Keys) -> None:
+    value = cookie_of(keys).partition("=")[2]
+    assert page.get("/", cookie=f"shotad-20124={value}").status == 401
+
+
+def test_the_token_alone_opens_nothing_but_the_page(page: Visitor, keys: Keys) -> None:
+    assert page.get(f"/api/film?token={keys.token}", cookie=None).status == 401
+    assert page.get("/?token=wrong", cookie=None).status == 401
+    assert page.get("/?token=", cookie=None).status == 401
+    assert "set-cookie" not in page.get("/?token=wrong", cookie=None).headers
+    assert page.post(f"/?token={keys.token}", cookie=None).status == 401
+
+
+def test_an_old_address_in_a_browser_that_is_in_just_opens_the_page(page: Visitor) -> None:
+    answer = page.get("/?token=of-yesterday")
+    assert (answer.status, answer.headers["location"]) == (303, "/")
+    assert "set-cookie" not in answer.headers
+
+
+def test_the_address_that_opens_the_browser_is_good_once(page: Visitor, keys: Keys) -> None:
+    """Other users of the machine can read it: it is an argument of a program."""
+    assert page.get(f"/?token={keys.once}", cookie=None).status == 303
+    assert page.get(f"/?token={keys.once}", cookie=None).status == 401
+    assert page.get(f"/?token={keys.token}", cookie=None).status == 303
+
+
+def test_the_address_that_opens_the_browser_is_good_for_a_short_time(
+    keys: Keys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = security.time.monotonic()
+    monkeypatch.setattr(security.time, "monotonic", lambda: now + 3600)
+    assert not keys.opens(keys.once)
+    assert keys.opens(keys.token)
+
+
+# Host: DNS rebinding
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1:20123",
+        "127.0.0.1",
+        "localhost:20123",
+        "LocalHost:20123",
+        "[::1]:20123",
+        "127.9.8.7:1",
+        "localhost.:5",
+    ],
+)
+def test_this_server_is_known_by_the_names_of_this_machine(page: Visitor, host: str) -> None:
+    assert page.get("/", host=host).status == 200
+    assert page.post("/api/act", host=host, origin=f"http://{host}").status == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        None,
+        "",
+        "evil.example",
+        "evil.example:20123",
+        "127.0.0.1.evil.example:20123",
+        "localhost.evil.example",
+        "evil-localhost",
+        "192.168.1.7:20123",
+        "0.0.0.0:20123",
+        "127.0.0.1:20123@evil.example",
+        "127.0.0.1:20123, evil.example",
+        "[::1]evil.example",
+        "[::2]:20123",
+        "2130706433",
+        "127.0.0.1:port",
+        "127.0.0.1/..",
+        "loc\xe4lhost",
+    ],
+)
+def test_by_another_name_nothing_is_said_even_with_cookie_and_token(
+    page: Visitor, keys: Keys, host: str | None
+) -> None:
+    for answer in (
+        page.get("/api/film", host=host),
+        page.get(f"/?token={keys.token}", host=host, cookie=None),
+        page.post("/api/act", host=host, origin=f"http://{host}"),
+    ):
+        assert answer.status == 403
+        assert SECRET not in answer.text
+        assert "set-cookie" not in answer.headers
+
+
+def test_open_to_others_it_is_known_by_addresses_in_digits_and_its_own_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(security.socket, "gethostname", lambda: "Studio.lan.example")
+    hosts = hosts_for("0.0.0.0")
+    for name in (
+        "192.168.1.7:20123",
+        "[fe80::1]:20123",
+        "studio.lan.example:20123",
+        "studio",
+        "studio.local:1",
+    ):
+        assert hosts.know(name)
+    for name in ("evil.example", "studio.evil.example", ""):
+        assert not hosts.know(name)
+    assert not hosts_for("127.0.0.1").know("studio")
+    assert not hosts_for("::1").open_to_others
+    assert hosts_for("192.168.1.7").open_to_others
+
+
+# Who asks
+
+
+@pytest.mark.parametrize("path", ["/", "/api/film", "/api/events", "/media/film", "/media/proxy", "/files/x"])
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "null",
+        "",
+        "http://evil.example",
+        "https://127.0.0.1:20123",
+        "http://127.0.0.1:8888",
+        "http://127.0.0.1:20123/",
+    ],
+)
+def test_another_page_is_told_nothing(page: Visitor, path: str, origin: str) -> None:
+    answer = page.get(path, origin=origin)
+    assert answer.status == 403
+    assert SECRET not in answer.text
+    assert page.get(path, origin=f"http://{HOST}").status == 200
+
+
+@pytest.mark.parametrize("origin", [None, "null", "", "http://evil.example", "http://127.0.0.1:8888"])
+def test_another_page_or_one_that_does_not_say_changes_nothing(page: Visitor, origin: str | None) -> None:
+    assert page.post("/api/act", origin=origin).status == 403
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_what_a_browser_says_of_who_asks_is_believed(page: Visitor, site: str) -> None:
+    """No Origin comes with a picture or a film that another page shows; this does. ``same-site`` is another
+    server on this machine: cookies know no ports."""
+    for path in ("/api/film", "/media/film", "/files/x", "/web/main.js"):
+        assert page.get(path, sec_fetch_site=site).status == 403
+    assert page.post("/api/act", sec_fetch_site=site).status == 403
+    assert page.post("/api/act", sec_fetch_site="none").status == 403
+    assert page.get("/media/film", sec_fetch_site="none").status == 200
+
+
+def test_a_person_may_follow_a_link_to_the_page(page: Visitor, keys: Keys) -> None:
+    opened = {"sec_fetch_site": "cross-site", "sec_fetch_mode": "navigate"}
+    assert page.get("/", **opened).status == 200
+    assert page.get(f"/?token={keys.token}", cookie=None, **opened).status == 303
+    assert page.get("/api/film", **opened).status == 403
+    assert page.get("/", sec_fetch_site="cross-site", sec_fetch_mode="no-cors").status == 403
+
+
+def test_browsers_that_do_not_say_who_asks_are_served(page: Visitor) -> None:
+    assert page.get("/api/film", sec_fetch_site=None).status == 200
+    assert page.post("/api/act", sec_fetch_site=None).status == 200
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "get", "X"])
+def test_other_methods_are_not_understood(page: Visitor, method: str) -> None:
+    assert page.get("/api/film", method=method).status == 405
+    assert page.get("/api/film", method=method, cookie=None, origin="http://evil.example").status == 405
+
+
+# What may be sent
+
+
+@pytest.mark.parametrize("value", [None, "", "Page", "1", "page, page"])
+def test_a_change_needs_a_header_that_no_form_can_send(page: Visitor, value: str | None) -> None:
+    assert page.post("/api/act", x_shotad=value).status == 403
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        None,
+        "",
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "text/json",
+    ],
+)
+def test_only_json_is_taken(page: Visitor, kind: str | None) -> None:
+    assert page.post("/api/act", content_type=kind).status == 415
+    assert page.post("/api/act", content_type="Application/JSON; charset=utf-8").status == 200
+
+
+@pytest.mark.parametrize("length", ["1000001", "9" * 400, "-1", "+5", "1e3", "x", "²"])
+def test_more_than_a_page_sends_is_not_taken(page: Visitor, length: str) -> None:
+    assert page.post("/api/act", content_length=length).status == 413
+
+
+def test_a_header_that_must_be_there_once_may_not_be_there_twice(keys: Keys) -> None:
+    for name in (b"host", b"origin", b"content-type", b"content-length", b"x-shotad"):
+        app = _Doubling(Guard(inner, keys, Hosts()), name)
+        assert Visitor(app, keys).post("/api/act").status == 400
+
+
+class _Doubling:
+    """Sends one header twice."""
+
+    def __init__(self, app: Any, name: bytes) -> None:
+        self._app, self._name = app, name
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        more = [pair for pair in scope["headers"] if pair[0] == self._name]
+        await self._app({**scope, "headers": [*scope["headers"], *more]}, receive, send)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]",
+        b'"text"',
+        b"null",
+        b"{",
+        b'{"a": NaN}',
+        b'{"a": Infinity}',
+        b'{"a": -Infinity}',
+        b'{"a": 1e999}',
+        b'{"a": "\\ud800"}',
+        b'{"\\udfff": 1}',
+        b'{"a": "\xff"}',
+        b'{"a":' * 50 + b"1" + b"}" * 50,
+        b"[" * 100_000,
+        b'{"a": ' + b"9" * 10_000 + b"}",
+        b'{"a": 1' + b"0" * 400 + b"}",
+    ],
+)
+def test_json_that_no_page_sends_is_refused(body: bytes) -> None:
+    with pytest.raises(Refused) as refused:
+        read_body(body)
+    assert refused.value.status == 400
+
+
+def test_json_is_read_as_it_is() -> None:
+    value = {"text": "“Ü” 🎬 \x00 <script>", "start": 1.25, "n": 3, "list": [None, True]}
+    assert read_body(json.dumps(value).encode()) == value
+    assert read_body(json.dumps(value, ensure_ascii=False).encode()) == value
+
+
+def test_what_is_neither_http_nor_life_is_not_answered(keys: Keys) -> None:
+    import asyncio
+
+    said = []
+
+    async def say(message: Any) -> None:
+        said.append(message)
+
+    asyncio.run(Guard(inner, keys, Hosts())({"type": "websocket", "path": "/"}, None, say))
+    assert said == []
+
+
+# Answers
+
+
+def paths() -> list[str]:
+    return ["/", "/api/film", "/media/film", "/break"]
+
+
+@pytest.mark.parametrize("path", paths())
+@pytest.mark.parametrize("cookie", [True, False])
+def test_every_answer_has_all_headers(page: Visitor, path: str, cookie: bool) -> None:
+    answer = page.get(path) if cookie else page.get(path, cookie=None)
+    headers = answer.headers
+    policy = {word.split()[0]: word.split()[1:] for word in headers["content-security-policy"].split("; ")}
+    assert policy == {
+        "default-src": ["'none'"],
+        **{f"{kind}-src": ["'self'"] for kind in ("script", "style", "img", "media", "connect")},
+        **{name: ["'none'"] for name in ("base-uri", "form-action", "frame-ancestors", "trusted-types")},
+        "require-trusted-types-for": ["'script'"],
+    }
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["x-frame-options"] == "DENY"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["cross-origin-opener-policy"] == "same-origin"
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+    assert headers["cross-origin-embedder-policy"] == "require-corp"
+    assert headers["cache-control"] == "no-store"
+    assert "access-control-allow-origin" not in headers
+    assert "server" not in headers
+
+
+def test_what_may_be_kept_says_so_itself(page: Visitor) -> None:
+    assert page.get("/media/kept").headers["cache-control"] == "private, no-cache"
+
+
+def test_the_redirect_with_the_cookie_has_all_headers_too(page: Visitor, keys: Keys) -> None:
+    headers = page.get(f"/?token={keys.token}", cookie=None).headers
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["cache-control"] == "no-store"
+
+
+def test_a_fault_of_ours_is_said_without_its_traceback(
+    page: Visitor, keys: Keys, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        answer = page.get(f"/break?token={keys.token}")
+    assert answer.status == 500
+    assert not any(word in answer.text for word in (SECRET, "Traceback", "KeyError", ".py"))
+    assert "KeyError" in caplog.text
+    assert keys.token not in caplog.text
+
+
+def test_a_fault_after_an_answer_has_begun_ends_the_connection(page: Visitor) -> None:
+    with pytest.raises(KeyError):
+        page.get("/break-later")
+
+
+def test_programs_are_told_in_json_and_people_on_a_page(page: Visitor) -> None:
+    refused = page.get("/api/film", cookie=None)
+    assert refused.headers["content-type"] == "application/json"
+    assert set(refused.json["error"]) == {"what", "hint"}
+    people = page.get("/", cookie=None)
+    assert people.headers["content-type"] == "text/html; charset=utf-8"
+    seen = _Seen()
+    seen.feed(people.text)
+    assert seen.attributes["html"]["lang"] == "en"
+    assert seen.texts["title"]
+    assert seen.texts["h1"]
+    assert {"main", "p", "meta"} <= set(seen.attributes)
+    assert not {"script", "style", "img", "link"} & set(seen.attributes)
+    assert page.get("/", method="HEAD", cookie=None).body == b""
+
+
+class _Seen(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.attributes: dict[str, dict[str, str | None]] = {}
+        self.texts: dict[str, str] = {}
+        self._open = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.attributes[tag] = dict(attrs)
+        self._open = tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts[self._open] = self.texts.get(self._open, "") + data.strip()
+
+
+def test_what_a_page_of_an_error_says_is_escaped(keys: Keys) -> None:
+    page = security._page(Refused(400, "<script>alert(1)</script>", "a & b"))
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    assert "a &amp; b" in page
+
+
+def test_neither_token_nor_cookie_is_in_any_answer(page: Visitor, keys: Keys) -> None:
+    secrets = (keys.token, keys.once, cookie_of(keys).partition("=")[2])
+    answers = [
+        page.get(f"/?token={keys.token}x", cookie=None),
+        page.get(f"/api/film?token={keys.token}", cookie=None),
+        page.get(f"/?token={keys.token}", host="evil.example"),
+        page.get(f"/break?token={keys.token}"),
+    ]
+    assert not any(secret in f"{answer.headers} {answer.text}" for answer in answers for secret in secrets)
