@@ -28,6 +28,10 @@ SLACK = 0.020
 """Seconds by which a timestamp may differ from the count of samples. Matroska rounds to the ms; a
 greater difference is a gap, filled with silence, or an overlap, of which the later part is left out."""
 
+WANDERING = {"vorbis": 0.1}
+"""The same for coders whose timestamps follow the ends of frames of changing length: those of Vorbis in WebM
+wander by 20.3 ms at 44.1 kHz, more at lower rates, where not one sample is missing."""
+
 RUNAWAY = 60.0
 """Seconds beyond the film's duration after which a timestamp is not believed any more."""
 
@@ -115,7 +119,7 @@ def _pieces(media: Media, info: FilmInfo, track: AudioTrack, rate: int, layout: 
     try:
         stream = container.streams.audio[track.number]
         only(container, stream)
-        runs = Runs(rate, layout)
+        runs = Runs(rate, layout, WANDERING.get(track.codec, SLACK))
         for seconds, frame in timed(stream, info.start):
             yield from runs.take(seconds, frame)
         yield from runs.flush()
@@ -159,9 +163,11 @@ def kind_of(frame: AudioFrame) -> tuple[int, str, str]:
 class Runs:
     """Resamples frames in runs without a gap, each run with a resampler of its own."""
 
-    def __init__(self, rate: int, layout: Layout, first: AudioLayout | None = None) -> None:
+    def __init__(
+        self, rate: int, layout: Layout, slack: float = SLACK, first: AudioLayout | None = None
+    ) -> None:
         """``first`` is the layout of the track's first frame, where that is not the first to be taken."""
-        self._rate, self._layout = rate, layout
+        self._rate, self._layout, self._slack = rate, layout, slack
         self._kind: tuple[int, str, str] | None = None
         self._begin, self._given, self._position = 0.0, 0, 0
         self._first = first
@@ -170,7 +176,7 @@ class Runs:
         """What can be given after one more frame."""
         kind = kind_of(frame)
         expected = self._begin + self._given / frame.sample_rate
-        jumps = seconds is not None and abs(seconds - expected) > SLACK
+        jumps = seconds is not None and abs(seconds - expected) > self._slack
         if self._kind != kind or jumps:
             yield from self.flush()
             self._start(expected if seconds is None else seconds, frame, kind)

@@ -13,14 +13,24 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shotad.film.audio import Layout, Piece, Runs, Samples, choose_track, kind_of, timed
+from shotad.film.audio import (
+    SLACK,
+    WANDERING,
+    Layout,
+    Piece,
+    Runs,
+    Samples,
+    choose_track,
+    kind_of,
+    timed,
+)
 from shotad.film.container import only
 from shotad.film.reader import Film
 
@@ -41,8 +51,14 @@ LEADS = (2.0, 10.0, 45.0, 180.0)
 """Seconds before a stretch that are sought, one after the other, until enough lies before it: how sound and
 picture are interwoven, and how far apart one can begin to read, differs."""
 
-FRAMES = 12
-"""Frames at a track's beginning by which it is known."""
+FRAMES = 48
+"""Frames by which a track is known, and a place in it where they differ in length."""
+
+ODD = 3
+"""Frames of another length that a track may begin with."""
+
+SEARCH = 3.0
+"""Seconds in which a frame of the right phase is looked for where frames differ in length."""
 
 Timed = tuple[float | None, "AudioFrame"]
 
@@ -50,7 +66,11 @@ Timed = tuple[float | None, "AudioFrame"]
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Where a track's first run begins: its second, the samples before its frames get to be of one ``size``
-    (0: they never do), its samples a second, what its frames are, and their layout."""
+    (0: they never do), its samples a second, what its frames are, and their layout.
+
+    For frames that differ in length: ``grid`` divides all their lengths, ``ends`` tells that timestamps
+    follow the ends of frames, and ``anchor`` is the second of the run's begin by all of them together.
+    """
 
     seconds: float
     before: int
@@ -58,18 +78,27 @@ class Origin:
     rate: int
     kind: tuple[int, str, str]
     layout: AudioLayout
+    grid: int = 1
+    ends: bool = False
+    anchor: float = 0.0
 
     def given(self, seconds: float, tick: float) -> int | None:
-        """How many samples of the run lie before the frame of this second; None: it is not of that run.
-
-        ``tick`` is the container's, in seconds.
+        """How many samples of the run lie before the frame of this second, where frames have one size; None:
+        it is not of that run. ``tick`` is the container's, in seconds.
         """
         exact = (seconds - self.seconds) * self.rate
         off = tick * self.rate * 1.01
-        if self.size and 2 * off < self.size:
+        if 2 * off < self.size:
             count = self.before + round((exact - self.before) / self.size) * self.size
             return count if abs(count - exact) <= off else None
         return round(exact) if abs(exact - round(exact)) < 0.01 else None
+
+    def given_of(self, frames: Sequence[Timed]) -> int | None:
+        """The same for the first of frames that differ in length."""
+        middle, _ = _middle(frames, self.rate, ends=self.ends)
+        exact = (middle - self.anchor) * self.rate
+        count = round(exact / self.grid) * self.grid
+        return count if abs(count - exact) <= max(self.grid / 3, 1.0) else None
 
     def frames(self, rate: int) -> int:
         """Frames after which a resampler to ``rate`` comes back to the same phase."""
@@ -93,10 +122,12 @@ class SoundSeeker:
 
         Raises FilmError where it is not there, ValueError for a film that is no file.
         """
-        if choose_track(film.info, track) is None or film.media is None:
+        chosen = choose_track(film.info, track)
+        if chosen is None or film.media is None:
             raise ValueError(f"{film.info.name} has no sound to be sought")
         self._media, self._info, self._number = film.media, film.info, track
         self._rate, self._layout = rate, layout
+        self._slack = WANDERING.get(chosen.codec, SLACK)
 
     def between(self, first: int, end: int) -> Samples | None:
         """Samples ``[first, end)`` of the whole, ``float32[n, channels]`` (mono: ``float32[n]``).
@@ -130,7 +161,7 @@ class SoundSeeker:
             frames = list(itertools.islice(self._frames(container), FRAMES))
         finally:
             container.close()
-        return _origin_of(frames)
+        return _origin_of(frames, self._slack)
 
     def _pieces(self, first: int) -> Iterator[Piece]:
         """From a moment before sample number ``first``."""
@@ -147,7 +178,7 @@ class SoundSeeker:
                     continue
                 # Sought from far apart and found the same: there is nothing between.
                 if head[0] <= wanted - self._lead(origin, PREROLL) or head[0] == begun:
-                    yield from self._run(itertools.chain([head], frames), origin)
+                    yield from self._run(itertools.chain([head], frames), origin, wanted - PREROLL)
                     return
                 begun = head[0]
             finally:
@@ -160,8 +191,10 @@ class SoundSeeker:
 
     def _lead(self, origin: Origin | None, seconds: float) -> float:
         """``seconds``, and those until the resampler's phase is that of a whole pass."""
-        if origin is None or not origin.size:
+        if origin is None:
             return seconds
+        if not origin.size:
+            return seconds + SEARCH
         return seconds + (SETTLE + origin.frames(self._rate)) * origin.size / origin.rate
 
     def _frames(self, container: InputContainer) -> Iterator[Timed]:
@@ -179,17 +212,20 @@ class SoundSeeker:
             return iter(())
         return itertools.islice(self._frames(container), SETTLE, None)
 
-    def _run(self, frames: Iterator[Timed], origin: Origin | None) -> Iterator[Piece]:
-        runs = Runs(self._rate, self._layout, origin.layout if origin else None)
+    def _run(self, frames: Iterator[Timed], origin: Origin | None, until: float = 0.0) -> Iterator[Piece]:
+        runs = Runs(self._rate, self._layout, self._slack, origin.layout if origin else None)
         if origin is not None:
-            frames = self._resumed(frames, origin, runs)
+            frames = self._resumed(frames, origin, runs, until)
         for seconds, frame in frames:
             yield from runs.take(seconds, frame)
         yield from runs.flush()
 
-    def _resumed(self, frames: Iterator[Timed], origin: Origin, runs: Runs) -> Iterator[Timed]:
+    def _resumed(self, frames: Iterator[Timed], origin: Origin, runs: Runs, until: float) -> Iterator[Timed]:
         """The frames from that on with which a run of the whole pass can be gone on with."""
-        least = origin.least(self._rate) if origin.size else 1.0
+        if not origin.size:
+            yield from self._by_many(frames, origin, runs, until)
+            return
+        least = origin.least(self._rate)
         for seconds, frame in frames:
             same = seconds is not None and kind_of(frame) == origin.kind
             given = origin.given(seconds, _tick(frame)) if same and seconds is not None else None
@@ -201,25 +237,66 @@ class SoundSeeker:
             break
         yield from frames
 
+    def _by_many(self, frames: Iterator[Timed], origin: Origin, runs: Runs, until: float) -> Iterator[Timed]:
+        """From the frame on, of those before second ``until``, whose phase is nearest to a whole pass."""
+        held = list(itertools.islice(frames, FRAMES))
+        for seconds, frame in frames:
+            held.append((seconds, frame))
+            if seconds is None or seconds >= until:
+                break
+        given = origin.given_of(held[:FRAMES]) if held else None
+        if given is not None and all(kind_of(frame) == origin.kind for _, frame in held):
+            sizes = (frame.samples for _, frame in held)
+            counts = list(itertools.accumulate(sizes, initial=given))
+            soon = [k for k, (seconds, _) in enumerate(held) if k == 0 or (seconds or until) < until]
+            best = min(soon, key=lambda k: (round(origin.off(counts[k], self._rate), 6), k))
+            held = held[best:]
+            runs.resume(origin.seconds, counts[best], held[0][1])
+        yield from held
+        yield from frames
+
 
 def _tick(frame: AudioFrame) -> float:
     base = frame.time_base
     return float(base) if base else 1e-6
 
 
-def _origin_of(frames: list[Timed]) -> Origin | None:
+def _origin_of(frames: Sequence[Timed], slack: float) -> Origin | None:
     """The run in which the last of these frames lies."""
-    from shotad.film.audio import SLACK
-
     if not frames or frames[0][0] is None:
         return None
-    begin, kind = frames[0][0], kind_of(frames[0][1])
-    sizes: list[int] = []
+    first, begin, expected = 0, frames[0][0], frames[0][0]
+    for number, (seconds, frame) in enumerate(frames):
+        jumps = seconds is not None and abs(seconds - expected) > slack
+        if number and (jumps or kind_of(frame) != kind_of(frames[first][1])):
+            first, begin = number, expected if seconds is None else seconds
+            expected = begin
+        expected += frame.samples / frame.sample_rate
+    run, head = frames[first:], frames[first][1]
+    sizes = [frame.samples for _, frame in run]
+    size, before = _size_of(sizes)
+    plain = Origin(begin, before, size, head.sample_rate, kind_of(head), frames[0][1].layout)
+    if size:
+        return plain
+    by_starts, by_ends = (_middle(run, head.sample_rate, ends=ends) for ends in (False, True))
+    ends = by_ends[1] < by_starts[1]
+    anchor = (by_ends if ends else by_starts)[0]
+    return replace(plain, grid=math.gcd(*sizes), ends=ends, anchor=anchor)
+
+
+def _size_of(sizes: Sequence[int]) -> tuple[int, int]:
+    """The length that all frames have but for the first few, and the samples before; 0 and 0: they differ."""
+    size = sizes[-1]
+    same = sum(1 for _ in itertools.takewhile(size.__eq__, reversed(sizes)))
+    return (size, sum(sizes[:-same])) if len(sizes) - same <= ODD and same > ODD else (0, 0)
+
+
+def _middle(frames: Sequence[Timed], rate: int, *, ends: bool) -> tuple[float, float]:
+    """The second at which the first of frames that follow each other begins, by the timestamps of all: the
+    middle between the earliest and the latest that they tell, and how far these lie apart."""
+    told, done = [], 0
     for seconds, frame in frames:
-        expected = begin + sum(sizes) / kind[0]
-        if kind_of(frame) != kind or (seconds is not None and abs(seconds - expected) > SLACK):
-            begin, sizes, kind = expected if seconds is None else seconds, [], kind_of(frame)
-        sizes.append(frame.samples)
-    size = sizes[-1] if len(sizes) >= FRAMES // 2 and len(set(sizes[-(FRAMES // 2) :])) == 1 else 0
-    before = sum(sizes) - size * sum(1 for _ in itertools.takewhile(size.__eq__, sizes[::-1]))
-    return Origin(begin, before if size else 0, size, kind[0], kind, frames[0][1].layout)
+        if seconds is not None:
+            told.append(seconds - (done + (frame.samples if ends else 0)) / rate)
+        done += frame.samples
+    return (min(told) + max(told)) / 2, max(told) - min(told)

@@ -207,33 +207,55 @@ class Hearing:
     ) -> _Place:
         studio = self._speaking.studio()
         turn, duration = InTurn(self._speaking, studio), track.film.duration
-        if not has_words(studio.sent(cue.text)):
+        worded = has_words(studio.sent(cue.text))
+        if not worded and kind == "voice":
+            what = f"The line {cue.id} has no words that could be spoken."
+            raise VoiceError(what, f"It is {cue.text!r}." if cue.text else "Write some first.")
+        if not worded or not cue.heard:
+            why = WORDLESS if cue.heard else cue.reason or f"it is {cue.status}"
+            beside = self._beside(track, cue, prepared, speech, turn) if kind == "mix" else None
+            place = _Place(cue, None, (), speech, duration, Unspoken(cue.id, cue.text, why))
             if kind == "voice":
-                raise VoiceError(f"The line {cue.text!r} cannot be spoken: {WORDLESS}.", "Give it words.")
-            return _Place(cue, None, (), speech, duration, Unspoken(cue.id, cue.text, WORDLESS))
-        slots = {slot.id: slot.interval for slot in prepared.slots}
+                return replace(place, whole=_unfitted(cue, turn))
+            return place if beside is None else replace(place, around=beside.heard, missing=beside.missing)
+        near = self._near(track, cue, prepared, speech, turn)
+        own = next((line for line in near.heard if line.id == cue.id), None)
+        left = next((line for line in near.left if line.id == cue.id), None)
+        whole = own or (_unfitted(cue, turn) if kind == "voice" else None)
+        extended = self._config.extended.on
+        return _Place(cue, own, near.heard, speech, duration, left, whole, near.missing, extended)
+
+    def _near(
+        self, track: Track, cue: Cue, prepared: Prepared, speech: tuple[Interval, ...], turn: InTurn
+    ) -> _Near:
+        """A line and its neighbours, fitted; those that nobody wanted to wait for are spoken afterwards."""
         near = neighbourhood(
-            _without_wordless(track, cue, studio),
+            _without_wordless(track, cue, turn.studio),
             cue.id,
             speech,
-            slots,
+            {slot.id: slot.interval for slot in prepared.slots},
             self._config.fit,
             margin=self._config.speech.margin,
             before=BEFORE + self._config.mix.hold,
             after=AFTER + self._config.mix.hold,
         )
-        if near is None:
-            whole = Spoken(cue.id, cue.text, cue.interval.start, turn.say(_plain(cue.text)))
-            why = cue.reason or f"it is {cue.status}"
-            return _Place(cue, None, (), speech, duration, Unspoken(cue.id, cue.text, why), whole)
         placed = fit_near(near, turn, self._config.fit, until=time.monotonic() + PATIENCE)
-        self._speak_ahead(near, placed, studio)
+        self._speak_ahead(near, placed, turn.studio)
         spoken = tuple(line for line in placed.fitting.spoken if line.id not in placed.guessed)
-        own = next((line for line in spoken if line.id == cue.id), None)
-        left = next((line for line in placed.fitting.unspoken if line.id == cue.id), None)
-        whole = own or Spoken(cue.id, cue.text, cue.interval.start, turn.say(_plain(cue.text)))
-        missing = len(placed.guessed)
-        return _Place(cue, own, spoken, speech, duration, left, whole, missing, self._config.extended.on)
+        return _Near(spoken, placed.fitting.unspoken, len(placed.guessed))
+
+    def _beside(
+        self, track: Track, cue: Cue, prepared: Prepared, speech: tuple[Interval, ...], turn: InTurn
+    ) -> _Near | None:
+        """What is heard around a line that is not."""
+        around = Interval(max(0.0, cue.interval.start - BEFORE) - 1, cue.interval.end + AFTER + 1)
+        others = [
+            one
+            for one in track.heard
+            if one.interval.overlaps(around) and has_words(turn.studio.sent(one.text))
+        ]
+        nearest = min(others, key=lambda one: abs(one.interval.middle - cue.interval.middle), default=None)
+        return None if nearest is None else self._near(track, nearest, prepared, speech, turn)
 
     def _open(self, duration: float) -> _Source:
         """The film's sound; silence where the film is gone or has none. A replaced one is opened again."""
@@ -312,6 +334,15 @@ class _Source:
     programme: Programme
     state: object
     warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Near:
+    """Neighbours fitted: who is heard, who has no place, and how many nobody has spoken yet."""
+
+    heard: tuple[Spoken, ...]
+    left: tuple[Unspoken, ...]
+    missing: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -413,6 +444,11 @@ def _key(excerpt: Excerpt, fingerprint: str, kind: Kind) -> str:
     spread = [round(float(one), 6) for one in recipe.spread]
     own = [] if kind == "programme" else [takes, spread, round(excerpt.make_up, 3), excerpt.true_peak]
     return key_of(FORMAT, kind, sound, own, gains if kind == "mix" else [])
+
+
+def _unfitted(cue: Cue, turn: InTurn) -> Spoken:
+    """A line as it is, at its own time."""
+    return Spoken(cue.id, cue.text, cue.interval.start, turn.say(_plain(cue.text)))
 
 
 def _plain(text: str) -> str:

@@ -211,7 +211,7 @@ def test_what_comes_twice_is_heard_once_and_what_misses_is_silent() -> None:
 def test_channels_that_change_on_the_way_stay_those_it_began_with() -> None:
     import av
 
-    from shotad.film.audio import _blocks, Runs
+    from shotad.film.audio import Runs, _blocks
 
     def frames() -> Iterator[tuple[float, av.AudioFrame]]:
         for second, layout, channels in ((0.0, "stereo", 2), (1.0, "5.1", 6), (2.0, "stereo", 2)):

@@ -63,13 +63,13 @@ def neighbourhood(
     margin: float,
     before: float,
     after: float,
-) -> Neighbourhood | None:
+) -> Neighbourhood:
     """A line with its neighbours, among them all that may be heard within ``before`` and ``after`` seconds of
-    it; None: the line is not one that is spoken. ``speech``, ``slots``, ``margin`` as for `lines_of`."""
+    it. ``speech``, ``slots``, ``margin`` as for `lines_of`. Raises ValueError for one that is not heard."""
     heard = sorted(track.heard, key=lambda cue: (cue.interval.start, cue.id))
     at = next((i for i, cue in enumerate(heard) if cue.id == line_id), None)
     if at is None:
-        return None
+        raise ValueError(f"{line_id} is no line that is heard")
     near = heard[max(0, at - MOST) : at + MOST + 1]
     lines = lines_of(replace(track, cues=tuple(near)), speech, slots, settings, margin=margin)
     lines = tuple(sorted(lines, key=lambda line: (line.start, line.id)))

@@ -44,6 +44,9 @@ TAIL = 0.1
 AROUND = 20.0
 """Seconds before and after a line that are listened to while the whole is not known."""
 
+PAUSES = -0.55
+"""LU by which a line, its pauses counted, lies under its gated loudness (60 lines by the embedded voice)."""
+
 
 def whole(programme: Programme, pause: Callable[[float], None] = lambda _: None) -> Heard:
     """All of a programme, listened to. ``pause`` is called after each second of it with where it stands, and
@@ -74,7 +77,7 @@ def foreseen_make_up(
     """The gain in dB by which the whole mix will come to its profile's target, as far as it can be known
     before all ``lines`` are spoken and the mix was heard; 0 where the film's own loudness is kept.
 
-    Each line is taken to be at its level all through. What a limiter will take away is not in it.
+    Each line is taken to be as loud all through. What a limiter will take away is not in it.
     """
     profile = PROFILES[settings.profile]
     dialogue = Dialogue([*speech, *lines], duration)
@@ -89,7 +92,7 @@ def foreseen_make_up(
     depths = [depth_for(level, own.level_during(line), settings) for line in ordered]
     voice = np.full(own.course.momentary.shape, -np.inf, np.float32)
     for line in ordered:
-        voice[own.course.within(line.start, line.end)] = level
+        voice[own.course.within(line.start, line.end)] = level + PAUSES
     gains = envelope(ordered, speech, depths, settings)
     both = summed(own.course, gains, Course(voice, np.zeros(0, np.float32)))
     expected = reached(both, dialogue, of_dialogue)
