@@ -1,0 +1,157 @@
+"""``shotad review`` as a user meets it, up to where its server begins."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.program import Shotad
+from tests.rendering.described import film_with, write_folder
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    return write_folder(tmp_path / "film.shotad")
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What the server would have been started with."""
+    import shotad.review.serving
+
+    calls: list[dict[str, Any]] = []
+
+    def serve(folder: Path, film: Path | None, run: object, **options: Any) -> None:
+        calls.append({"folder": folder, "film": film, **options})
+
+    monkeypatch.setattr(shotad.review.serving, "serve", serve)
+    return calls
+
+
+def test_it_is_served_to_this_machine_alone_unless_asked(
+    shotad: Shotad, place: Path, served: list[Any]
+) -> None:
+    assert shotad("review", place).code == 0
+    call = served[0]
+    assert (call["folder"], call["film"]) == (place, film_with())
+    assert (call["host"], call["port"], call["open_browser"], call["reviewer"]) == (
+        "127.0.0.1",
+        None,
+        True,
+        None,
+    )
+
+
+def test_options_reach_the_server(shotad: Shotad, place: Path, served: list[Any], tmp_path: Path) -> None:
+    moved = tmp_path / "moved.mp4"
+    moved.write_bytes(film_with().read_bytes())
+    words = ("--no-open", "--host", "0.0.0.0", "--port", 8123, "--reviewer", "Ann", "--film", moved)
+    assert shotad("review", place, *words).code == 0
+    call = served[0]
+    assert (call["host"], call["port"], call["open_browser"]) == ("0.0.0.0", 8123, False)
+    assert (call["reviewer"], call["film"]) == ("Ann", moved)
+
+
+def test_a_film_may_be_named_in_place_of_its_work_folder(
+    shotad: Shotad, tmp_path: Path, served: list[Any]
+) -> None:
+    film = tmp_path / "movie.mp4"
+    film.write_bytes(film_with().read_bytes())
+    write_folder(tmp_path / "movie.shotad", film)
+    assert shotad("review", film).code == 0
+    assert (served[0]["folder"], served[0]["film"]) == (tmp_path / "movie.shotad", film)
+
+
+def test_a_film_that_is_gone_is_no_hindrance(shotad: Shotad, tmp_path: Path, served: list[Any]) -> None:
+    film = tmp_path / "a" / "movie.mp4"
+    film.parent.mkdir()
+    film.write_bytes(film_with().read_bytes())
+    write_folder(tmp_path / "b" / "movie.shotad", film)
+    film.unlink()
+    assert shotad("review", tmp_path / "b" / "movie.shotad").code == 0
+    assert served[0]["film"] is None
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--film", "nowhere.mp4"), 1, "There is no film nowhere.mp4"),
+        (("--port", "0"), 2, "--port"),
+        (("--port", "70000"), 2, "--port"),
+        (("--no-open", "--quiet"), 2, "nobody would learn the address"),
+        (("--json", "--plain"), 2, "exclude each other"),
+    ],
+)
+def test_what_cannot_be_meant_is_said(
+    shotad: Shotad, place: Path, served: list[Any], words: tuple[str, ...], code: int, said: str
+) -> None:
+    heard = shotad("review", place, *words)
+    assert heard.code == code
+    assert said in heard.err
+    assert served == []
+
+
+def test_a_folder_without_a_track_says_what_to_do_first(shotad: Shotad, tmp_path: Path) -> None:
+    heard = shotad("review", tmp_path)
+    assert heard.code == 2
+    assert "has no track" in heard.err
+    assert "Run shotad describe first" in heard.err
+
+
+@pytest.mark.parametrize("missing", ["starlette", "uvicorn"])
+def test_missing_packages_are_named_with_the_extra(
+    shotad: Shotad, place: Path, missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = builtins.__import__
+
+    def without(name: str, *args: Any, **more: Any) -> Any:
+        if name.partition(".")[0] == missing:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return real(name, *args, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    heard = shotad("review", place)
+    assert heard.code == 2
+    assert missing in heard.err
+    assert "pip install 'shotad[review]'" in heard.err
+
+
+def test_help_loads_no_server() -> None:
+    code = (
+        "import sys\nfrom shotad.cli.main import cli\n"
+        "try:\n    cli.main(['review', '--help'], standalone_mode=False)\nexcept SystemExit:\n    pass\n"
+        "print([name for name in ('starlette', 'uvicorn', 'cv2', 'torch', 'av') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "FILM|WORKFOLDER" in done.stdout
+    assert done.stdout.rstrip().endswith("[]")
+
+
+def test_the_address_is_the_result(place: Path) -> None:
+    """As JSON too, for programs that open the page themselves."""
+    command = [sys.executable, "-c", "from shotad.cli.main import main; main()"]
+    process = subprocess.Popen(
+        [*command, "review", str(place), "--no-open", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    text = ""
+    while not text.rstrip().endswith("}"):
+        line = process.stdout.readline()
+        assert line, process.communicate()
+        text += line
+    process.terminate()
+    out, err = process.communicate(timeout=60)
+    value = json.loads(text)
+    assert value["address"].startswith("http://127.0.0.1:")
+    assert "?token=" in value["address"]
+    assert value["folder"] == str(place)
+    assert (process.returncode, out, err) == (0, "", "")
