@@ -56,9 +56,9 @@ class PersonForm {
     this.save = make("button", { type: "submit" }, "Save");
     this.save.setAttribute("aria-label", `Save: ${called(person)}`);
     this.result = make("div", { className: "result" });
-    const row = (label, field) => make("div", { className: "row" }, make("label", { htmlFor: field.id }, label), field);
+    const row = (label, field) => make("div", { className: "fields" }, make("label", { htmlFor: field.id }, label), field);
     const more = make("details", {}, make("summary", {}, "More"), row("Without the name", this.descriptor), make("p", { className: "hint" }, "What lines call them so far, or before the film tells the name: “the woman in red”."), row("Pronoun", this.pronoun), make("label", { className: "choice" }, this.nameless, " An extra, whom nobody needs to name"), this.merging(person, people, act));
-    this.form = make("form", {}, make("div", { className: "row" }, make("label", { htmlFor: this.name.id }, "Name"), this.name, this.save), more);
+    this.form = make("form", {}, make("div", { className: "fields" }, make("label", { htmlFor: this.name.id }, "Name"), this.name, this.save), more);
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       act(this, this.save, this.body(person));
@@ -86,7 +86,7 @@ class PersonForm {
       if (into.value) act(this, button, { kind: "merge", person: person.key, into: into.value });
       else into.focus();
     });
-    return make("div", { className: "row" }, make("label", { htmlFor: into.id }, "Is the same person as"), into, button);
+    return make("div", { className: "fields" }, make("label", { htmlFor: into.id }, "Is the same person as"), into, button);
   }
 }
 
@@ -148,17 +148,21 @@ function build() {
     }),
   );
 
+  // The answer first, the dialog then: so the focus need not jump when the people come in.
   return async () => {
-    made.showModal();
     found.replaceChildren();
-    lead.textContent = "Looking who is known …";
+    let forms = [];
+    let fault = "";
     try {
-      const forms = await refresh();
-      const first = forms.find((one) => !one.name.value) ?? forms[0];
-      (first?.name ?? (look.hidden ? made.querySelector("button") : look)).focus();
+      forms = await refresh();
     } catch (error) {
-      made.tell(error.message, true);
+      fault = error.message;
     }
+    if (document.querySelector("dialog[open]")) return;
+    made.showModal();
+    if (fault) made.tell(fault, true);
+    const first = forms.find((one) => !one.name.value) ?? forms[0];
+    (first?.name ?? (look.hidden ? made.querySelector("button") : look)).focus();
   };
 }
 

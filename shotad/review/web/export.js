@@ -88,8 +88,8 @@ function build() {
     {},
     make("h3", {}, "Film and sound"),
     makes,
-    make("div", { className: "row" }, make("label", { htmlFor: voice.id }, "Voice"), voice),
-    make("div", { className: "row" }, make("label", { htmlFor: profile.id }, "Loudness"), profile),
+    make("div", { className: "fields" }, make("label", { htmlFor: voice.id }, "Voice"), voice),
+    make("div", { className: "fields" }, make("label", { htmlFor: profile.id }, "Loudness"), profile),
     make("label", { className: "choice" }, extended, " Let the film pause for lines that do not fit (extended description)"),
     make("div", { className: "buttons" }, render),
   );

@@ -58,11 +58,11 @@ class Adding {
     this.how = make("div", {});
     this.text = make("textarea", { id: "slot-text", rows: 2 });
     this.note = make("input", { id: "slot-note", type: "text", maxLength: 2000 });
-    this.written = make("div", { className: "row" }, make("label", { htmlFor: "slot-text" }, "Your line"), this.text);
-    this.noted = make("div", { className: "row" }, make("label", { htmlFor: "slot-note" }, "Note for the machine"), this.note);
+    this.written = make("div", { className: "fields" }, make("label", { htmlFor: "slot-text" }, "Your line"), this.text);
+    this.noted = make("div", { className: "fields" }, make("label", { htmlFor: "slot-note" }, "Note for the machine"), this.note);
     this.go = make("button", { type: "submit", className: "primary" }, "Add");
     this.result = make("div", { className: "result" });
-    const times = make("div", { className: "row" }, make("label", { htmlFor: "slot-start" }, "Start"), this.start, make("label", { htmlFor: "slot-end" }, "End"), this.end);
+    const times = make("div", { className: "fields" }, make("label", { htmlFor: "slot-start" }, "Start"), this.start, make("label", { htmlFor: "slot-end" }, "End"), this.end);
     this.form = make("form", {}, make("h3", {}, "Add"), times, this.room, this.how, this.written, this.noted, make("div", { className: "buttons" }, this.go), this.result);
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
