@@ -73,7 +73,7 @@ export const post = (path, body = {}) =>
   });
 
 /** Names of events that the server sends. */
-const KINDS = ["change", "findings", "job", "playable", "voice", "film", "bye"];
+const KINDS = ["change", "findings", "job", "playable", "voice", "film", "reviewer", "bye"];
 
 /**
  * Listens to the server's news until `close()`.
@@ -84,46 +84,46 @@ const KINDS = ["change", "findings", "job", "playable", "voice", "film", "bye"];
  */
 export function events(handlers) {
   let source = null;
-  let timer = 0;
+  let patience = 0; // runs while there is no connection and nobody has been told
+  let again = 0;
   let told = false;
 
   const lost = () => {
-    if (!told) handlers.lost?.();
+    patience = 0;
     told = true;
+    handlers.lost?.();
+  };
+  const calm = () => {
+    clearTimeout(patience);
+    patience = 0;
   };
   const connect = () => {
-    clearTimeout(timer);
+    clearTimeout(again);
     source?.close();
     source = new EventSource("/api/events");
     source.onopen = () => {
-      clearTimeout(timer);
+      calm();
       told = false;
       handlers.open?.();
     };
     source.onerror = () => {
-      clearTimeout(timer);
-      // A browser gives up for good on an answer that is no event stream (a refusal, say): ask again ourselves.
-      const given_up = source.readyState === EventSource.CLOSED;
-      timer = setTimeout(() => {
-        lost();
-        timer = setTimeout(connect, given_up ? RETRY : 2 * RETRY);
-      }, PATIENCE);
+      // A browser tries again by itself, each time with such an error; people are told once.
+      if (!told && !patience) patience = setTimeout(lost, PATIENCE);
+      // It gives up for good on an answer that is no event stream (a refusal, say): then we ask again.
+      if (source.readyState !== EventSource.CLOSED) return;
+      clearTimeout(again);
+      again = setTimeout(connect, RETRY);
     };
     for (const kind of KINDS)
       source.addEventListener(kind, (event) => handlers[kind]?.(event.data ? JSON.parse(event.data) : {}));
   };
-  // A page that is left needs no banner about it.
-  addEventListener("pagehide", () => {
-    clearTimeout(timer);
+  const close = () => {
+    calm();
+    clearTimeout(again);
     source?.close();
-  });
+  };
+  addEventListener("pagehide", close); // a page that is left needs no banner about it
   addEventListener("pageshow", (event) => event.persisted && connect());
   connect();
-  return {
-    retry: connect,
-    close() {
-      clearTimeout(timer);
-      source?.close();
-    },
-  };
+  return { retry: connect, close };
 }

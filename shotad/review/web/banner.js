@@ -65,8 +65,12 @@ export function offer() {
     show("unsaved", null);
     return;
   }
-  const list = make("ul", {}, ...texts.map(([id, typed]) => row(id, typed)));
-  show("unsaved", make("div", { className: "bad" }, make("p", { role: "alert" }, "You typed this, and it is not saved yet:"), list));
+  const rows = texts.map(([id, typed]) => row(id, typed));
+  const there = strips.get("unsaved");
+  // Said once, and not again with every letter that is typed while the server is gone.
+  if (there) there.querySelector("ul").replaceChildren(...rows);
+  else show("unsaved", make("div", { className: "bad" }, make("p", { role: "alert" }, "You typed this, and it is not saved yet:"), make("ul", {}, ...rows)));
+  keepFocus();
 }
 
 /** Asks for the name once, without taking the focus. */
@@ -100,6 +104,8 @@ export function start(retry) {
     if (!film.reviewer && !settings.name && !settings.asked) ask();
     else show("name", null);
   });
+  subscribe("unsaved", offer);
+  subscribe("reviewer", (who) => who && show("name", null));
 }
 
 /** Whether something typed is not saved. */

@@ -5,7 +5,7 @@ import { dialog, field, make } from "./build.js";
 import { hint, register } from "./commands.js";
 import { alert, say } from "./say.js";
 import { set, settings } from "./settings.js";
-import { line, redo, select, store, subscribe, undo } from "./store.js";
+import { emit, line, redo, select, store, subscribe, undo } from "./store.js";
 import { clock } from "./times.js";
 
 const by = (id) => document.getElementById(id);
@@ -63,7 +63,7 @@ export async function rename(who) {
   }
   store.film.reviewer = who;
   set({ name: who, asked: true });
-  reviewer(who);
+  emit("reviewer", who);
   return true;
 }
 
@@ -116,6 +116,7 @@ export function start() {
     reviewer(film.reviewer);
     if (!film.reviewer && settings.name) rename(settings.name); // said once to this browser
   });
+  subscribe("reviewer", reviewer);
   subscribe("progress", progress);
   subscribe("history", history);
 }

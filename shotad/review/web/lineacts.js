@@ -24,11 +24,12 @@ async function accept() {
   const id = store.current;
   if (id === null) return;
   const next = beside(id, 1);
-  const doing = act("accept", {}, { line: id });
+  const at = number(id);
+  const doing = act("accept", {}, { line: id, quiet: true });
   if (next) select(next);
   const done = await doing;
   if (!done && store.current === next) select(id);
-  if (done && !next) say("That was the last line.");
+  if (done) say(`Line ${at}: ${done.said}${next ? "" : " That was the last line."}`);
 }
 
 async function drop() {

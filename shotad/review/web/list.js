@@ -252,7 +252,7 @@ export function start() {
   subscribe("lines", update);
   subscribe("current", (id) => {
     mark(id);
-    filter();
+    if (store.filter !== "all") filter();
   });
   subscribe("focus", (id) => mark(id, true));
   subscribe("settings", () => list.classList.toggle("compact", settings.compact));

@@ -44,6 +44,7 @@ function listen() {
     playable: (news) => store.emit("playable", (store.store.film.playable = news)),
     voice: (news) => store.emit("voice", (store.store.film.voice = news)),
     film: () => fresh(),
+    reviewer: ({ reviewer }) => store.emit("reviewer", (store.store.film.reviewer = reviewer)),
     open() {
       if (doubt) fresh();
       doubt = false;

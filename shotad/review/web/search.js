@@ -4,7 +4,7 @@ import { dialog, field, make } from "./build.js";
 import { button, register } from "./commands.js";
 import { FILTERS, setFilter } from "./list.js";
 import { say } from "./say.js";
-import { emit, line, number, select, store, subscribe } from "./store.js";
+import { line, number, select, store, subscribe } from "./store.js";
 import { clock, parse } from "./times.js";
 
 /** Without case and accents: who searches "cafe" finds "Café". */
@@ -129,7 +129,8 @@ function arrive(seconds) {
   const id = store.order.find((each) => store.lines.get(each).end > seconds) ?? store.order.at(-1);
   if (id && !store.shown.includes(id)) setFilter((choice.value = "all"));
   if (id) select(id, { focus: true });
-  emit("seek", { seconds });
+  // The player goes to the line's start, after a rest; here a moment within it is asked for.
+  setTimeout(async () => (await import("./player.js")).seek(seconds), 300);
   say(`${clock(seconds, 1)} of ${clock(store.film.film.duration)}.${id ? ` Line ${number(id)}.` : ""}`);
 }
 
@@ -144,7 +145,7 @@ export function start() {
   register({ name: "search-previous", title: "Previous match", group: "Find", keys: { any: ["Shift+F3"] }, run: () => step(-1) });
   register({ name: "go-to", title: "Go to time", group: "Find", keys: ["g"], run: timeDialog() });
   const searching = make("div", { className: "searching" }, field("Search", input), count, button("search-previous", "Previous"), button("search-next", "Next"));
-  const jumps = make("div", { className: "tools" }, button("next-open", "Next open"), button("next-finding", "Next finding"), button("go-to", "Go to time"));
+  const jumps = make("div", { className: "tools" }, button("next-open", "Next not accepted"), button("next-finding", "Next finding"), button("go-to", "Go to time"));
   document.getElementById("find").append(searching, field("Show", choice), jumps);
   input.addEventListener("input", tell);
   input.addEventListener("keydown", typed);

@@ -1,0 +1,444 @@
+"""The page in a real browser: the list, its keys, undo, search, conflicts, a server that dies."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser import chromium
+from tests.rendering.described import write_folder
+
+pytestmark = pytest.mark.slow
+
+LINES = {
+    1.0: "A cat sleeps by the window.",
+    3.5: "She opens the old door.",
+    9.0: "A café stands on the corner.",
+    11.5: "A lamp goes out in the hall.",
+    14.0: "Rain falls on the empty street.",
+    16.5: "A cat crosses the street.",
+}
+SIZES = ((1440, 900), (768, 1024), (320, 640), (320, 256))
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+PATIENCE = 30_000  # ms
+
+
+class Served:
+    """``shotad review`` of a work folder, as a program of its own that can be killed."""
+
+    def __init__(self, folder: Path, port: int | None = None) -> None:
+        command = [sys.executable, "-m", "shotad.cli.main", "review", str(folder), "--no-open"]
+        command += ["--port", str(port)] if port else []
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
+        )
+        assert self.process.stdout is not None
+        found = (re.search(r"http://\S+", line) for line in self.process.stdout)
+        self.url = next(match[0] for match in found if match)
+        self.port = int(re.findall(r":(\d+)/", self.url)[0])
+
+    def kill(self) -> None:
+        """Ends it as a crash would."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait(30)
+
+    def close(self) -> None:
+        """Ends it, if it still runs."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(60)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_folder(tmp_path / "movie.shotad", lines=LINES)
+
+
+@pytest.fixture
+def served(folder: Path) -> Iterator[Served]:
+    server = Served(folder)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def context(browser: Any) -> Iterator[Any]:
+    made = browser.new_context(viewport={"width": 1440, "height": 900})
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def opened(context: Any, served: Served) -> Iterator[Callable[[], Any]]:
+    """Opens a tab, with its name given and the focus on the first line. No fault of the page goes unseen."""
+    faults: list[str] = []
+
+    def open_tab() -> Any:
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.goto(served.url)
+        page.wait_for_selector("[role=option]")
+        row(page).focus()
+        return page
+
+    yield open_tab
+    assert faults == []
+
+
+@pytest.fixture
+def page(opened: Callable[[], Any]) -> Any:
+    return opened()
+
+
+def row(page: Any) -> Any:
+    """The chosen row: there is always one alone, and Tab reaches it alone."""
+    chosen = page.locator("#list [role=option][aria-selected=true][tabindex='0']")
+    assert chosen.count() == page.locator("#list [tabindex='0']").count() == 1
+    return chosen
+
+
+def name(page: Any) -> str:
+    """How the chosen line is read."""
+    return str(row(page).get_attribute("aria-label"))
+
+
+def focused(page: Any) -> str:
+    """Id of what has the focus; of a nameless thing its tag."""
+    return str(page.evaluate("document.activeElement.id || document.activeElement.tagName"))
+
+
+def on_row(page: Any) -> bool:
+    """Whether the chosen row has the focus."""
+    return focused(page) == row(page).get_attribute("id")
+
+
+def press(page: Any, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def said(page: Any, words: str) -> None:
+    """Waits until the page has said this."""
+    page.wait_for_function(
+        "words => document.getElementById('status').textContent.includes(words)", arg=words
+    )
+
+
+def settled(page: Any) -> None:
+    """Waits until all that was asked for is answered."""
+    page.evaluate("import('/web/store.js').then((store) => store.settled())")
+
+
+def violations(page: Any) -> list[str]:
+    """What axe-core says against the page."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    found = axe.run(page, options={"runOnly": WCAG}).response["violations"]
+    return [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]]
+
+
+def test_the_page_has_landmarks_headings_and_lines_that_read_well(page: Any) -> None:
+    assert [page.locator(tag).count() for tag in ("header#top", "main", "footer", "h1")] == [1, 1, 1, 1]
+    labels = page.locator("#list [role=option]").evaluate_all("all => all.map(a => a.ariaLabel)")
+    assert len(labels) == len(LINES)
+    assert re.fullmatch(
+        r"Line 2 of 6, 3 seconds, machine(, \d findings?)?: She opens the old door\.", labels[1]
+    )
+    assert page.locator("#progress").inner_text().strip() == "0 of 6 accepted"
+    assert page.title().startswith("0 of 6 accepted – ")
+    assert page.locator("#list").get_attribute("role") == "listbox"
+    page.reload()
+    page.wait_for_selector("[role=option]")
+    press(page, "Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the list of lines"
+    press(page, "Enter")
+    assert on_row(page)
+
+
+def test_axe_finds_nothing_and_nothing_is_cut_off(page: Any) -> None:
+    found = []
+    for scheme in ("light", "dark", "forced"):
+        forced = scheme == "forced"
+        light = "light" if forced else scheme
+        page.emulate_media(color_scheme=light, forced_colors="active" if forced else "none")
+        for width, height in SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            page.wait_for_timeout(300)
+            found += [(scheme, width, height, one) for one in violations(page)]
+            if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                found.append((scheme, width, height, "cut off"))
+        row(page).focus()
+        press(page, "?")
+        page.wait_for_selector("#help[open]")
+        found += [(scheme, 0, 0, one) for one in violations(page)]
+        press(page, "Escape")
+    assert found == []
+
+
+def test_keys_move_and_the_focus_goes_along(page: Any) -> None:
+    steps = (("ArrowDown", 2), ("j", 3), ("k", 2), ("End", 6), ("ArrowDown", 6), ("Home", 1), ("ArrowUp", 1))
+    for key, number in (*steps, ("End", 6), ("Home", 1), ("Alt+ArrowDown", 2), ("n", 3)):
+        press(page, key)
+        assert name(page).startswith(f"Line {number} of 6,")
+        assert on_row(page)
+    press(page, *["PageDown"] * 5)
+    assert name(page).startswith("Line 6 of 6,")
+    press(page, *["PageUp"] * 5, "j", "j")
+    page.locator("#search").focus()
+    press(page, "Alt+ArrowDown")
+    assert name(page).startswith("Line 4 of 6,")
+    assert focused(page) == "search"
+
+
+def test_accept_goes_on_and_every_step_can_be_undone(page: Any) -> None:
+    press(page, "a")
+    said(page, "Line 1: Accepted")
+    assert name(page).startswith("Line 2 of 6,")
+    assert on_row(page)
+    assert "accepted" in page.locator("#list [role=option]").first.get_attribute("aria-label")
+    assert page.locator("#progress-text").inner_text() == "1 of 6 accepted"
+    assert page.locator("#undo").inner_text().startswith("Undo: ")
+    press(page, "Control+z")
+    page.wait_for_function("() => document.getElementById('progress-text').textContent.startsWith('0 of')")
+    assert name(page).startswith("Line 1 of 6,")
+    assert on_row(page)
+    assert page.locator("#undo").get_attribute("aria-disabled") == "true"
+    press(page, "Control+Shift+Z")
+    page.wait_for_function("() => document.getElementById('progress-text').textContent.startsWith('1 of')")
+    assert page.locator("#undo").get_attribute("aria-disabled") == "false"
+    assert on_row(page)
+
+
+def test_accepting_all_ends_at_the_last_line(page: Any, folder: Path) -> None:
+    press(page, *"aaaaaa")
+    said(page, "That was the last line.")
+    settled(page)
+    assert page.locator("#progress-text").inner_text() == "6 of 6 accepted"
+    assert (folder / "track.json").read_text(encoding="utf-8").count('"accepted"') >= len(LINES)
+    press(page, "n")
+    said(page, "All other lines are accepted.")
+
+
+def test_times_move_by_frames_in_one_go_and_are_undone_in_one(page: Any) -> None:
+    start = "import('/web/store.js').then((s) => s.line().start)"
+    before = page.evaluate(start)
+    press(page, "]", "]", "]")
+    settled(page)
+    frame = page.evaluate("import('/web/store.js').then((s) => 1 / s.store.film.film.frame_rate)")
+    assert page.evaluate(start) == pytest.approx(before + 3 * frame, abs=0.002)
+    press(page, "Alt+]")
+    settled(page)
+    assert page.evaluate(start) == pytest.approx(before + 3 * frame + 0.1, abs=0.002)
+    press(page, "Control+z", "Control+z")
+    settled(page)
+    assert page.evaluate(start) == pytest.approx(before)
+    assert on_row(page)
+
+
+def test_no_command_loses_the_focus(page: Any) -> None:
+    table = "import('/web/commands.js').then((c) => c.all().map((one) => [one.name, one.keys.list, one.keys.any]))"
+    commands = page.evaluate(table)
+    assert len(commands) > 30
+    for command, here, anywhere in commands:
+        for key in [*here, *anywhere]:
+            row(page).focus()
+            press(page, key.replace("Ctrl", "Control").replace(" ", "Space"))
+            settled(page)
+            page.wait_for_timeout(30)
+            assert focused(page) not in ("BODY", "HTML"), (command, key)
+            for _ in range(3):
+                if page.locator("dialog[open]").count():
+                    press(page, "Escape")
+            page.wait_for_timeout(30)
+            assert focused(page) not in ("BODY", "HTML"), (command, key)
+
+
+def test_every_command_is_in_the_help_with_its_keys_and_a_button(page: Any) -> None:
+    press(page, "?")
+    page.wait_for_selector("#help[open]")
+    titles = page.evaluate("import('/web/commands.js').then((c) => c.all().map((one) => one.title))")
+    assert sorted(page.locator("#help tbody button").all_inner_texts()) == sorted(titles)
+    headings = page.locator("#help h3").all_inner_texts()
+    assert headings[0] == "Move"
+    assert len(headings) == len(set(headings)) > 5
+    page.locator("#help button", has_text="Last line").click()
+    page.wait_for_function("() => !document.querySelector('dialog[open]')")
+    page.wait_for_timeout(50)
+    assert name(page).startswith("Line 6 of 6,")
+    assert on_row(page)
+
+
+def test_search_finds_without_case_and_accents(page: Any) -> None:
+    press(page, "/")
+    assert focused(page) == "search"
+    page.keyboard.type("CAT")
+    assert page.locator("#search-count").inner_text() == "1 of 2"
+    press(page, "Enter")
+    assert name(page).endswith("A cat crosses the street.")
+    assert page.locator("#search-count").inner_text() == "2 of 2"
+    press(page, "Enter", "Escape")
+    assert on_row(page)
+    assert name(page).endswith("A cat sleeps by the window.")
+    press(page, "/")
+    page.keyboard.type("cafe")
+    press(page, "Enter", "Escape")
+    assert name(page).endswith("A café stands on the corner.")
+    press(page, "/")
+    page.keyboard.type("zebra")
+    press(page, "Enter")
+    said(page, "Nothing found for “zebra”.")
+
+
+def test_filter_shows_what_is_left_and_counts(page: Any) -> None:
+    press(page, "a")
+    said(page, "Accepted")
+    page.locator("#filter").select_option("open")
+    said(page, "Not accepted: 5 lines.")
+    assert page.locator("#list [role=option]:visible").count() == 5
+    assert page.locator("#filter option[value=open]").inner_text() == "Not accepted (5)"
+    row(page).focus()
+    press(page, "a")
+    settled(page)
+    assert page.locator("#list [role=option]:visible").count() == 4
+    assert name(page).startswith("Line 3 of 6,")
+    assert on_row(page)
+
+
+def test_go_to_time(page: Any) -> None:
+    press(page, "g")
+    page.keyboard.type("nine")
+    press(page, "Enter")
+    assert "no time" in page.locator("#go-to [role=alert]").inner_text()
+    page.locator("#go-to-time").fill("0:12")
+    press(page, "Enter")
+    page.wait_for_function("() => !document.querySelector('dialog[open]')")
+    said(page, "Line 4.")
+    assert name(page).startswith("Line 4 of 6,")
+    assert on_row(page)
+
+
+def test_keys_of_one_character_can_be_switched_off(page: Any) -> None:
+    page.locator("#top [data-command=settings]").click()
+    page.locator("#setting-singleKeys").uncheck()
+    press(page, "Escape")
+    row(page).focus()
+    press(page, "a", "j", "?")
+    settled(page)
+    assert name(page).startswith("Line 1 of 6,")
+    assert page.locator("#progress-text").inner_text() == "0 of 6 accepted"
+    press(page, "ArrowDown")
+    assert name(page).startswith("Line 2 of 6,")
+    page.reload()
+    page.wait_for_selector("[role=option]")
+    row(page).focus()
+    press(page, "j")
+    assert name(page).startswith("Line 1 of 6,")
+
+
+def test_letters_typed_into_fields_stay_letters(page: Any) -> None:
+    press(page, "/")
+    page.keyboard.type("ajd?")
+    settled(page)
+    assert page.locator("#search").input_value() == "ajd?"
+    assert page.locator("#progress-text").inner_text() == "0 of 6 accepted"
+    assert page.locator("dialog[open]").count() == 0
+
+
+def test_regions_by_f6(page: Any) -> None:
+    press(page, "F6")
+    assert focused(page) == "detail"
+    press(page, "Shift+F6")
+    assert on_row(page)
+    press(page, "Shift+F6")
+    assert focused(page) == "film"
+
+
+def test_the_reviewers_name_is_asked_once_and_kept(page: Any, opened: Any) -> None:
+    page.locator("#first-name").fill("Ann <b>")
+    press(page, "Enter")
+    page.wait_for_function("() => document.getElementById('reviewer').textContent === 'Reviewer: Ann <b>'")
+    assert page.locator("#first-name").count() == 0
+    assert focused(page) not in ("BODY", "HTML")
+    again = opened()
+    assert again.locator("#reviewer").inner_text() == "Reviewer: Ann <b>"
+    assert again.locator("#first-name").count() == 0
+    press(again, "a")
+    settled(again)
+    assert "Ann <b>" in again.locator("#status").inner_text() or said(again, "Ann <b>") is None
+
+
+def test_two_tabs_tell_each_other(page: Any, opened: Any) -> None:
+    other = opened()
+    press(other, "ArrowDown", "ArrowDown")
+    page.bring_to_front()
+    press(page, "a")
+    said(page, "Accepted")
+    said(other, "Changed elsewhere: Accepted")
+    assert other.locator("#progress-text").inner_text() == "1 of 6 accepted"
+    assert name(other).startswith("Line 3 of 6,")
+    assert on_row(other)
+
+
+CONFLICT = """import('/web/store.js').then((s) =>
+  s.act('write', {text: 'Mine.'}, {line: s.store.current, seen: 'a stamp of long ago'}))"""
+
+
+@pytest.mark.parametrize(("button", "text"), [("Keep theirs", LINES[1.0]), ("Take mine", "Mine.")])
+def test_a_conflict_shows_both_texts_and_loses_none(page: Any, button: str, text: str) -> None:
+    page.evaluate(CONFLICT)
+    page.wait_for_selector("#conflict[open]")
+    shown = page.locator("#conflict .version p").all_inner_texts()
+    assert shown == [LINES[1.0], "Mine."]
+    assert violations(page) == []
+    page.locator("#conflict button", has_text=button).click()
+    settled(page)
+    page.wait_for_function("() => !document.querySelector('dialog[open]')")
+    assert name(page).endswith(text)
+    assert on_row(page)
+    assert page.evaluate("sessionStorage.getItem('shotad-unsaved')") is None
+
+
+def test_a_conflict_that_is_put_off_is_offered_again(page: Any) -> None:
+    page.evaluate(CONFLICT)
+    page.wait_for_selector("#conflict[open]")
+    press(page, "Escape")
+    page.wait_for_selector("#banner q")
+    assert page.locator("#banner q").inner_text() == "Mine."
+    assert name(page).endswith(LINES[1.0])
+
+
+def test_what_is_typed_outlives_a_dead_server(page: Any, served: Served, folder: Path, context: Any) -> None:
+    served.kill()
+    page.wait_for_selector("#banner .bad [role=alert]")
+    assert "The server is gone; what you typed is kept here" in page.locator("#banner").inner_text()
+    write = "import('/web/store.js').then((s) => s.act('write', {text: 'Typed in the dark.'}))"
+    assert page.evaluate(write) is None
+    again = Served(folder, served.port)
+    try:
+        page.goto(again.url)
+        page.wait_for_selector("#banner q")
+        assert page.locator("#banner q").inner_text() == "Typed in the dark."
+        page.locator("#banner button", has_text="Save it now").click()
+        page.wait_for_function("() => document.getElementById('banner').querySelector('q') === null")
+        assert name(page).endswith("Typed in the dark.")
+        assert focused(page) not in ("BODY", "HTML")
+        assert "Typed in the dark." in (folder / "track.json").read_text(encoding="utf-8")
+    finally:
+        page.goto("about:blank")
+        again.close()
