@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shotad.describe.usage import Used
-from shotad.script.cue import CueStatus
+from shotad.script.cue import CueStatus, is_changed
 from shotad.script.rules import Limits, gaps, silences
 from shotad.script.track import Track
 from shotad.types import Interval
@@ -40,7 +40,7 @@ class Outcome:
         found = Counter(cue.status.value for cue in self.track.cues)
         counts = {status.value: found.get(status.value, 0) for status in CueStatus}
         counts["failed"] += len(self.failed_slots)
-        return {**counts, "edited": sum(cue.edited is not None for cue in self.track.cues)}
+        return {**counts, "edited": sum(map(is_changed, self.track.cues))}
 
 
 def long_silences(

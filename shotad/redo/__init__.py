@@ -25,12 +25,12 @@ from shotad.progress import NoProgress, Progress
 from shotad.recorded import recorded
 from shotad.redo.desk import LOG, Ask, Desk, Result, rows_of
 from shotad.runsettings import RunSettings
-from shotad.script.cue import Cue
+from shotad.script.cue import Cue, review_stamp
 from shotad.script.edits import is_by_hand, redone
 from shotad.script.lookup import find_lines
 from shotad.script.track import FilmId, Track, load_track
 from shotad.sheet import write_sheet
-from shotad.tracking import TRACK, present_track, save_track
+from shotad.tracking import TRACK, present_track, save_track, track_lock
 from shotad.understand import get_ready, understand
 from shotad.workfolder import WorkFolder
 from shotad.writing import Engines
@@ -72,12 +72,12 @@ def redo(
     engines = engines or Engines.of(config)
     bench = Bench.of(film, folder, config, replace(run.given, start=0.0, end=None), progress or NoProgress())
     prepared = recorded(folder, film.info, config)
-    track = present_track(folder, FilmId(film.info.name, film.info.fingerprint, prepared.end))
-    if track is None:
-        raise WorkFolderError(f"{folder.path} has no track.", "Run shotad describe first.")
-    if track != load_track(folder.path / TRACK):
-        # Somebody changed a script beside it, which is written anew with the first result.
-        save_track(track, folder.path, film.info.name)
+    own = FilmId(film.info.name, film.info.fingerprint, prepared.end)
+    with track_lock(folder.path):
+        track = _present(folder, own)
+        if track != load_track(folder.path / TRACK):
+            # Somebody changed a script beside it, which is written anew with the first result.
+            save_track(track, folder.path, film.info.name)
     chosen = _allowed(track, find_lines(track, names), prepared, over_edits=over_edits)
     check_prompts(repair.TEMPLATES, story.TEMPLATES, verify.TEMPLATES, choice.TEMPLATES)
     engines.get_ready(config, bench.progress)
@@ -86,7 +86,7 @@ def redo(
     desk = Desk(track, prepared, bench, engines)
     done = Redone((), warnings=warnings)
     for result in desk.work(asks):
-        done = _with(done, result, folder, film.info.name)
+        done = _with(done, result, folder, own)
     drawn: tuple[Path, ...] = ()
     if sheet and done.files:
         drawn = write_sheet(folder.path, bench.frames.pictures, config, bench.progress)
@@ -94,18 +94,52 @@ def redo(
     return replace(done, sheet=drawn, used=spent)
 
 
-def _with(done: Redone, result: Result, folder: WorkFolder, name: str) -> Redone:
+def _present(folder: WorkFolder, film: FilmId) -> Track:
+    """The track with all that people changed in it and in the scripts beside it."""
+    track = present_track(folder, film)
+    if track is None:
+        raise WorkFolderError(f"{folder.path} has no track.", "Run shotad describe first.")
+    return track
+
+
+def _with(done: Redone, result: Result, folder: WorkFolder, film: FilmId) -> Redone:
     """``done`` and one more result. A new line is in the track and its scripts before the next is asked."""
     if result.after is None:
         return replace(done, results=(*done.results, result))
-    merged = redone(load_track(folder.path / TRACK), [result.after])
-    files = save_track(merged.track, folder.path, name)
+    with track_lock(folder.path):
+        track = _present(folder, film)
+        now = next((cue for cue in track.cues if cue.id == result.after.id), None)
+        if now is None or not _is_as_asked(now, result.before):
+            return _left(done, result, track, now, folder, film)
+        merged = redone(track, [result.after])
+        files = save_track(merged.track, folder.path, film.name)
     lines = {cue.id: cue for cue in merged.track.cues}
     kept = replace(result, after=lines[result.after.id])
     news: tuple[str, ...] = ()
     if merged.lapsed:
         news = (f"Lines changed since the review by {', '.join(merged.lapsed)}: review again.",)
     return replace(done, results=(*done.results, kept), files=files, warnings=(*done.warnings, *news))
+
+
+def _is_as_asked(now: Cue, before: Cue) -> bool:
+    """Whether a line is still what was to be described anew: nobody wrote, moved or accepted it since."""
+    return review_stamp(now) == review_stamp(before) and (now.review is None) == (before.review is None)
+
+
+def _left(
+    done: Redone, result: Result, track: Track, now: Cue | None, folder: WorkFolder, film: FilmId
+) -> Redone:
+    """A person changed the line meanwhile: theirs stays, the new one is among its candidates."""
+    said = result.after.text if result.after is not None else ""
+    files = done.files
+    if now is not None and said and said not in now.candidates:
+        offered = replace(now, candidates=(*now.candidates, said))
+        cues = (offered if cue.id == now.id else cue for cue in track.cues)
+        files = save_track(track.with_cues(cues), folder.path, film.name)
+    reason = f"a person changed the line meanwhile; the new one is among its candidates: {said!r}"
+    if now is None:
+        reason = f"the line was removed meanwhile; the new one was {said!r}"
+    return replace(done, results=(*done.results, Result(result.before, None, reason)), files=files)
 
 
 def noted(config: Config, note: str) -> Config:

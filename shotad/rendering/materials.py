@@ -12,9 +12,10 @@ from shotad.errors import WorkFolderError
 from shotad.film.reader import Film
 from shotad.prepare import Prepared
 from shotad.recorded import recorded
+from shotad.script.cue import Cue
 from shotad.script.track import Track, load_track, to_json
-from shotad.scriptfiles import script_places
-from shotad.tracking import TRACK, save_track, with_edited_scripts
+from shotad.scriptfiles import Brought, script_places
+from shotad.tracking import TRACK, save_track, track_lock, with_edited_scripts
 from shotad.translating.beside import is_translation, save_translation, times_of, with_scripts
 from shotad.translating.beside import script_places as script_places_of
 from shotad.types import Interval, SpeechKind
@@ -65,7 +66,18 @@ class Materials:
         return _contents(self.read) == self.read
 
     def keep(self, track: Track) -> tuple[Path, ...]:
-        """Write the track back, with its scripts where it is the film's own; the files written."""
+        """Write down how the lines of ``track`` were spoken, with the scripts where it is the film's own; the
+        files written. What others changed since the track was read stays as they left it."""
+        with track_lock(self.folder.path):
+            return self._written(track if self.is_current else self._over_newer(track))
+
+    def _over_newer(self, track: Track) -> Track:
+        """The track as it now is on the disk, with how each line was spoken that is still the same."""
+        newest = _read(self.film, self.folder, self.file)[0].track
+        spoken = {cue.id: cue for cue in track.cues}
+        return newest.with_cues(_as_spoken(cue, spoken.get(cue.id)) for cue in newest.cues)
+
+    def _written(self, track: Track) -> tuple[Path, ...]:
         if not self.is_translation:
             # A film that was renamed keeps its scripts' names: edits are looked for under those.
             return save_track(track, self.folder.path, track.film.name)
@@ -82,19 +94,23 @@ def gather(film: Film, folder: WorkFolder, config: Config, file: Path | None = N
     where people changed the same line in two places.
     """
     file = file or folder.path / TRACK
-    info, own = film.info, file.name == TRACK
+    done, read = _read(film, folder, file)
+    prepared = recorded(folder, film.info, config)
+    return Materials(film, folder, config, done.track, file, prepared, done.changed, read)
+
+
+def _read(film: Film, folder: WorkFolder, file: Path) -> tuple[Brought, dict[Path, str]]:
+    """The track in ``file`` with what people changed in its scripts, and names of what was read."""
     read = _contents([file])
     track = load_track(file)
     _check_film(film, track, file)
-    brought: Mapping[str, int] = {}
-    if own:
+    if file.name == TRACK:
         read |= _contents(script_places(folder.path, track.film.name))
-        track, brought = _with_scripts(track, folder)
-    elif is_translation(file, track):
+        return with_edited_scripts(track, folder), read
+    if is_translation(file, track):
         read |= _contents(script_places_of(track, folder.path))
-        done = with_scripts(track, folder, *times_of(folder))
-        track, brought = done.track, done.changed
-    return Materials(film, folder, config, track, file, recorded(folder, info, config), brought, read)
+        return with_scripts(track, folder, *times_of(folder)), read
+    return Brought(track, {}), read
 
 
 def _check_film(film: Film, track: Track, file: Path) -> None:
@@ -119,6 +135,9 @@ def _contents(files: Iterable[Path]) -> dict[Path, str]:
     return {file: hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "" for file in files}
 
 
-def _with_scripts(track: Track, folder: WorkFolder) -> tuple[Track, Mapping[str, int]]:
-    done = with_edited_scripts(track, folder)
-    return done.track, done.changed
+def _as_spoken(cue: Cue, spoken: Cue | None) -> Cue:
+    """A line with how another state of it was spoken, where that is the same line."""
+    if spoken is None or spoken.spoken is None or not cue.heard:
+        return cue
+    known = replace(cue, voiced=spoken.voiced)
+    return cue if known.spoken is None else replace(known, spoken_length=spoken.spoken_length)

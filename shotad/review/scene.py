@@ -132,7 +132,7 @@ def room_or_refuse(scene: Scene, cue: Cue) -> Span:
 
 
 def fitted(scene: Scene, cue: Cue) -> Cue:
-    """A line that comes to be heard, cut to what is free of its own time. Raises ReviewError if nothing is."""
+    """A line that comes to be heard, cut to what is free of its time. Raises ReviewError if nothing is."""
     low, high = room_or_refuse(scene, cue)
     start, end = span_of(cue.interval)
     if _shared((low, high), (start, end)) == 0:

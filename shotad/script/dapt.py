@@ -17,7 +17,7 @@ from lxml import etree
 
 from shotad.errors import ScriptError
 from shotad.script import dapt_terms as terms
-from shotad.script.cue import Cue, CueKind, EditField, Script, ScriptCue, clean_text, line_stamp
+from shotad.script.cue import Cue, CueKind, EditField, LineState, Script, ScriptCue, clean_text, line_stamp
 from shotad.script.dapt_check import Violation, check_dapt
 from shotad.script.dapt_sound import (
     Event,
@@ -29,6 +29,7 @@ from shotad.script.dapt_sound import (
 )
 from shotad.script.dapt_terms import TT
 from shotad.script.dapt_xml import frame_rate, is_script_event, parse_dapt, tick_rate, xml_name
+from shotad.script.sheet import reviewer
 from shotad.script.timecode import timecode
 from shotad.script.track import Track
 from shotad.types import Interval
@@ -122,7 +123,7 @@ def _event(cue: Cue, track: Track) -> str:
     stamp = line_stamp(cue.interval, cue.text)
     return (
         f'    <div xml:id="{cue.id}" begin="{begin}" end="{end}"{_nature(cue, track)}'
-        f' shotad:stamp="{stamp}">\n'
+        f' shotad:stamp="{stamp}"{_review(cue)}>\n'
         f'      <p xml:space="preserve">{_broken(cue.text)}</p>\n    </div>\n'
     )
 
@@ -133,10 +134,18 @@ def _recorded(event: Event, track: Track, recording: Recording) -> str:
     stamp = line_stamp(Interval(event.start / 1000, event.stop / 1000), event.voiced.text)
     return (
         f'    <div xml:id="{event.cue.id}" {times}{_nature(event.cue, track)} shotad:stamp="{stamp}"'
-        f"{gain_attribute(event, recording.gains)}>\n{animations(event, recording.gains)}"
+        f"{_review(event.cue)}{gain_attribute(event, recording.gains)}>\n{animations(event, recording.gains)}"
         f'      <p xml:space="preserve"><span begin="{start}" end="{stop}">'
         f"{audio_element(event, recording)}{_broken(event.voiced.text)}</span></p>\n    </div>\n"
     )
+
+
+def _review(cue: Cue) -> str:
+    """Whose a line is where a person had to do with it, and who accepted it."""
+    if cue.state is LineState.MACHINE:
+        return ""
+    name = reviewer(cue)
+    return f' shotad:state="{cue.state}"' + (f" shotad:reviewer={quoteattr(name)}" if name else "")
 
 
 def _broken(text: str) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from shotad.errors import ScriptError
 from shotad.script.cue import Cue, clean_text, count_words, line_stamp
 from shotad.script.document_package import sealed
-from shotad.script.sheet import note
+from shotad.script.sheet import note, review_words
 from shotad.script.timecode import timecode
 from shotad.script.track import Track
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from docx.document import Document
     from docx.table import Table
 
-HEADS = ("In", "Out", "Line", "Words", "Seconds", "Status", "Notes", "Id")
+HEADS = ("In", "Out", "Line", "Words", "Seconds", "Status", "Review", "Notes", "Id")
 TABLE = "Script"
 MARK = "_ad_"
 """Bookmarks that begin so are hidden in Word and tell import how a line, or the track, was written."""
 
-_WIDTHS = (1.2, 1.2, 3.5, 0.8, 0.95, 1.05, 1.15, 1.05)
+_WIDTHS = (1.15, 1.15, 3.05, 0.7, 0.9, 0.95, 0.95, 1.05, 1.0)
 """Inches, 10.9 together: A4 on its side with narrow margins."""
 _REGIONS = {
     "ar": "SA", "ca": "ES", "cs": "CZ", "da": "DK", "el": "GR", "en": "US", "et": "EE", "eu": "ES",
@@ -89,7 +89,7 @@ def cells_of(cue: Cue) -> tuple[str | float, ...]:
     """A line under `HEADS`."""
     return (
         timecode(cue.interval.start), timecode(cue.interval.end), cue.text, count_words(cue.text),
-        round(cue.interval.duration, 1), cue.status.value, note(cue), cue.id,
+        round(cue.interval.duration, 1), cue.status.value, review_words(cue), note(cue), cue.id,
     )  # fmt: skip
 
 

@@ -202,8 +202,15 @@ def _over(cue: Cue, fresh: Cue | None) -> Cue:
         text=fresh.text if blank else cue.text,
         candidates=said + older,
         chosen=chosen,
-        provenance=cue.provenance if _is_own_choice(cue) else fresh.provenance,
+        provenance=cue.provenance if _is_own_choice(cue) or _keeps_words(cue, fresh) else fresh.provenance,
     )
+
+
+def _keeps_words(cue: Cue, fresh: Cue) -> bool:
+    """Whether a line says what the machine wrote earlier, and would not write now: it was accepted, say, or
+    only moved. Its makers are those of then."""
+    own = cue.machine
+    return own is not None and cue.text == own.text != fresh.text
 
 
 def _in_place_of(before: Cue, fresh: Cue) -> Cue:

@@ -22,6 +22,7 @@ from shotad.script.cue import (
     EditField,
     Script,
     ScriptCue,
+    is_changed,
     line_stamp,
     mark_edit,
     milliseconds,
@@ -145,7 +146,7 @@ class _Merge:
         if not cue.heard:
             return cue
         stamps = self.script.line_stamps
-        mine = cue.edited is None or cue.edited.source == self.source
+        mine = self.is_mine(cue)
         seen = (
             stamps[cue.id] == line_stamp(cue.interval, cue.text) if cue.id in stamps else not stamps and mine
         )
@@ -159,11 +160,15 @@ class _Merge:
     def base(self, cue: Cue) -> _Base:
         """Without a stamp, an edited line is taken to have been written before its edit."""
         stamp = self.script.line_stamps.get(cue.id)
-        old = cue.machine if cue.edited is not None and not self.current else None
+        old = cue.machine if is_changed(cue) and not self.current else None
         own = line_stamp(cue.interval, cue.text) if old is None else line_stamp(old.interval, old.text)
         times, _, text = (stamp or own).partition("-")
         mine = cue.edited is not None and cue.edited.source == self.source
         return _Base(times, text, stamp is not None, mine)
+
+    def is_mine(self, cue: Cue) -> bool:
+        """True where nobody changed the line but through this file; who only accepted it changed nothing."""
+        return not is_changed(cue) or (cue.edited is not None and cue.edited.source == self.source)
 
     def may_replace(self, cue: Cue, fields: tuple[EditField, ...], base: _Base) -> bool:
         """True where no other hand's edit is at stake: the line is the machine's, or its edit came from this
@@ -174,8 +179,7 @@ class _Merge:
             EditField.TIME: times == base.times,
             EditField.STATUS: self.current,
         }
-        mine = cue.edited is None or cue.edited.source == self.source
-        return mine or self.overwrite or all(seen[field] for field in fields)
+        return self.is_mine(cue) or self.overwrite or all(seen[field] for field in fields)
 
 
 def _changes(cue: Cue, found: ScriptCue, base: _Base) -> tuple[EditField, ...]:

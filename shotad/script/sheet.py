@@ -13,12 +13,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from shotad.errors import ScriptError
-from shotad.script.cue import Cue, CueStatus, Script, ScriptCue, clean_text, line_stamp
+from shotad.script.cue import Cue, CueStatus, Script, ScriptCue, clean_text, is_changed, line_stamp
 from shotad.script.timecode import parse_time, timecode
 from shotad.script.track import Track, from_json, to_json
 from shotad.types import Interval
 
-COLUMNS = ("id", "start", "end", "text", "kind", "status", "note", "timecode", "made_by", "stamp", "track")
+COLUMNS = (
+    "id", "start", "end", "text", "kind", "status", "state", "reviewer", "note", "timecode", "made_by",
+    "stamp", "track",
+)  # fmt: skip
 _SIGNS = "=+\\-@＝＋－＠"
 _FORMULA = re.compile(rf"(^|[;,|\n]\s*)('*[{_SIGNS}])")
 _GUARDED = re.compile(rf"(^|[;,|\n]\s*)'('*[{_SIGNS}])")
@@ -48,6 +51,8 @@ def write_csv(track: Track) -> str:
                 guarded(cue.text),
                 cue.kind,
                 cue.status,
+                cue.state,
+                guarded(reviewer(cue)),
                 guarded(note(cue)),
                 timecode(cue.interval.start),
                 statement,
@@ -105,7 +110,19 @@ def unguarded(cell: str) -> str:
 
 def note(cue: Cue) -> str:
     """What a person should know of a line: why it is as it is, and whether somebody changed it."""
-    return clean_text("; ".join(p for p in (cue.reason, "edited by a person" if cue.edited else "") if p))
+    edited = "edited by a person" if is_changed(cue) else ""
+    return clean_text("; ".join(part for part in (cue.reason, edited) if part))
+
+
+def reviewer(cue: Cue) -> str:
+    """Who accepted a line as it is; empty where nobody did, or gave no name."""
+    return clean_text(cue.review.by).replace("\n", " ") if cue.review is not None else ""
+
+
+def review_words(cue: Cue) -> str:
+    """Whose a line is: ``machine``, ``edited``, ``accepted by Ann``."""
+    name = reviewer(cue)
+    return f"{cue.state} by {name}" if name else cue.state.value
 
 
 def write_json(track: Track) -> str:

@@ -127,19 +127,30 @@ class Track:
         """What people have read of the lines, as the end of the statement."""
         heard = self.heard
         reviews = [review for cue in heard if (review := cue.review) is not None]
-        names = ", ".join(dict.fromkeys(review.by for review in reviews if review.by))
-        by = f" by {names}" if names else ""
+        by = _by(review.by for review in reviews)
         lines = f" {len(reviews)} of {len(heard)} lines accepted{by}." if reviews else ""
         if reviews and len(reviews) == len(heard):
             lines = f" Reviewed line by line{by}."
-        people = ", ".join(self.reviewed_by)
-        whole = f" Reviewed by {people}." if people else ""
+        whole = f" Reviewed{_by(self.reviewed_by)}." if self.reviewed_by else ""
         return lines + whole or " Not reviewed by a person."
+
+    @property
+    def reviewers(self) -> tuple[str, ...]:
+        """All who have read the whole, or accepted a line of it as it is; each once."""
+        reviews = (cue.review for cue in self.heard)
+        names = (review.by for review in reviews if review is not None and review.by)
+        return tuple(dict.fromkeys((*self.reviewed_by, *names)))
 
     @property
     def stamp(self) -> str:
         """Short name of all that is heard: scripts carry it, so that an import knows what it stands on."""
         return short_hash(" ".join(f"{cue.id} {line_stamp(cue.interval, cue.text)}" for cue in self.heard))
+
+
+def _by(names: Iterable[str]) -> str:
+    """`` by Ann, Bob``; nothing where nobody gave a name."""
+    known = ", ".join(dict.fromkeys(name for name in names if name))
+    return f" by {known}" if known else ""
 
 
 def _counted(number: int, what: str) -> str:

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from shotad.errors import ScriptError
-from shotad.script.cue import CueStatus, Script, ScriptCue, line_stamp
+from shotad.script.cue import CueStatus, Script, ScriptCue, clean_text, line_stamp
 from shotad.script.document import HEADS, about, cells_of, missing_extra
 from shotad.script.document_package import open_package, read_part, sealed
 from shotad.script.document_reader import column_names, line_of
@@ -36,7 +36,7 @@ MOST_ROWS = 50_000
 LONGEST = 32_767
 """Characters that a cell can hold; openpyxl would cut what is longer without a word."""
 
-_WIDTHS = (14, 14, 70, 8, 9, 12, 26, 13, 20)
+_WIDTHS = (14, 14, 70, 8, 9, 12, 18, 26, 13, 20)
 _STATUSES = (CueStatus.PLACED, CueStatus.SHORTENED, CueStatus.DROPPED)
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _WIDEST = 64
@@ -216,7 +216,8 @@ def _tell(sheet: Worksheet, track: Track) -> None:
     statement, film, use = about(track)
     entries = (
         ("Audio description", statement), ("Film", film), ("Use", use),
-        ("Reviewed by", ", ".join(track.reviewed_by) or "nobody yet"), ("Track", track.stamp),
+        ("Reviewed by", clean_text(", ".join(track.reviewers)) or "nobody yet"),
+        ("Review", clean_text(track.review)), ("Track", track.stamp),
     )  # fmt: skip
     for row, (head, text) in enumerate(entries, 1):
         _put(sheet, row, 1, head, bold=True)

@@ -21,7 +21,7 @@ from shotad.script.importing import Import, import_script
 from shotad.script.text import Format, read_script, script_format
 from shotad.script.track import Track, load_track, to_json
 from shotad.scriptfiles import BESIDE_TRACK, Brought, bring_back
-from shotad.tracking import TRACK, with_edited_scripts
+from shotad.tracking import TRACK, track_lock, with_edited_scripts
 from shotad.types import Interval
 from shotad.workfolder import RecordLog, WorkFolder, write_text
 
@@ -71,7 +71,7 @@ def import_into(
 
     Raises as `shotad.tracking.import_into`.
     """
-    with WorkFolder(file.parent) as folder:
+    with WorkFolder(file.parent) as folder, track_lock(file.parent):
         rooms, pace = times_of(folder)
         track = with_scripts(load_track(file), folder, rooms, pace, but=script).track
         done = import_script(

@@ -19,7 +19,7 @@ from shotad.progress import NoProgress, Progress
 from shotad.records import slots_of
 from shotad.script.edits import Derivation, derive, respeak
 from shotad.script.track import Track, load_track
-from shotad.tracking import TRACK, with_edited_scripts
+from shotad.tracking import TRACK, track_lock, with_edited_scripts
 from shotad.translating.beside import (
     is_translation,
     log_name,
@@ -120,9 +120,12 @@ def translate_into(
         own=_own(previous),
         progress=progress or NoProgress(),
     )
-    merged = derive(previous, done.track, discard_edits=discard_edits)
-    track = respeak(merged.track, rooms, pace)
-    files = save_translation(track, folder)
+    with track_lock(folder.path):
+        # Whoever edited the translation while it was made keeps what they wrote.
+        previous = _previous(folder, tag, rooms, pace, discard_edits=discard_edits)
+        merged = derive(previous, done.track, discard_edits=discard_edits)
+        track = respeak(merged.track, rooms, pace)
+        files = save_translation(track, folder)
     return Outcome(done, track, files, merged.kept, tuple(_news(merged, previous, done.track)))
 
 

@@ -16,6 +16,7 @@ from shotad.pictures.palette import css, ink_on, thread_colour
 from shotad.pictures.sheet import wording
 from shotad.pictures.sheet.scores import ScoreTable
 from shotad.pictures.sheet.subject import Line, Subject
+from shotad.script.cue import is_changed
 from shotad.script.timecode import timecode
 from shotad.types import Interval
 
@@ -185,7 +186,7 @@ def _lines(lines: Sequence[Line]) -> str:
     for line in lines:
         words = wording.status_name(line.cue)
         counts[words] = counts.get(words, 0) + 1
-    edited = sum(line.cue.edited is not None for line in lines)
+    edited = sum(is_changed(line.cue) for line in lines)
     parts = [f"{number} {words}" for words, number in counts.items()]
     return ", ".join([*parts, *([f"{edited} edited by a person"] if edited else [])]) or "none"
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from shotad.pictures.sheet.subject import Line, Look, Piece, Subject
-from shotad.script.cue import Cue, CueStatus
+from shotad.script.cue import Cue, CueStatus, is_changed
 from shotad.script.timecode import timecode
 from shotad.types import Interval, Role, ShotScale
 
@@ -22,7 +22,7 @@ _ROLES = {Role.PAST: "past", Role.CURRENT: "current", Role.FUTURE: "future"}
 
 def status_words(cue: Cue) -> str:
     """What became of a line, and why: ``left silent (nothing worth saying)``."""
-    edited = ", edited by a person" if cue.edited else ""
+    edited = ", edited by a person" if is_changed(cue) else ""
     reason = f" ({cue.reason.rstrip('.')})" if cue.reason else ""
     return f"{_STATUS[cue.status]}{edited}{reason}"
 
