@@ -208,8 +208,8 @@ def render_film(
             names = ", ".join(one.wanted.path.name for one in done.made)
             folder.note(f"rendered {names} from the review page: {len(done.spoken)} lines")
         finally:
-            # How each line was spoken now stands in the track.
-            session.refresh()
+            # How each line was spoken now stands in the track; that is nothing to undo.
+            session.absorb("The film was rendered.")
     return _rendered(done, session)
 
 

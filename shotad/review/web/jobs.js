@@ -10,7 +10,7 @@ import { say, alert } from "./say.js";
 import { emit, line, number, select, settled, store, subscribe, undo } from "./store.js";
 import { clock } from "./times.js";
 
-const KEPT = 3; // jobs that have ended and are still shown in the foot
+const KEPT = 2; // jobs that have ended and are still shown in the foot
 const ENDED = new Set(["done", "failed", "stopped"]);
 
 /** @type {Set<string>} Jobs that this page saw running, or began itself. */
@@ -264,6 +264,8 @@ export function start() {
     if (!hasEnded(job)) seen.add(job.id);
     for (const element of document.querySelectorAll("[data-job]")) if (element.dataset.job === job.id) show(element, job);
     if (hasEnded(job)) {
+      // Who has its dialog open has read there what came of it.
+      if (document.querySelector(`dialog[open] [data-job="${CSS.escape(job.id)}"]`)) dismissed.add(job.id);
       if (!labels.has(job.id)) {
         labels.set(job.id, store.film?.history?.undo ?? null);
         if (seen.has(job.id)) told(job);

@@ -1,0 +1,326 @@
+"""The cast on the page: who is seen in which line, and what a name does to the lines. Heads are painted."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from shotad.cast.files.castfile import CastFile
+from shotad.cast.members import Member
+from shotad.config import Config
+from shotad.errors import CastError, ReviewError
+from shotad.film.reader import open_film
+from shotad.prepare import Given
+from shotad.progress import NoProgress
+from shotad.records import shot_rows, slot_rows
+from shotad.review.people import People
+from shotad.review.renaming import names, renamed
+from shotad.review.session import Session
+from shotad.runsettings import read_settings, write_settings
+from shotad.script.cue import Cue, LineState
+from shotad.script.track import FilmId, Track, load_track
+from shotad.tracking import save_track
+from shotad.types import Interval, Shot, Slot, slot_id
+from shotad.workfolder import WorkFolder
+from tests.casting.discoveringroom import EPISODE
+from tests.painted_faces import look_for_painted_faces, paint_film
+from tests.review.sessions import session_of
+
+CUTS = (0.0, 2.0, 3.5, 5.5, 6.5, 8.0)
+TEXTS = (
+    "A woman in red walks by.",
+    "A man in green waits.",
+    "The woman in red's hand rises. The man turns.",
+    "A wall.",
+    "Somebody comes.",
+)
+
+
+@pytest.fixture(scope="module")
+def film(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ann in the first shot, Bo in the second, both in the third, nobody in the fourth, Cy in the fifth."""
+    return paint_film(tmp_path_factory.mktemp("film") / "ep1.mp4", EPISODE)
+
+
+def write_run(place: Path, film: Path) -> Path:
+    """A work folder with a slot and a line for each shot."""
+    with open_film(film) as opened:
+        info = opened.info
+    spans = [Interval(a, b) for a, b in pairwise(CUTS)]
+    slots = tuple(Slot(slot_id(span.start + 0.1), Interval(span.start + 0.1, span.end), 8) for span in spans)
+    cues = tuple(Cue(slot.id, slot.id, slot.interval, text) for slot, text in zip(slots, TEXTS, strict=True))
+    shots = tuple(Shot(i, span) for i, span in enumerate(spans))
+    with WorkFolder(place) as folder:
+        write_settings(folder, Config(), film, Given())
+        folder.write_json("speech.json", {"key": "k", "speech": []})
+        folder.write_json("slots.json", {"slots": slot_rows(slots)})
+        folder.write_json(
+            "shots.json", {"end": info.duration, "shots": shot_rows(shots, [int(c * 24) for c in CUTS[1:-1]])}
+        )
+        save_track(
+            Track(FilmId(film.name, info.fingerprint, info.duration), "en", (), "0", cues), place, film.name
+        )
+    return place
+
+
+@pytest.fixture(scope="module")
+def run(film: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_run(tmp_path_factory.mktemp("run") / "ep1.shotad", film)
+
+
+@pytest.fixture(scope="module")
+def searched(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, when the people of the film have been looked for."""
+    place = Path(shutil.copytree(run, tmp_path_factory.mktemp("searched") / "ep1.shotad"))
+    with pytest.MonkeyPatch.context() as patch:
+        look_for_painted_faces(patch)
+        made = session_of(place)
+        People(made).discover(NoProgress())
+        made.close()
+    return place
+
+
+@pytest.fixture
+def faces(monkeypatch: pytest.MonkeyPatch) -> None:
+    look_for_painted_faces(monkeypatch)
+
+
+@pytest.fixture
+def unsearched(run: Path, tmp_path: Path, faces: None) -> Iterator[Session]:
+    made = session_of(Path(shutil.copytree(run, tmp_path / "ep1.shotad")))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def session(searched: Path, tmp_path: Path, faces: None) -> Iterator[Session]:
+    made = session_of(Path(shutil.copytree(searched, tmp_path / "ep1.shotad")))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def people(session: Session) -> People:
+    """The cast, discovered."""
+    return People(session)
+
+
+def line(session: Session, number: int) -> Cue:
+    return session.track.cues[number]
+
+
+def rows(people: People) -> dict[str, list[int]]:
+    """By key, the numbers of the lines in which somebody is seen."""
+    order = [cue.id for cue in people._session.track.cues]
+    return {row["key"]: [order.index(name) for name in row["lines"]] for row in people.view()["people"]}
+
+
+def who(people: People, lines: list[int]) -> str:
+    return next(key for key, seen in rows(people).items() if seen == lines)
+
+
+def test_nobody_is_known_before_anybody_has_looked(unsearched: Session) -> None:
+    view = People(unsearched).view()
+    assert (view["people"], view["can_discover"]) == ([], True)
+
+
+def test_people_are_found_with_pictures_and_the_lines_that_show_them(people: People) -> None:
+    assert sorted(rows(people).values()) == [[0, 2], [1, 2], [4]]
+    for row in people.view()["people"]:
+        assert row["name"] == ""
+        assert row["seconds"] > 0
+        assert row["pictures"]
+        assert row["pictures"][0].startswith(f"/media/person/{row['key']}/1.jpg")
+
+
+def test_pictures_are_small_and_only_those_of_the_cast(people: People) -> None:
+    key = who(people, [0, 2])
+    picture = people.picture(key, 1)
+    assert picture.media_type == "image/jpeg"
+    assert max(Image.open(io.BytesIO(picture.data)).size) <= 240
+    assert people.picture(key, 1).key == picture.key
+    for wrong in ((key, 0), (key, 99), ("../../track.json", 1), ("nobody", 1)):
+        with pytest.raises(ReviewError):
+            people.picture(*wrong)
+
+
+def test_the_cast_lies_in_the_work_folder_where_there_is_no_other(people: People, session: Session) -> None:
+    assert (session.folder / "cast" / "cast.yaml").is_file()
+
+
+def test_a_name_is_written_to_the_cast_and_told_where_lines_could_say_it(
+    people: People, session: Session
+) -> None:
+    ann = who(people, [0, 2])
+    before = session.track
+    result = people.name(NoProgress(), ann, "Ann", pronoun="she")
+    member = CastFile.open(session.folder / "cast").member(ann)
+    assert (member.name, member.pronoun) == ("Ann", "she")
+    assert result["again"] == [line(session, 0).id, line(session, 2).id]
+    assert (result["changed"], result["kept"]) == ([], [])
+    assert session.track.cues == before.cues, "without a descriptor nothing is certain"
+    given = read_settings(session.folder).given.cast
+    assert given is not None
+    assert given.path == session.folder / "cast", "whatever is described anew knows the name"
+
+
+def test_a_descriptor_becomes_the_name_where_that_person_is_seen_in_one_step(
+    people: People, session: Session
+) -> None:
+    ann = who(people, [0, 2])
+    before = [cue.text for cue in session.track.cues]
+    result = people.name(NoProgress(), ann, "Ann", descriptor="the woman in red")
+    assert [cue.text for cue in session.track.cues][:3] == [
+        "Ann walks by.",
+        before[1],
+        "Ann's hand rises. The man turns.",
+    ]
+    assert result["changed"] == [line(session, 0).id, line(session, 2).id]
+    assert load_track(session.folder / "track.json").cues == session.track.cues
+    session.undo()
+    assert [cue.text for cue in session.track.cues] == before
+
+
+def test_a_name_that_is_put_right_changes_in_all_lines(people: People, session: Session) -> None:
+    ann = who(people, [0, 2])
+    people.name(NoProgress(), ann, "Anm", descriptor="the woman in red")
+    session.act("write", line(session, 3).id, {"text": "Anm's picture hangs on a wall."})
+    result = people.name(NoProgress(), ann, "Ann")
+    assert [cue.text for cue in session.track.cues][::3] == [
+        "Ann walks by.",
+        "Ann's picture hangs on a wall.",
+    ]
+    assert len(result["changed"]) == 3
+
+
+def test_accepted_lines_stay_and_are_told(people: People, session: Session) -> None:
+    ann = who(people, [0, 2])
+    session.act("accept", line(session, 0).id, {})
+    result = people.name(NoProgress(), ann, "Ann", descriptor="the woman in red")
+    assert line(session, 0).text == TEXTS[0]
+    assert line(session, 0).state is LineState.ACCEPTED
+    assert result["kept"] == [line(session, 0).id]
+    assert result["changed"] == [line(session, 2).id]
+    assert "stays" in result["said"]
+
+
+def test_what_a_person_wrote_is_not_offered_to_the_machine(people: People, session: Session) -> None:
+    ann = who(people, [0, 2])
+    session.act("write", line(session, 0).id, {"text": "Somebody walks by."})
+    result = people.name(NoProgress(), ann, "Ann")
+    assert result["kept"] == [line(session, 0).id]
+    assert result["again"] == [line(session, 2).id]
+
+
+def test_a_name_that_is_taken_is_refused_and_nothing_is_written(people: People, session: Session) -> None:
+    ann, bo = who(people, [0, 2]), who(people, [1, 2])
+    people.name(NoProgress(), ann, "Ann")
+    with pytest.raises(CastError, match="already"):
+        people.name(NoProgress(), bo, "ann")
+    assert CastFile.open(session.folder / "cast").member(bo).name == ""
+
+
+def test_nothing_new_and_nobody_are_refused(people: People) -> None:
+    with pytest.raises(ReviewError, match="Nothing new"):
+        people.name(NoProgress(), who(people, [4]), "  ")
+    with pytest.raises(ReviewError, match="nobody called"):
+        people.name(NoProgress(), "person-99", "Zed")
+
+
+def test_an_extra_is_never_named(people: People, session: Session) -> None:
+    cy = who(people, [4])
+    result = people.name(NoProgress(), cy, nameless=True)
+    assert CastFile.open(session.folder / "cast").member(cy).nameless
+    assert (result["again"], result["changed"]) == ([], [])
+
+
+def test_two_entries_become_one(people: People, session: Session) -> None:
+    ann, cy = who(people, [0, 2]), who(people, [4])
+    people.name(NoProgress(), ann, "Ann")
+    result = people.merge(NoProgress(), cy, ann)
+    assert rows(people)[ann] == [0, 2, 4]
+    assert cy not in rows(people)
+    assert line(session, 4).id in result["again"]
+
+
+def test_a_second_search_keeps_the_names(people: People, session: Session) -> None:
+    ann = who(people, [0, 2])
+    people.name(NoProgress(), ann, "Ann")
+    result = people.discover(NoProgress())
+    assert result["new"] == 0
+    assert next(row for row in people.view()["people"] if row["key"] == ann)["name"] == "Ann"
+
+
+def test_a_cast_that_is_changed_elsewhere_is_read_again(people: People, session: Session) -> None:
+    people.view()
+    file = CastFile.open(session.folder / "cast")
+    file.add(Member("dora", "Dora"))
+    file.save()
+    assert [row["name"] for row in people.view()["people"]][-1] == "Dora"
+
+
+def test_a_cast_that_cannot_be_read_is_told_and_the_rest_goes_on(people: People, session: Session) -> None:
+    (session.folder / "cast" / "cast.yaml").write_text("people: [")
+    view = people.view()
+    assert view["people"] == []
+    assert "cast.yaml" in view["why"]
+
+
+def test_a_character_bank_is_only_read(unsearched: Session, tmp_path: Path) -> None:
+    from shotad.review.castplace import remember_cast
+
+    bank = tmp_path / "bank.json"
+    bank.write_text("[]")
+    with WorkFolder(unsearched.folder) as folder:
+        remember_cast(unsearched, folder, bank)
+    people = People(unsearched)
+    assert people.view()["can_discover"] is False
+    with pytest.raises(ReviewError, match="cannot be"):
+        people.discover(NoProgress())
+
+
+def test_while_another_shotad_works_nobody_is_named(people: People, session: Session) -> None:
+    ann = who(people, [0, 2])
+    with WorkFolder(session.folder), pytest.raises(ReviewError, match="Another shotad"):
+        people.name(NoProgress(), ann, "Ann")
+    assert CastFile.open(session.folder / "cast").member(ann).name == ""
+
+
+ANN = Member("a", "Ann Lee", spoken="Ann", pronoun="she", descriptor="the woman in red")
+BLANK = Member("a", descriptor="the woman in red")
+BO = Member("b", "Bo Lee", spoken="Bo")
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "seen", "after"),
+    [
+        ("The woman in red runs.", BLANK, True, "Ann runs."),
+        ("Then a woman in red runs.", BLANK, True, "Then Ann runs."),
+        ("The woman in red runs.", BLANK, False, "The woman in red runs."),
+        ("The woman in reddish light runs.", BLANK, True, "The woman in reddish light runs."),
+        ("Anna's car stops near Ann Lee.", ANN, False, "Anna's car stops near Ann."),
+        ("Annie waves to Bo Lee.", Member("a", "Annie"), False, "Ann waves to Bo Lee."),
+        ("Lee waves.", ANN, False, "Lee waves."),
+    ],
+)
+def test_only_what_is_certain_is_replaced(text: str, before: Member, seen: bool, after: str) -> None:
+    assert renamed(text, before, ANN, [BO], "f.mp4", 5.0, seen=seen) == after
+
+
+def test_nothing_is_named_before_the_film_tells_it() -> None:
+    from shotad.cast.members import Reveal
+
+    later = Member("a", "Ann", descriptor="the woman in red", reveals=(Reveal(60.0),))
+    assert (
+        renamed("The woman in red runs.", BLANK, later, [], "f.mp4", 5.0, seen=True)
+        == "The woman in red runs."
+    )
+    assert renamed("The woman in red runs.", BLANK, later, [], "f.mp4", 65.0, seen=True) == "Ann runs."
+    assert not names("Ann runs.", later, [], "f.mp4", 5.0)
+    assert names("Ann runs.", later, [], "f.mp4", 65.0)
