@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from shotad import __version__
 from shotad.config import Config
 from shotad.plan.slots import word_budget
+from shotad.prepare import Prepared
 from shotad.rendering.wanted import FILMS, MEANINGS, SOUNDS, Kind
 from shotad.review.acts_slots import SlotsChanged
 from shotad.review.engineview import engines_view
@@ -45,15 +47,27 @@ FORMAT_TITLES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A track made ready for being shown."""
+    """A track made ready for being shown. ``shown`` is what was shown of lines that are still the same
+    objects, by id; it goes from one board of a session to the next."""
 
     config: Config
     scene: Scene
+    prepared: Prepared
+    shown: dict[str, tuple[Cue, dict[str, Any]]]
 
     @staticmethod
     def of(session: Session) -> Board:
         """The board of what a session has now."""
-        return Board(session.config, session.scene())
+        old, prepared = _BOARDS.get(session), session.prepared
+        if old is not None and old.scene.track is session.track and old.prepared is prepared:
+            return old
+        known = old.shown if old is not None and old.prepared is prepared else {}
+        scene = session.scene()
+        board = Board(
+            session.config, scene, prepared, {n: one for n, one in known.items() if n in scene.cues}
+        )
+        _BOARDS[session] = board
+        return board
 
     def allowed(self, cue: Cue) -> Budget:
         """How long the line may be: its slot's words; of a line without one those of its own time."""
@@ -71,8 +85,20 @@ class Board:
 
     def line(self, cue: Cue, findings: Findings) -> dict[str, Any]:
         """One line as the page shows it."""
-        room, allowed, review = room_of(self.scene, cue), self.allowed(cue), cue.review
-        edits = cue.edited.fields if cue.edited is not None else ()
+        known = self.shown.get(cue.id)
+        if known is None or known[0] is not cue:
+            known = self.shown[cue.id] = (cue, self._by_itself(cue))
+        room = room_of(self.scene, cue)
+        return {
+            **known[1],
+            "room": None if room is None else _span(room),
+            "room_seconds": _rounded(None if room is None else max(0.0, room.end - cue.interval.start)),
+            "findings": [finding_view(found) for found in findings.of(cue.id)],
+        }
+
+    def _by_itself(self, cue: Cue) -> dict[str, Any]:
+        """All of a line that depends on no other."""
+        allowed, review = self.allowed(cue), cue.review
         return {
             "id": cue.id,
             "stamp": stamp_of(cue),
@@ -87,20 +113,21 @@ class Board:
             "state": cue.state.value,
             "by": review.by if review is not None else "",
             "slot": cue.slot_id if cue.slot_id in self.scene.slots else None,
-            "room": None if room is None else _span(room),
             "words": words_in(cue.text, allowed),
             "allowed": allowed.number,
             "unit": allowed.unit,
             "seconds": _rounded(self.seconds(cue)),
-            "room_seconds": _rounded(None if room is None else max(0.0, room.end - cue.interval.start)),
             "candidates": list(cue.candidates),
             "chosen": cue.chosen,
             "fit_steps": list(cue.fit_steps),
             "spoken": _spoken(cue),
             "machine": _machine(cue),
-            "hold": [field.value for field in edits],
-            "findings": [finding_view(found) for found in findings.of(cue.id)],
+            "hold": [] if cue.edited is None else [field.value for field in cue.edited.fields],
         }
+
+
+_BOARDS: WeakKeyDictionary[Session, Board] = WeakKeyDictionary()
+"""The last board of each session: what is shown of most lines stays as it was."""
 
 
 def film_view(

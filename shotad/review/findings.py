@@ -36,6 +36,9 @@ _LOG = logging.getLogger(__name__)
 PAUSE = 1.0
 """Seconds without a change after which all rules are looked at."""
 
+FIRST = 1.5
+"""The same at the beginning: a page that is just opened comes first."""
+
 MOST_AT_ONCE = 60
 """Lines that are checked at once; where more change together, all are checked a moment later."""
 
@@ -97,7 +100,8 @@ class Whole:
 class Findings:
     """Findings of all lines, kept up to date. Safe in threads; `close` ends the one that it has."""
 
-    def __init__(self, session: Session, hub: Hub, *, pause: float = PAUSE) -> None:
+    def __init__(self, session: Session, hub: Hub, *, pause: float = PAUSE, first: float = FIRST) -> None:
+        """``pause`` is as `PAUSE`; ``first`` are the seconds until all lines are checked at the beginning."""
         self._session, self._hub = session, hub
         self._lines: dict[str, Checked] = {}
         self._whole = Whole()
@@ -105,7 +109,7 @@ class Findings:
         self._accepted: frozenset[tuple[str, str, str]] = frozenset()
         self._lock = threading.RLock()
         self._later = WhenQuiet(self._look, pause, "findings")
-        self._later.ask(0.0)
+        self._later.ask(first)
 
     def of(self, line_id: str) -> tuple[Finding, ...]:
         """What is wrong with a line, as far as it is known by now."""

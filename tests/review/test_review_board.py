@@ -1,0 +1,266 @@
+"""What the page shows of film and lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from shotad.config import Config, load_config
+from shotad.review.board import FORMAT_TITLES, Board, changed_view, conflict_view, film_view, line_view
+from shotad.review.engineview import LOCAL, engine_title, engines_view
+from shotad.review.findings import Findings
+from shotad.review.kinds import Change, Done
+from shotad.review.session import Session
+from shotad.script.cue import Cue, CueStatus, Voiced, line_stamp
+from shotad.script.text import ALL_FORMATS
+from shotad.types import Interval
+from tests.review.boardfilm import Tabs, cues_of, make_folder, open_session
+
+Opened = tuple[Session, Findings]
+
+LINE_KEYS = {
+    "id", "stamp", "start", "end", "text", "kind", "language", "status", "heard", "reason", "state", "by", "slot",
+    "room", "words", "allowed", "unit", "seconds", "room_seconds", "candidates", "chosen", "fit_steps", "spoken",
+    "machine", "hold", "findings",
+}  # fmt: skip
+
+
+def opened_at(place: Path) -> Iterator[Opened]:
+    session = open_session(place, Tabs(), reviewer="Ann")
+    found = Findings(session, Tabs(), pause=0.0, first=0.0)
+    assert found.settle()
+    yield session, found
+    found.close()
+    session.close()
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Opened]:
+    yield from opened_at(make_folder(tmp_path / "w", "lint.parse=words", "engine=embedded"))
+
+
+def film_of(opened: Opened) -> dict[str, object]:
+    session, found = opened
+    return film_view(session, findings=found, playable={"state": "none"}, voice={"name": "v"})
+
+
+def line_of(opened: Opened, name: str = "s00009000") -> dict[str, object]:
+    return line_view(opened[0], opened[0].cue(name), opened[1])
+
+
+def test_the_film_is_all_that_the_page_needs_and_json(opened):
+    view = json.loads(json.dumps(film_of(opened)))
+    assert view["film"] == {
+        "name": "a film.mp4", "title": "a film", "duration": 60.0, "frame_rate": 25.0, "has_sound": True,
+    }  # fmt: skip
+    assert view["reviewer"] == "Ann"
+    assert [line["id"] for line in view["lines"]] == ["s00001000", "s00009000", "s00020000"]
+    assert view["speech"][0] == {"start": 6.0, "end": 8.0, "kind": "speech"}
+    assert view["free"] == [[0.0, 5.75], [8.25, 29.75], [33.25, 60.0]]
+    assert view["slots"][1] == {"id": "s00009000", "start": 9.0, "end": 13.0, "words": 10, "by_hand": False}
+    assert view["progress"] == {"lines": 3, "machine": 3, "edited": 0, "accepted": 0, "dropped": 0, "by": []}
+    assert view["history"] == {"undo": None, "redo": None}
+    assert view["engines"]["local"] is True
+
+
+def test_shots_have_threads_counted_from_0_and_scales_where_they_were_read(opened):
+    shots = film_of(opened)["shots"]
+    assert shots[1] == {"index": 1, "start": 10.0, "end": 20.0, "thread": 1, "scale": "medium"}
+    assert shots[0]["thread"] is None
+    assert shots[5]["scale"] is None
+
+
+@pytest.mark.parametrize("text", [None, "{", '{"shots": [{"index": 0, "thread": "a", "scale": "medium"}]}'])
+def test_without_film_grammar_shots_are_bare(opened, text):
+    path = opened[0].folder / "grammar.json"
+    path.unlink() if text is None else path.write_text(text, encoding="utf-8")
+    assert {(shot["thread"], shot["scale"]) for shot in film_of(opened)["shots"]} == {(None, None)}
+
+
+def test_every_format_and_kind_of_file_is_offered_with_a_title(opened):
+    view = film_of(opened)
+    assert [row["name"] for row in view["formats"]] == list(ALL_FORMATS)
+    assert set(FORMAT_TITLES) == set(ALL_FORMATS)
+    film = next(row for row in view["makes"] if row["kind"] == "film")
+    assert "mkv" in film["endings"]
+    assert film["title"]
+
+
+def test_a_line_has_what_the_page_expects(opened):
+    view = line_of(opened)
+    assert set(view) == LINE_KEYS
+    assert (view["words"], view["allowed"], view["unit"]) == (5, 10, "word")
+    assert view["seconds"] == pytest.approx(5 * 0.375, abs=0.01)
+    assert view["room"] == [8.25, 20.0]
+    assert view["room_seconds"] == 11.0
+    assert view["slot"] == "s00009000"
+    assert view["machine"] is None
+    assert view["hold"] == []
+
+
+def test_the_room_ends_where_another_line_is_heard(opened):
+    session, found = opened
+    assert line_of(opened, "s00020000")["room"] == [11.5, 29.75]
+    session.act("drop", "s00009000", {})
+    assert line_of((session, found), "s00020000")["room"] == [8.25, 29.75]
+
+
+def test_a_line_of_a_person_shows_the_machines_own_beside_it(opened):
+    session, _ = opened
+    session.act("write", "s00009000", {"text": "The door opens."})
+    view = line_of(opened)
+    assert view["state"] == "edited"
+    assert view["hold"] == ["text"]
+    assert view["machine"]["text"] == "She opens the old door."
+
+
+def test_an_accepted_line_tells_by_whom_and_counts(opened):
+    session, _ = opened
+    session.act("accept", "s00009000", {})
+    view = film_of(opened)
+    assert (view["lines"][1]["state"], view["lines"][1]["by"]) == ("accepted", "Ann")
+    assert view["progress"] == {
+        "lines": 3, "machine": 2, "edited": 0, "accepted": 1, "dropped": 0, "by": ["Ann"],
+    }  # fmt: skip
+    assert view["history"]["undo"]
+
+
+def test_a_line_without_a_slot_may_have_the_words_of_its_own_time(opened):
+    session, _ = opened
+    done = session.act("add", "", {"start": 40.0, "end": 43.0, "text": "A dog runs by."})
+    view = line_of(opened, done.change.cues[0].id)
+    assert view["slot"] is None
+    assert view["allowed"] == 8
+
+
+def test_a_spoken_line_tells_how_long_its_voice_took(tmp_path):
+    one, *others = cues_of({1.0: "A cat sleeps.", 9.0: "Rain falls."})
+    made = Voiced("v", "A cat.", Interval(1.0, 2.2), line_stamp(one.interval, one.text), 1.1, ("cut",))
+    place = make_folder(tmp_path / "w", "lint.parse=words", cues=(replace(one, voiced=made), *others))
+    for opened in opened_at(place):
+        view = line_of(opened, "s00001000")
+        assert view["seconds"] == 1.2
+        assert view["spoken"] == {"at": [1.0, 2.2], "text": "A cat.", "speed": 1.1, "steps": ["cut"]}
+
+
+def test_other_languages_count_as_they_are_written(tmp_path):
+    cues = cues_of({1.0: "她打开门。"}, "zh")
+    place = make_folder(tmp_path / "w", "lint.parse=words", "language=zh", lines={1.0: "x"}, cues=cues)
+    for opened in opened_at(place):
+        view = line_of(opened, "s00001000")
+        assert (view["words"], view["unit"]) == (4, "character")
+        assert view["allowed"] > 4
+
+
+def test_a_change_brings_the_lines_around_it(opened):
+    session, found = opened
+    done = session.act("move", "s00009000", {"start": 10.0}, origin="tab")
+    view = changed_view(session, done, found)
+    assert [line["id"] for line in view["lines"]] == ["s00001000", "s00009000", "s00020000"]
+    assert view["lines"][2]["room"][0] == view["lines"][1]["end"]
+    assert (view["origin"], view["gone"]) == ("tab", [])
+    assert view["said"] == done.change.said
+    assert "slots" not in view
+
+
+def test_lines_that_are_not_heard_are_no_neighbours(opened):
+    session, found = opened
+    session.act("drop", "s00009000", {})
+    done = session.act("write", "s00001000", {"text": "A dog sleeps."})
+    assert [line["id"] for line in changed_view(session, done, found)["lines"]] == ["s00001000", "s00020000"]
+
+
+def test_slots_that_come_and_go_are_told_with_the_change(opened):
+    session, found = opened
+    done = session.act("add_slot", "", {"start": 40.0, "end": 43.0})
+    view = changed_view(session, done, found)
+    assert [slot["id"] for slot in view["slots"] if slot["by_hand"]] == ["s00040000"]
+    line = next(line for line in view["lines"] if line["id"] == "s00040000")
+    assert (line["status"], line["heard"], line["reason"]) == ("silent", False, "added by a person")
+    assert (line["slot"], line["words"], line["allowed"], line["seconds"]) == ("s00040000", 0, 8, None)
+    done = session.act("remove_slot", "s00009000", {})
+    view = changed_view(session, done, found)
+    assert view["gone"] == ["s00009000"]
+    assert "s00009000" not in {slot["id"] for slot in view["slots"]}
+    assert [line["id"] for line in view["lines"]] == ["s00001000", "s00020000"]
+    back = changed_view(session, session.undo(), found)
+    assert "s00009000" in {slot["id"] for slot in back["slots"]}
+    assert "s00009000" in {line["id"] for line in back["lines"]}
+
+
+def test_a_change_of_nothing_shows_nothing(opened):
+    session, found = opened
+    view = changed_view(session, Done(7, Change("It is as it was.")), found)
+    assert (view["lines"], view["gone"], view["revision"]) == ([], [], 7)
+
+
+def test_a_conflict_shows_the_lines_that_are_there(opened):
+    session, found = opened
+    assert [line["id"] for line in conflict_view(session, ["s00009000", "s00099999"], found)] == ["s00009000"]
+
+
+def test_a_board_is_made_once_for_the_same_track(opened):
+    session, found = opened
+    board = Board.of(session)
+    assert Board.of(session) is board
+    before = board.line(session.cue("s00001000"), found)
+    session.act("write", "s00009000", {"text": "The door opens."})
+    after = Board.of(session)
+    assert after is not board
+    assert after.line(session.cue("s00001000"), found) == {**before, "room": after_room(after, session)}
+
+
+def after_room(board: Board, session: Session) -> list[float]:
+    from shotad.review.scene import room_of
+
+    room = room_of(board.scene, session.cue("s00001000"))
+    assert room is not None
+    return [room.start, room.end]
+
+
+def test_a_line_that_nobody_can_say_has_no_seconds(tmp_path):
+    one = Cue("s00001000", "s00001000", Interval(1, 5), "", status=CueStatus.SILENT, reason="nothing")
+    for opened in opened_at(make_folder(tmp_path / "w", "lint.parse=words", cues=(one,))):
+        assert line_of(opened, "s00001000")["seconds"] is None
+        assert film_of(opened)["progress"]["dropped"] == 1
+
+
+def test_embedded_engines_send_nothing_and_are_called_by_their_names():
+    view = engines_view(Config(engine="embedded"))
+    assert view == {
+        "stage1": "the embedded observer", "stage2": "the embedded narrator", "local": True, "notice": LOCAL,
+    }  # fmt: skip
+
+
+def test_a_server_is_named_before_pictures_go_there():
+    config = load_config(
+        None, ("engine=openai", "openai.base_url=https://api.example.org/v1", "openai.model=m")
+    )
+    view = engines_view(config)
+    assert view["local"] is False
+    assert "Frames of the film" in view["notice"]
+    assert "api.example.org" in view["notice"]
+    assert view["stage1"] == "openai (m)"
+
+
+def test_a_server_on_this_machine_is_local():
+    config = load_config(
+        None, ("engine=openai", "openai.base_url=http://localhost:8000/v1", "openai.model=m")
+    )
+    assert engines_view(config)["local"] is True
+
+
+def test_an_engine_that_cannot_be_had_says_why():
+    view = engines_view(Config(engine="nobody"))
+    assert (view["stage1"], view["local"]) == (None, False)
+    assert "nobody" in view["notice"]
+
+
+def test_models_that_say_something_are_named():
+    assert engine_title("qwen2-vl", "qwen2-vl-7b") == "Qwen2-VL (qwen2-vl-7b)"
+    assert engine_title("observer", "a+b+c") == "the embedded observer"
+    assert engine_title("mine:Engine") == "mine:Engine"
