@@ -147,6 +147,15 @@ def test_the_empty_line_is_described_anew_by_redo_and_is_then_a_persons_choice(p
     assert next(cue for cue in run(place, given=given).cues if cue.id == slot.id).text == line.text
 
 
+def test_a_slot_added_while_a_run_was_under_way_is_described_by_redo_all_the_same(place):
+    slot = add(place, 9.5, 11.5)
+    track = track_of(place)
+    save_track(track.with_cues(cue for cue in track.cues if cue.id != slot.id), place, track.film.name)
+    done, *_ = again(place, slot.id)
+    assert done.results[0].before.text == ""
+    assert next(cue for cue in track_of(place).cues if cue.id == slot.id).heard
+
+
 def test_an_empty_line_stays_while_nobody_describes_it(place):
     slot = add(place, 9.5, 11.5)
     done, *_ = again(place, "s00001000")

@@ -20,6 +20,7 @@ from shotad.describe.prompts import check_prompts
 from shotad.describe.usage import Used, used
 from shotad.errors import EditConflict, UsageError, WorkFolderError
 from shotad.film.reader import Film
+from shotad.handslots import empty_line
 from shotad.prepare import Bench, Prepared
 from shotad.progress import NoProgress, Progress
 from shotad.recorded import recorded
@@ -74,7 +75,7 @@ def redo(
     prepared = recorded(folder, film.info, config)
     own = FilmId(film.info.name, film.info.fingerprint, prepared.end)
     with track_lock(folder.path):
-        track = _present(folder, own)
+        track = _with_lines_of(names, _present(folder, own), prepared)
         if track != load_track(folder.path / TRACK):
             # Somebody changed a script beside it, which is written anew with the first result.
             save_track(track, folder.path, film.info.name)
@@ -100,6 +101,14 @@ def _present(folder: WorkFolder, film: FilmId) -> Track:
     if track is None:
         raise WorkFolderError(f"{folder.path} has no track.", "Run shotad describe first.")
     return track
+
+
+def _with_lines_of(names: Sequence[str], track: Track, prepared: Prepared) -> Track:
+    """The track with an empty line for each slot among ``names`` that a person added and that has none: a
+    run that was under way when they added it knows nothing of it."""
+    known = {cue.id for cue in track.cues}
+    bare = [slot for slot in prepared.added if slot.id in names and slot.id not in known]
+    return track.with_cues((*track.cues, *(empty_line(slot, track.language) for slot in bare)))
 
 
 def _with(done: Redone, result: Result, folder: WorkFolder, film: FilmId) -> Redone:
