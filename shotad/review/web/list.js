@@ -80,8 +80,9 @@ function fill(row, one) {
   put(at, clock(one.start));
   put(state, STATES[kind].join(" "));
   put(text, one.text || "(no text)");
-  put(found, one.findings.length ? `${worst(one) === "error" ? "▲" : "△"} ${many(one.findings.length, "finding")}` : "");
-  found.className = one.findings.length ? `found ${worst(one)}` : "found";
+  put(found, one.findings.length ? `${worst(one) === "error" ? "✖\ufe0e" : "▲"} ${many(one.findings.length, "finding")}` : "");
+  if (one.findings.length) found.dataset.level = worst(one);
+  else delete found.dataset.level;
   put(words, one.allowed === null ? many(one.words, "word") : `${one.words}/${one.allowed} words`);
   words.className = one.allowed !== null && one.words > one.allowed ? "words over" : "words";
 }
