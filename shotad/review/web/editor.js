@@ -133,9 +133,10 @@ export function editor(place, described) {
   const told = (which) => {
     if (which !== id) return;
     const waits = saving.waits(id);
-    setText(state, waits ? "Saving…" : saving.failed.has(id) ? "Not saved" : base !== null ? "Saved" : "");
+    const empty = base !== null && !wordsIn(field.value);
+    setText(state, empty ? SAID_EMPTY : waits ? "Saving…" : saving.failed.has(id) ? "Not saved" : base !== null ? "Saved" : "");
     state.classList.toggle("bad", !waits && saving.failed.has(id));
-    if (!waits && !saving.failed.has(id)) base = null;
+    if (!waits && !empty && !saving.failed.has(id)) base = null;
   };
   const saving = new Saving(told);
 
@@ -163,7 +164,7 @@ export function editor(place, described) {
     if (!shown) return;
     if (base === null) [base, began] = [shown.stamp, began ?? shown.text];
     measure();
-    if (!wordsIn(field.value)) return setText(state, SAID_EMPTY);
+    if (!wordsIn(field.value)) return told(id);
     stuck = false; // its dialog was left open-ended: the same question comes again
     saving.put(id, field.value, base, groupNow());
   };

@@ -6,10 +6,10 @@ import { count, setText, short } from "./wording.js";
 const STATUS = { shortened: "Shortened", dropped: "Dropped", failed: "Failed", silent: "Silent" };
 
 /** A part that opens; hidden while it has nothing to say. */
-function fold(place, title) {
+function fold(place, title, open = false) {
   const summary = el("summary", {}, title);
   const body = el("div", { class: "d-fold" });
-  const made = el("details", { class: "d-details", hidden: true }, summary, body);
+  const made = el("details", { class: "d-details", hidden: true, open }, summary, body);
   place.append(made);
   let was = "";
   return (key, fill) => {
@@ -51,7 +51,7 @@ function history(detail) {
  * @returns {{detail: (detail: object|null) => void}}
  */
 export function facts(place) {
-  const notes = fold(place, "Notes");
+  const notes = fold(place, "Notes", true);
   const stage = fold(place, "What Stage I and Stage II said");
   const made = fold(place, "Who made it");
   const past = fold(place, "What was done to it");
@@ -124,7 +124,7 @@ export function findings(place, id) {
   place.append(el("div", { id }, list, none));
   let was = "";
   const item = ({ rule, level, text, hint }) =>
-    el("li", { class: `d-finding ${level}` },
+    el("li", { class: "d-finding", "data-level": level },
       el("span", { class: "d-sign", "aria-hidden": "true" }, level === "error" ? "✖" : "▲"),
       el("span", {}, el("strong", {}, level === "error" ? "Error " : "Warning "), el("span", { class: "d-rule" }, rule), `: ${text}`,
         hint ? el("span", { class: "d-hint" }, ` ${hint}`) : null));

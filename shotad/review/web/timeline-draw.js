@@ -21,6 +21,8 @@ export const TOP = Object.fromEntries(ROWS.map((row, i) => [row.name, ROWS.slice
 
 const NAMES = ["ink", "soft", "ground", "edge", "speech", "slot", "line", "accepted", "edited", "chosen", "on-chosen", "bad"];
 const THREADS = 8;
+/** Pixels under which a line has no pattern. */
+const NARROW = 4;
 const SCALES = { "extreme close-up": "ECU", "close-up": "CU", medium: "MS", full: "FS", long: "LS" };
 
 /** Reads the colours that the style sheet gives now. */
@@ -175,13 +177,20 @@ export class Drawing {
   slots(slots) {
     const { context, colour } = this;
     const y = TOP.slots + 3;
+    let last = -Infinity;
     eachInView(slots, this.from, this.to, (slot) => {
       const [x, width] = this.box(slot, 2);
+      if (x + width - last < 1) return;
+      last = x + width;
+      if (width <= 3) {
+        context.fillStyle = colour.slot;
+        return context.fillRect(x, y, width, 10);
+      }
       context.fillStyle = slot.by_hand ? this.hatched : colour.ground;
       context.fillRect(x, y, width, 9);
       context.strokeStyle = colour.slot;
       context.lineWidth = 1;
-      context.strokeRect(x + 0.5, y + 0.5, Math.max(1, width - 1), 9);
+      return context.strokeRect(x + 0.5, y + 0.5, Math.max(1, width - 1), 9);
     });
   }
 
@@ -189,9 +198,19 @@ export class Drawing {
     let own = null;
     eachInView(lines, this.from, this.to, (line) => {
       if (line.id === chosen) own = line;
+      else if ((line.end - line.start) * this.scale < NARROW) this.tick(line);
       else this.line(line, false);
     });
     if (own) this.line(own, true);
+  }
+
+  /** A line too narrow for its pattern: its height still tells what it is. */
+  tick(line) {
+    const { context, colour } = this;
+    const tall = { machine: 9, edited: 17, accepted: 25 }[line.heard ? line.state : "machine"];
+    context.fillStyle = colour[line.state === "machine" ? "line" : line.state];
+    const height = line.heard ? tall : 4;
+    context.fillRect((line.start - this.from) * this.scale, TOP.lines + 29 - height, 1, height);
   }
 
   line(line, chosen) {

@@ -8,7 +8,7 @@ import { act, line, select, store, subscribe } from "./store.js";
 import { thumbnails } from "./thumbnails.js";
 import { Drawing, HEIGHT, ROWS, TOP } from "./timeline-draw.js";
 import { firstEndingAfter } from "./timeline-scale.js";
-import { exact, setText } from "./wording.js";
+import { aloud, exact, setText } from "./wording.js";
 import { viewWords, whereSaid, whereText } from "./whereabouts.js";
 
 /** Pixels per second: closest view, and what is shown at first. */
@@ -25,7 +25,9 @@ const REST = 150;
 class Timeline {
   constructor(place) {
     this.scale = FIRST;
+    this.width = 1;
     this.lines = [];
+    this.wanted = null;
     this.drag = null;
     this.due = 0;
     this.build(place);
@@ -68,10 +70,6 @@ class Timeline {
       matchMedia(query).addEventListener("change", () => (this.drawing.restyle(), this.soon()));
   }
 
-  get width() {
-    return this.scroller.clientWidth || 1;
-  }
-
   get length() {
     return store.film?.film.duration || 1;
   }
@@ -82,8 +80,9 @@ class Timeline {
   }
 
   resize() {
+    this.width = this.scroller.clientWidth || 1;
     this.drawing.resize(this.width);
-    this.setScale(this.scale);
+    if (store.film) this.setScale(this.scale);
   }
 
   /** Least and greatest pixels per second. */
@@ -108,7 +107,12 @@ class Timeline {
     const shown = line();
     const at = shown ? (shown.start - this.from) * this.scale : this.width / 2;
     this.setScale(this.scale * by, at > 0 && at < this.width ? at : this.width / 2);
-    say(`The time line shows ${(this.width / this.scale).toFixed(1)} seconds.`, "zoom");
+    this.told();
+  }
+
+  /** Says how much is seen. */
+  told() {
+    say(`The time line shows ${aloud(this.width / this.scale, this.width / this.scale < 20 ? 1 : 0)}.`, "zoom");
   }
 
   /** Shows an interval with some room around it. */
@@ -118,16 +122,22 @@ class Timeline {
     this.setScale(this.width / Math.max(0.2, high - low), 0);
     this.scroller.scrollLeft = low * this.scale;
     this.soon();
-    say(`The time line shows ${(this.width / this.scale).toFixed(1)} seconds.`, "zoom");
+    this.told();
   }
 
-  /** Brings an interval into view, if it is not well within it. */
-  follow(start, end) {
-    const [left, right] = [start * this.scale, end * this.scale];
-    const [from, to] = [this.scroller.scrollLeft, this.scroller.scrollLeft + this.width];
-    const edge = Math.min(80, this.width / 6);
-    if (left < from + edge || right > to - edge) this.scroller.scrollLeft = left - this.width / 3;
+  /** Brings an interval into view with the next picture, if it is not well within it. */
+  follow(interval) {
+    this.wanted = interval;
     this.soon();
+  }
+
+  followed() {
+    if (!this.wanted) return;
+    const { start, end } = this.wanted;
+    this.wanted = null;
+    const [left, right] = [(start - this.from) * this.scale, (end - this.from) * this.scale];
+    const edge = Math.min(80, this.width / 6);
+    if (left < edge || right > this.width - edge) this.scroller.scrollLeft = start * this.scale - this.width / 3;
   }
 
   soon() {
@@ -139,6 +149,7 @@ class Timeline {
 
   draw() {
     if (!store.film) return;
+    this.followed();
     this.thumbs.anew();
     const what = { film: store.film, lines: this.shown(), chosen: store.current };
     this.drawing.draw(what, { from: this.from, scale: this.scale });
@@ -265,7 +276,7 @@ class Timeline {
 /** What patterns and signs mean. */
 function legend() {
   const rows = [
-    ["○", "as the machine wrote it"], ["✎, striped", "edited"], ["✓, filled", "accepted"], ["dashed, lower", "not heard"],
+    ["○", "as the machine wrote it"], ["✎, striped", "edited"], ["✓, filled", "accepted"], ["dashed, lower", "not heard"], ["thin: low, middle, high", "machine, edited, accepted, where there is no room for signs"],
     ["▲ ✖", "warning, error"], ["letter", "thread of a shot"], ["hatched", "slot made by hand"],
     ["ECU CU MS FS LS", "extreme close-up, close-up, medium, full, long shot"],
   ];
@@ -299,8 +310,8 @@ export function start() {
   subscribe("lines", () => timeline.taken());
   subscribe("current", (id) => {
     const shown = line(id);
-    if (shown) timeline.follow(shown.start, shown.end);
-    timeline.soon();
+    if (shown) timeline.follow(shown);
+    else timeline.soon();
   });
   subscribe("player", (news) => timeline.played(news));
 }

@@ -1,0 +1,627 @@
+"""The chosen line, the player and the time line, in a real browser."""
+
+from __future__ import annotations
+
+import io
+import json
+import socket
+import threading
+import time
+import wave
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shotad.review.app import make_app
+from shotad.review.opening import open_review
+from shotad.review.security import Keys
+from shotad.runsettings import read_settings
+from shotad.script.track import load_track
+from shotad.tracking import TRACK, save_track
+from tests.browser import chromium
+from tests.rendering.described import film_with, write_folder
+
+pytestmark = pytest.mark.slow
+
+FIRST, SECOND, THIRD = "s00001000", "s00009000", "s00014000"
+CANDIDATES = (
+    "A cat sleeps by the window.",
+    "A grey cat lies asleep on the sill.",
+    "By the window a cat sleeps.",
+    "The cat sleeps.",
+    "A cat, curled up, sleeps.",
+    "Curled up by the window, a cat sleeps.",
+)
+PATIENCE = 30.0  # seconds
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def film() -> Path:
+    return film_with()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, film: Path) -> Path:
+    """A described film whose first line has six candidates."""
+    place = write_folder(tmp_path / "movie.shotad", film)
+    track = load_track(place / TRACK)
+    cues = tuple(
+        replace(cue, candidates=CANDIDATES, chosen=0) if cue.id == FIRST else cue for cue in track.cues
+    )
+    save_track(replace(track, cues=cues), place, track.film.name)
+    return place
+
+
+@pytest.fixture
+def address(folder: Path, film: Path) -> Iterator[str]:
+    """Where the page of the folder is served, by a thread of this process: many tests need a server anew."""
+    uvicorn = pytest.importorskip("uvicorn", reason="uvicorn is not installed (extra review)")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        keys = Keys()
+        keys.name_cookie(port)
+        review = open_review(folder, film, read_settings(folder), keys=keys)
+        settings = uvicorn.Config(make_app(review), log_level="critical", timeout_graceful_shutdown=1)
+        server = uvicorn.Server(settings)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        yield f"http://127.0.0.1:{port}/?token={keys.token}"
+        server.should_exit = True
+        thread.join(PATIENCE)
+        review.jobs.close(PATIENCE)
+        review.close()
+
+
+@pytest.fixture
+def opened(browser: Any, address: str) -> Iterator[Callable[..., Any]]:
+    """Opens a tab, in a browser window of its own; no fault of the page goes unseen."""
+    faults: list[str] = []
+    contexts: list[Any] = []
+
+    def open_tab(prepare: Callable[[Any], None] | None = None, **options: Any) -> Any:
+        contexts.append(browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options}))
+        page = contexts[-1].new_page()
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        if prepare:
+            prepare(page)
+        page.goto(address)
+        page.wait_for_selector("[role=option]")
+        page.wait_for_selector("#line-text")
+        until(page, "document.querySelector('.d-title')?.textContent.startsWith('Line 1 ')")
+        page.locator("#list [role=option]").first.click()
+        return page
+
+    yield open_tab
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+@pytest.fixture
+def page(opened: Callable[..., Any]) -> Any:
+    return opened()
+
+
+def until(page: Any, script: str) -> None:
+    """Waits for something to be true. The page forbids eval, which Playwright's own waiting needs."""
+    end = time.monotonic() + PATIENCE
+    while not page.evaluate(script):
+        assert time.monotonic() < end, f"never came: {script}"
+        page.wait_for_timeout(20)
+
+
+def said(page: Any, words: str) -> None:
+    until(page, f"document.getElementById('status').textContent.includes({json.dumps(words)})")
+
+
+def value(page: Any, name: str) -> str:
+    return str(page.input_value(f"#{name}"))
+
+
+def cue_text(folder: Path, name: str = FIRST) -> str:
+    return next(cue.text for cue in load_track(folder / TRACK).cues if cue.id == name)
+
+
+def choose(page: Any, place: int) -> None:
+    """Chooses a line by the mouse, and waits until it is shown."""
+    page.locator("#list [role=option]").nth(place).click()
+    until(page, f"document.querySelector('.d-title').textContent.startsWith('Line {place + 1} ')")
+
+
+class Acts:
+    """The acts of a page: what was asked, and how many were on their way at once."""
+
+    def __init__(self, page: Any, delay: float = 0.0) -> None:
+        self.asked: list[Any] = []
+        self.open = self.most = 0
+        page.on("request", self._begun)
+        page.on("requestfinished", self._over)
+        if delay:
+            page.route("**/api/act", lambda route: (page.wait_for_timeout(delay * 1000), route.continue_()))
+
+    def _begun(self, request: Any) -> None:
+        if request.url.endswith("/api/act"):
+            self.asked.append(json.loads(request.post_data))
+            self.open += 1
+            self.most = max(self.most, self.open)
+
+    def _over(self, request: Any) -> None:
+        if request.url.endswith("/api/act"):
+            self.open -= 1
+
+
+def settled(page: Any) -> None:
+    page.evaluate("import('/web/store.js').then((store) => store.settled())")
+
+
+# The line
+
+
+def test_a_line_shows_what_belongs_to_it(page: Any) -> None:
+    assert page.inner_text(".d-title") == "Line 1 of 3"
+    assert page.inner_text(".d-state").strip().endswith("As the machine wrote it")
+    assert value(page, "line-text") == CANDIDATES[0]
+    assert page.get_attribute("#line-text", "lang") == "en"
+    assert page.inner_text("#line-full").startswith("6 of 20 words · ")
+    assert page.inner_text(".d-candidates").split("\n")[1::2] == list(CANDIDATES)
+    assert page.locator(".d-candidates input:checked").get_attribute("value") == "1"
+    described = page.get_attribute("#line-text", "aria-describedby").split()
+    assert "line-findings" in described
+    assert page.locator(", ".join(f"#{name}" for name in described)).count() == len(described)
+
+
+def test_a_candidate_is_chosen_by_radio_key_and_from_the_field(page: Any, folder: Path) -> None:
+    page.locator(".d-candidates input").nth(2).click()
+    until(page, f"document.getElementById('line-text').value === {json.dumps(CANDIDATES[2])}")
+    page.keyboard.press("ArrowDown")  # to the fourth of the group
+    until(page, f"document.getElementById('line-text').value === {json.dumps(CANDIDATES[3])}")
+    page.focus("#line-text")
+    page.keyboard.press("Alt+2")
+    until(page, f"document.getElementById('line-text').value === {json.dumps(CANDIDATES[1])}")
+    assert cue_text(folder) == CANDIDATES[1]
+    assert page.locator(".d-candidates input:checked").get_attribute("value") == "2"
+
+
+def test_a_text_that_is_no_candidate_is_told_to_be_none(page: Any) -> None:
+    page.fill("#line-text", "A dog sleeps.")
+    until(page, "document.querySelector('.d-group legend').textContent.includes('none of them')")
+    assert page.locator(".d-candidates input:checked").count() == 0
+
+
+def test_typing_is_saved_one_request_at_a_time_and_never_overwritten(
+    opened: Callable[..., Any], folder: Path
+) -> None:
+    page = opened()
+    acts = Acts(page, delay=0.15)
+    page.keyboard.press("e")
+    typed = " Then it wakes up and stretches."
+    for i, letter in enumerate(typed, 1):
+        page.keyboard.type(letter)
+        assert value(page, "line-text") == CANDIDATES[0] + typed[:i]
+    settled(page)
+    until(page, "document.querySelector('.d-saved').textContent === 'Saved'")
+    assert acts.most == 1
+    assert len(acts.asked) < len(typed)
+    assert cue_text(folder) == CANDIDATES[0] + typed
+    assert len({one["group"] for one in acts.asked}) == 1
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+z")
+    until(page, f"document.getElementById('line-text').value === {json.dumps(CANDIDATES[0])}")
+    assert cue_text(folder) == CANDIDATES[0]
+
+
+def test_what_waits_to_be_saved_goes_before_the_line_is_accepted(
+    opened: Callable[..., Any], folder: Path
+) -> None:
+    page = opened()
+    acts = Acts(page, delay=0.1)
+    page.focus("#line-text")
+    page.keyboard.press("End")
+    page.keyboard.type(" Twice.")
+    page.keyboard.press("Control+Shift+Enter")
+    settled(page)
+    assert [one["act"] for one in acts.asked][-2:] == ["write", "accept"]
+    cue = load_track(folder / TRACK).cues[0]
+    assert (cue.text, cue.state) == (CANDIDATES[0] + " Twice.", "accepted")
+
+
+def test_too_many_words_are_told_in_words(page: Any) -> None:
+    page.focus("#line-text")
+    page.fill("#line-text", "A cat sleeps. " * 8)
+    until(page, "!document.getElementById('line-over').hidden")
+    assert "4 words too many" in page.inner_text("#line-over")
+    said(page, "4 words too many")
+
+
+def test_a_line_without_words_is_not_saved_and_comes_back(page: Any, folder: Path) -> None:
+    page.keyboard.press("e")
+    for _ in CANDIDATES[0]:
+        page.keyboard.press("Backspace")
+    assert value(page, "line-text") == ""
+    assert "not saved" in page.inner_text(".d-saved")
+    page.keyboard.press("Escape")
+    assert value(page, "line-text") == CANDIDATES[0]
+    settled(page)
+    assert cue_text(folder) == CANDIDATES[0]
+
+
+def test_two_tabs_at_one_line_lose_nothing(opened: Callable[..., Any], folder: Path) -> None:
+    mine, theirs = opened(), opened()
+    mine.route("**/api/events", lambda route: route.abort())  # the news come late
+    mine.reload()
+    mine.wait_for_selector("#line-text")
+    until(mine, f"document.getElementById('line-text').value === {json.dumps(CANDIDATES[0])}")
+    theirs.fill("#line-text", "Their text.")
+    settled(theirs)
+    mine.focus("#line-text")
+    mine.fill("#line-text", "My text.")
+    mine.wait_for_selector("dialog#conflict[open]")
+    assert value(mine, "line-text") == "My text."
+    assert cue_text(folder) == "Their text."
+    mine.get_by_role("button", name="Keep theirs").click()
+    until(mine, "document.getElementById('line-text').value === 'Their text.'")
+    mine.fill("#line-text", "Both of us.")
+    settled(mine)
+    assert cue_text(folder) == "Both of us."
+
+
+def test_a_finding_stands_beside_the_field_as_it_arises(page: Any) -> None:
+    page.fill("#line-text", "We see a cat by the window.")
+    until(page, "document.querySelector('#line-findings [data-level=error]') !== null")
+    assert "Error L2" in page.inner_text("#line-findings")
+    page.fill("#line-text", "A cat sits by the window.")
+    until(page, "document.querySelector('#line-findings [data-level=error]') === null")
+
+
+def test_an_edited_line_shows_the_machines_and_goes_back(page: Any, folder: Path) -> None:
+    page.fill("#line-text", "Something else.")
+    until(page, "!document.querySelector('.d-machine').hidden")
+    assert CANDIDATES[0] in page.inner_text(".d-machine")
+    page.get_by_role("button", name="Give back to the machine").click()
+    until(page, f"document.getElementById('line-text').value === {json.dumps(CANDIDATES[0])}")
+    assert cue_text(folder) == CANDIDATES[0]
+
+
+def test_times_move_by_keys_and_are_typed(page: Any, folder: Path) -> None:
+    frame = 1 / 25
+    page.focus("#moment-start")
+    for key in ("ArrowUp", "ArrowUp", "PageUp", "ArrowDown"):
+        page.keyboard.press(key)
+    settled(page)
+    until(page, "document.getElementById('moment-start').value === '0:01.140'")
+    assert load_track(folder / TRACK).cues[0].interval.start == pytest.approx(1 + frame + 0.1, abs=1e-3)
+    page.fill("#moment-start", "0:02.5")
+    page.keyboard.press("Enter")
+    until(page, "document.getElementById('moment-start').value === '0:02.500'")
+    page.fill("#moment-end", "late")
+    page.keyboard.press("Enter")
+    said(page, "“late” is no time")
+    assert page.get_attribute("#moment-end", "aria-invalid") == "true"
+    page.keyboard.press("Escape")
+    assert value(page, "moment-end") == "0:03.000"
+    assert page.get_attribute("#moment-end", "aria-valuetext") == "3 seconds"
+
+
+@pytest.mark.parametrize("text", ["A cat sleeps. It wakes up.", "Ünïcödé 😀 cat sleeps. It wakes up."])
+def test_a_line_is_split_at_the_cursor(page: Any, folder: Path, text: str) -> None:
+    page.focus("#line-text")
+    page.fill("#line-text", text)
+    page.keyboard.press("End")
+    for _ in "It wakes up.":
+        page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Alt+s")
+    settled(page)
+    texts = [cue.text for cue in load_track(folder / TRACK).cues]
+    assert texts[:2] == [text.removesuffix(" It wakes up."), "It wakes up."]
+
+
+def test_keys_held_through_many_lines_fetch_little(opened: Callable[..., Any]) -> None:
+    asked: list[str] = []
+
+    def many(route: Any) -> None:
+        film = route.fetch().json()
+        one = film["lines"][0]
+        film["lines"] = [
+            {**one, "id": f"s{i:08d}", "start": i * 0.05, "end": i * 0.05 + 0.04} for i in range(300)
+        ]
+        route.fulfill(json=film)
+
+    def detail(route: Any) -> None:
+        asked.append(route.request.url)
+        route.fulfill(json={"frames": [], "notes": [], "history": [], "stage1": None, "stage2": None})
+
+    def prepare(page: Any) -> None:
+        page.route("**/api/film", many)
+        page.route("**/api/lines/*", detail)
+
+    page = opened(prepare)
+    page.wait_for_timeout(400)
+    asked.clear()
+    page.evaluate(
+        """import('/web/store.js').then(async (store) => {
+             for (const id of store.store.order.slice(1, 201)) {
+               store.select(id, { focus: true });
+               await new Promise(requestAnimationFrame);
+             }
+           })"""
+    )
+    until(page, "document.querySelector('.d-title').textContent === 'Line 201 of 300'")
+    page.wait_for_timeout(600)
+    assert asked[-1].endswith("s00000200")
+    assert len(asked) < 20  # a machine that stands still now and then is a person who rests
+
+
+def test_frames_are_named_walked_and_enlarged(opened: Callable[..., Any]) -> None:
+    frames = [
+        {"number": i, "seconds": 80 + i / 10, "shot": i // 2, "url": f"/media/shots/{i}.jpg",
+         "painted_url": f"/media/shots/{i}.jpg?painted=1"}
+        for i in range(1, 5)
+    ]  # fmt: skip
+    detail = {"frames": frames, "notes": [{"title": "Film grammar", "text": "Shot 0: medium."}],
+              "history": [], "made": "By hand.", "stage2": None,
+              "stage1": {"text": "", "engine": "observer", "steps": [{"title": "Actions", "text": "<b>He</b> runs."}]}}  # fmt: skip
+    page = opened(lambda page: page.route("**/api/lines/*", lambda route: route.fulfill(json=detail)))
+    page.wait_for_selector(".d-frames img")
+    names = [image.get_attribute("alt") for image in page.locator(".d-frames img").all()]
+    assert names[2] == "Frame 3, 1:20.3, shot 1"
+    assert page.locator(".d-frames button[tabindex='0']").count() == 1
+    page.locator(".d-frames button").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog.d-enlarged[open]")
+    assert page.get_attribute(".d-large", "alt") == "Frame 2, 1:20.2, shot 1"
+    page.keyboard.press("ArrowRight")
+    assert page.get_attribute(".d-large", "alt") == "Frame 3, 1:20.3, shot 1"
+    page.keyboard.press("Escape")
+    until(page, "document.activeElement?.querySelector('img')?.alt === 'Frame 3, 1:20.3, shot 1'")
+    page.check("#frames-painted")
+    assert page.locator(".d-frames img").first.get_attribute("src").endswith("painted=1")
+    page.get_by_text("What Stage I and Stage II said").click()
+    assert "<b>He</b> runs." in page.inner_text("#detail-body")
+
+
+# The player
+
+
+def sound(seconds: float) -> bytes:
+    """A quiet tone as WAV."""
+    rate = 16000
+    samples = (1000 * np.sin(np.arange(int(seconds * rate)) * 0.2)).astype("<i2")
+    made = io.BytesIO()
+    with wave.open(made, "wb") as out:
+        out.setnchannels(1)
+        out.setsampwidth(2)
+        out.setframerate(rate)
+        out.writeframes(samples.tobytes())
+    return made.getvalue()
+
+
+def heard(page: Any, seconds: float = 3.0, start: float = 0.5, **more: Any) -> None:
+    """What the server would have prepared for the ear."""
+    answer = {"url": "/media/heard/test.wav", "start": start, "seconds": seconds, "warnings": [],
+              "line": [start + 0.5, start + 2.5], **more}  # fmt: skip
+    page.route("**/api/hear/**", lambda route: route.fulfill(json=answer))
+    data = sound(seconds)
+    page.route("**/media/heard/*", lambda route: route.fulfill(body=data, content_type="audio/wav"))
+
+
+PLAYS = "document.querySelector('audio').currentTime > 0.1"
+STILL = "document.querySelector('audio').paused"
+
+
+def test_a_line_is_heard_with_the_picture_beside_it(opened: Callable[..., Any]) -> None:
+    page = opened(lambda page: heard(page, warnings=["The level is not settled."]))
+    page.keyboard.press(" ")
+    until(page, PLAYS)
+    assert page.evaluate("document.querySelector('video').muted")
+    until(page, "!document.querySelector('.p-caption').hidden")
+    assert page.inner_text(".p-caption") == CANDIDATES[0]
+    assert "not settled" in page.inner_text(".p-warnings")
+    until(page, STILL)
+    said(page, "The level is not settled.")  # only now: not over the voice
+    measured = page.evaluate("import('/web/player.js').then((player) => player.measured())")
+    assert measured["checks"] > 5
+    assert (
+        abs(measured["last"]) < 0.25
+    )  # a loaded machine drops pictures; a picture that is not led is off by seconds
+    assert page.evaluate("document.querySelector('video').paused && !document.querySelector('video').muted")
+
+
+def test_the_same_key_again_stops_and_another_line_too(opened: Callable[..., Any]) -> None:
+    page = opened(lambda page: heard(page, seconds=8))
+    page.keyboard.press("p")
+    until(page, PLAYS)
+    page.keyboard.press("p")
+    until(page, STILL)
+    page.keyboard.press("v")
+    until(page, PLAYS)
+    page.keyboard.press("ArrowDown")
+    until(page, STILL)
+
+
+def test_a_line_that_does_not_fit_is_told(opened: Callable[..., Any]) -> None:
+    page = opened(lambda page: heard(page, seconds=1, line=None))
+    page.keyboard.press(" ")
+    said(page, "The line was not spoken: it does not fit.")
+
+
+def without_picture(state: str, **more: Any) -> Callable[[Any], None]:
+    def film(route: Any) -> None:
+        answer = route.fetch().json()
+        answer["playable"] = {
+            "state": state,
+            "url": None,
+            "type": "",
+            "why": "HEVC is not for browsers.",
+            **more,
+        }
+        route.fulfill(json=answer)
+
+    return lambda page: (page.route("**/api/film", film), heard(page))
+
+
+def test_without_a_picture_everything_else_works(opened: Callable[..., Any]) -> None:
+    page = opened(without_picture("none"))
+    assert "HEVC is not for browsers." in page.inner_text(".p-without")
+    assert not page.is_visible("video")
+    page.keyboard.press(" ")
+    until(page, PLAYS)
+    assert page.inner_text(".p-time").startswith("0:0")
+    until(page, STILL)
+    page.get_by_role("button", name="Play", exact=True).click()
+    said(page, "There is no picture.")
+
+
+def test_a_copy_that_is_being_made_shows_how_far_it_is(opened: Callable[..., Any]) -> None:
+    page = opened(without_picture("making", done=0.25))
+    assert "(25 %)" in page.inner_text(".p-without")
+    assert page.get_by_role("progressbar", name="Copy of the film").evaluate("(bar) => bar.value") == 0.25
+
+
+def test_a_film_that_the_browser_cannot_play_is_copied(opened: Callable[..., Any]) -> None:
+    asked: list[Any] = []
+
+    def proxy(route: Any) -> None:
+        asked.append(route.request.post_data_json)
+        route.fulfill(json={"state": "making", "url": None, "type": "", "done": 0.0, "why": "It is made."})
+
+    def prepare(page: Any) -> None:
+        page.route("**/media/film", lambda route: route.fulfill(body=b"no film", content_type="video/mp4"))
+        page.route("**/api/proxy", proxy)
+
+    page = opened(prepare)
+    until(page, "document.querySelector('.p-without')?.textContent.includes('being made')")
+    assert len(asked) == 1
+    assert asked[0]["error"]
+
+
+def test_frames_step_one_by_one(page: Any) -> None:
+    until(page, "document.querySelector('video').readyState > 0")
+    page.wait_for_timeout(400)  # the film goes to the line's start
+    seen = []
+    for _ in range(4):
+        page.get_by_role("button", name="+1 frame", exact=True).click()
+        seen.append(page.evaluate("document.querySelector('video').currentTime"))
+    assert np.diff(seen) == pytest.approx([0.04] * 3, abs=0.002)
+
+
+# The time line
+
+
+def timeline(page: Any, script: str) -> Any:
+    return page.evaluate(
+        f"import('/web/timeline.js').then((m) => {{ const t = m.drawn(); return {script}; }})"
+    )
+
+
+def place(page: Any, seconds: float) -> tuple[float, float]:
+    """Where a second of the row of lines is on the screen."""
+    box = page.locator(".t-canvas").bounding_box()
+    x = timeline(page, f"({seconds} - t.from) * t.scale")
+    return box["x"] + x, box["y"] + box["height"] - 15
+
+
+def test_the_picture_has_words(page: Any) -> None:
+    page.get_by_role("button", name="Whole film").click()
+    until(
+        page,
+        "document.querySelector('.t-canvas').getAttribute('aria-label').includes('5 shots, 1 stretch of speech')",
+    )
+    assert "3 slots, 3 lines." in page.get_attribute(".t-canvas", "aria-label")
+    choose(page, 1)
+    until(page, "document.querySelector('.t-where').textContent.startsWith('0:09.0')")
+    page.locator("#list [role=option]").nth(1).focus()
+    page.keyboard.press("w")
+    said(page, "9 seconds. Shot 3 of 5.")
+    said(page, "Line 2 of 3, machine.")
+
+
+def test_lines_are_clicked_and_their_ends_dragged(page: Any, folder: Path) -> None:
+    page.get_by_role("button", name="Whole film").click()
+    page.mouse.click(*place(page, 10.0))
+    until(page, "document.querySelector('.d-title').textContent.startsWith('Line 2 ')")
+    page.get_by_role("button", name="Chosen line").first.click()
+    page.wait_for_timeout(100)
+    page.mouse.move(*place(page, 11.0))
+    page.mouse.down()
+    page.mouse.move(*place(page, 12.5), steps=4)
+    page.mouse.up()
+    settled(page)
+    assert load_track(folder / TRACK).cues[1].interval.end == pytest.approx(12.5, abs=0.05)
+    until(page, "document.getElementById('moment-end').value.startsWith('0:12.')")
+
+
+def test_the_view_follows_the_chosen_line(page: Any) -> None:
+    timeline(page, "t.setScale(200)")
+    choose(page, 2)
+    page.wait_for_timeout(100)
+    assert timeline(page, "t.from") < 14 < timeline(page, "t.from + t.width / t.scale")
+
+
+def test_the_time_line_zooms_by_keys_of_its_own(page: Any) -> None:
+    page.locator(".t-scroll").focus()
+    before = timeline(page, "t.scale")
+    page.keyboard.press("+")
+    assert timeline(page, "t.scale") == pytest.approx(before * 1.6)
+    page.keyboard.press("0")
+    assert timeline(page, "t.width / t.scale") == pytest.approx(20.0, rel=0.01)
+
+
+# Pure parts
+
+
+def test_how_a_picture_follows_its_sound(page: Any) -> None:
+    follow = "import('/web/sound.js').then((m) => [[0.02, 1], [0.1, 1], [-0.1, 1], [0.05, 0.9], [0.02, 0.9], [2, 1]].map((a) => m.follow(...a)))"
+    rates = [(round(one["rate"], 3), one["jump"]) for one in page.evaluate(follow)]
+    assert rates == [(1, False), (0.9, False), (1.1, False), (0.95, False), (1, False), (1, True)]
+
+
+def test_where_a_line_is_best_split(page: Any) -> None:
+    texts = ["One two. Three four five.", "He runs, then he falls down", "one two three", "Word."]
+    script = f"import('/web/editor.js').then((m) => {json.dumps(texts)}.map((t) => m.bestSplit(t)))"
+    assert page.evaluate(script) == [9, 9, 8, None]
+
+
+def test_threads_have_letters(page: Any) -> None:
+    script = "import('/web/wording.js').then((m) => [0, 25, 26, 701, 702].map(m.letterOf))"
+    assert page.evaluate(script) == ["A", "Z", "AA", "ZZ", "AAA"]
+
+
+# Everybody
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"color_scheme": "dark"}, {"forced_colors": "active"}, {"viewport": {"width": 320, "height": 640}}],
+    ids=["light", "dark", "forced", "narrow"],
+)
+def test_axe_finds_nothing_and_nothing_sticks_out(opened: Callable[..., Any], options: Any) -> None:
+    axe = pytest.importorskip(
+        "axe_playwright_python", reason="axe_playwright_python is not installed (extra dev)"
+    )
+    page = opened(bypass_csp=True, **options)
+    page.fill("#line-text", "We saw a cat by the window, and then another cat.")
+    until(page, "document.querySelector('#line-findings li') !== null")
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    page.evaluate((Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8"))
+    rules = json.dumps({"runOnly": WCAG})
+    found = page.evaluate(f"axe.run(document, {rules}).then((result) => result.violations)")
+    assert [(one["id"], [node["target"] for node in one["nodes"]]) for one in found] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    small = """[...document.querySelectorAll('#film button, #detail button, #film input, #detail input, #detail summary')]
+      .filter((one) => one.checkVisibility())
+      .map((one) => [one, (one.closest('label') ?? one).getBoundingClientRect()])
+      .filter(([, box]) => box.width < 24 || box.height < 24)
+      .map(([one, box]) => [one.outerHTML.slice(0, 80), box.width, box.height])"""
+    assert page.evaluate(small) == []
