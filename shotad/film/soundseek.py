@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -56,9 +56,6 @@ FRAMES = 48
 
 ODD = 3
 """Frames of another length that a track may begin with."""
-
-SEARCH = 3.0
-"""Seconds in which a frame of the right phase is looked for where frames differ in length."""
 
 Timed = tuple[float | None, "AudioFrame"]
 
@@ -100,18 +97,9 @@ class Origin:
         count = round(exact / self.grid) * self.grid
         return count if abs(count - exact) <= max(self.grid / 3, 1.0) else None
 
-    def frames(self, rate: int) -> int:
-        """Frames after which a resampler to ``rate`` comes back to the same phase."""
-        step = self.rate // math.gcd(self.rate, rate)
-        return step // math.gcd(step, self.size) if self.size else 1
-
-    def off(self, given: int, rate: int) -> float:
-        """By how much of a sample, at ``rate``, a resampler begun after so many is beside the whole pass."""
-        return abs(given * rate / self.rate - round(given * rate / self.rate))
-
-    def least(self, rate: int) -> float:
-        """The least `off` of all its frames."""
-        return min(self.off(self.before + k * self.size, rate) for k in range(self.frames(rate)))
+    def step(self, rate: int) -> int:
+        """Samples after which a resampler to ``rate`` comes back to the same phase."""
+        return self.rate // math.gcd(self.rate, rate)
 
 
 class SoundSeeker:
@@ -167,18 +155,18 @@ class SoundSeeker:
         """From a moment before sample number ``first``."""
         wanted = first / self._rate
         origin = self.origin if wanted > NEAR else None
-        leads = [lead for lead in LEADS if wanted - self._lead(origin, lead) > NEAR / 2]
+        leads = [lead for lead in LEADS if wanted - lead > NEAR / 2]
         begun: float | None = None
         for lead in leads if origin else []:
             container = self._media.open()
             try:
-                frames = self._sought(container, wanted - self._lead(origin, lead))
+                frames = self._sought(container, wanted - lead)
                 head = next(frames, None)
                 if head is None or head[0] is None:
                     continue
                 # Sought from far apart and found the same: there is nothing between.
-                if head[0] <= wanted - self._lead(origin, PREROLL) or head[0] == begun:
-                    yield from self._run(itertools.chain([head], frames), origin, wanted - PREROLL)
+                if head[0] <= wanted - PREROLL or head[0] == begun:
+                    yield from self._run(itertools.chain([head], frames), origin)
                     return
                 begun = head[0]
             finally:
@@ -188,14 +176,6 @@ class SoundSeeker:
             yield from self._run(self._frames(container), None)
         finally:
             container.close()
-
-    def _lead(self, origin: Origin | None, seconds: float) -> float:
-        """``seconds``, and those until the resampler's phase is that of a whole pass."""
-        if origin is None:
-            return seconds
-        if not origin.size:
-            return seconds + SEARCH
-        return seconds + (SETTLE + origin.frames(self._rate)) * origin.size / origin.rate
 
     def _frames(self, container: InputContainer) -> Iterator[Timed]:
         stream = container.streams.audio[self._number]
@@ -212,48 +192,59 @@ class SoundSeeker:
             return iter(())
         return itertools.islice(self._frames(container), SETTLE, None)
 
-    def _run(self, frames: Iterator[Timed], origin: Origin | None, until: float = 0.0) -> Iterator[Piece]:
+    def _run(self, frames: Iterator[Timed], origin: Origin | None) -> Iterator[Piece]:
         runs = Runs(self._rate, self._layout, self._slack, origin.layout if origin else None)
         if origin is not None:
-            frames = self._resumed(frames, origin, runs, until)
+            frames = self._resumed(frames, origin, runs)
         for seconds, frame in frames:
             yield from runs.take(seconds, frame)
         yield from runs.flush()
 
-    def _resumed(self, frames: Iterator[Timed], origin: Origin, runs: Runs, until: float) -> Iterator[Timed]:
-        """The frames from that on with which a run of the whole pass can be gone on with."""
-        if not origin.size:
-            yield from self._by_many(frames, origin, runs, until)
+    def _resumed(self, frames: Iterator[Timed], origin: Origin, runs: Runs) -> Iterator[Timed]:
+        """The frames from the first place on at which a run of the whole pass can be gone on with."""
+        held = list(itertools.islice(frames, 1 if origin.size else FRAMES))
+        given = _given(held, origin)
+        frames = itertools.chain(held, frames)
+        if given is None:
+            yield from frames
             return
-        least = origin.least(self._rate)
         for seconds, frame in frames:
-            same = seconds is not None and kind_of(frame) == origin.kind
-            given = origin.given(seconds, _tick(frame)) if same and seconds is not None else None
-            if given is not None and origin.off(given, self._rate) > least + 1e-6:
-                continue
-            if given is not None:
-                runs.resume(origin.seconds, given, frame)
-            yield seconds, frame
-            break
+            missing = -given % origin.step(self._rate)
+            if kind_of(frame) != origin.kind:
+                yield seconds, frame
+                break
+            if missing < frame.samples:
+                rest = _without(frame, missing)
+                given += frame.samples - rest.samples
+                runs.resume(origin.seconds, given, rest)
+                yield None, rest
+                break
+            given += frame.samples
         yield from frames
 
-    def _by_many(self, frames: Iterator[Timed], origin: Origin, runs: Runs, until: float) -> Iterator[Timed]:
-        """From the frame on, of those before second ``until``, whose phase is nearest to a whole pass."""
-        held = list(itertools.islice(frames, FRAMES))
-        for seconds, frame in frames:
-            held.append((seconds, frame))
-            if seconds is None or seconds >= until:
-                break
-        given = origin.given_of(held[:FRAMES]) if held else None
-        if given is not None and all(kind_of(frame) == origin.kind for _, frame in held):
-            sizes = (frame.samples for _, frame in held)
-            counts = list(itertools.accumulate(sizes, initial=given))
-            soon = [k for k, (seconds, _) in enumerate(held) if k == 0 or (seconds or until) < until]
-            best = min(soon, key=lambda k: (round(origin.off(counts[k], self._rate), 6), k))
-            held = held[best:]
-            runs.resume(origin.seconds, counts[best], held[0][1])
-        yield from held
-        yield from frames
+
+def _given(frames: Sequence[Timed], origin: Origin) -> int | None:
+    """How many samples of the run of ``origin`` lie before the first of frames; None: it is another run."""
+    if not frames or any(kind_of(frame) != origin.kind for _, frame in frames):
+        return None
+    seconds, frame = frames[0]
+    if not origin.size:
+        return origin.given_of(frames)
+    return None if seconds is None else origin.given(seconds, _tick(frame))
+
+
+def _without(frame: AudioFrame, count: int) -> AudioFrame:
+    """A frame without its first samples; of very many channels the whole frame, off by a part of a sample."""
+    from av import AudioFrame
+
+    channels = len(frame.layout.channels)
+    # Of eight planes and more PyAV 18.1 reads one too many, and crashes.
+    if count == 0 or (frame.format.is_planar and channels >= 8):
+        return frame
+    sound: Any = frame.to_ndarray()[:, count * (1 if frame.format.is_planar else channels) :]
+    rest = AudioFrame.from_ndarray(np.ascontiguousarray(sound), frame.format.name, frame.layout.name)
+    rest.sample_rate, rest.time_base = frame.sample_rate, frame.time_base
+    return rest
 
 
 def _tick(frame: AudioFrame) -> float:

@@ -1,0 +1,470 @@
+"""A line is heard on the page as a render of the whole film has it."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import wave
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from shotad.config import Config, load_config
+from shotad.errors import ReviewError, VoiceError
+from shotad.film.reader import open_film
+from shotad.prepare import Prepared
+from shotad.recorded import recorded
+from shotad.review import speaking
+from shotad.review.heardfiles import HeardFiles
+from shotad.review.hearing import Hearing, Kind
+from shotad.script.cue import CueStatus
+from shotad.script.track import Track
+from shotad.sound.kinds import Take
+from shotad.sound.voices.fake import FakeVoice
+from shotad.types import Interval
+from shotad.workfolder import WorkFolder
+from tests.rendering.described import STEREO, film_with, rendered, track_of, write_folder
+from tests.sound.tones import decoded
+
+Sound = npt.NDArray[np.float64]
+LSB = 1 / 32768
+
+FAKE = ("voice.name=fake",)
+
+
+def hearing(place: Path, film: Path | None = None, *settings: str) -> Hearing:
+    """Of a described folder, with the fake voice."""
+    film = film or lossless()
+    config = load_config(None, (*FAKE, *settings))
+    found = prepared(place, film, config)
+    return Hearing(film, place, config, lambda: found)
+
+
+def lossless() -> Path:
+    """The test film with sound in which no decoder draws noise by chance."""
+    return film_with(suffix=".mkv", sounds=(replace(STEREO, codec="flac"),))
+
+
+def prepared(place: Path, film: Path, config: Config) -> Prepared:
+    with open_film(film) as opened:
+        info = opened.info
+    return recorded(WorkFolder(place), info, config)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    return write_folder(tmp_path / "film.shotad", lossless())
+
+
+@pytest.fixture
+def heard(place: Path) -> Iterator[Hearing]:
+    """Of which the whole film was listened to."""
+    made = hearing(place)
+    made.warm()
+    made.hear(track_of(place), track_of(place).cues[0].id, "mix")
+    made.wait()
+    yield made
+    made.close()
+
+
+def wav(path: Path) -> tuple[Sound, int]:
+    with wave.open(str(path)) as file:
+        data = np.frombuffer(file.readframes(file.getnframes()), "<i2").reshape(-1, file.getnchannels())
+        assert file.getsampwidth() == 2
+        return data / 32768, file.getframerate()
+
+
+def test_the_mix_is_that_of_a_render_and_nothing_is_spoken_again(place: Path, heard: Hearing) -> None:
+    track = track_of(place)
+    found = {cue.id: heard.hear(track, cue.id, "mix") for cue in track.cues}
+    done, voice = rendered(place, "mix:wav", film=lossless(), settings=FAKE)
+    assert voice.calls == []
+    full, rate = decoded(next(place.glob("*.mix.wav")))
+    for cue in done.track.cues:
+        one = found[cue.id]
+        sound, own = wav(one.path)
+        assert own == rate
+        assert cue.spoken is not None
+        assert cue.spoken.interval is not None
+        assert one.line is not None
+        assert one.line == pytest.approx((cue.spoken.interval.start, cue.spoken.interval.end))
+        assert one.start == pytest.approx(max(0.0, one.line[0] - 2.0))
+        assert one.start + one.seconds == pytest.approx(min(one.line[1] + 1.5, track.film.duration))
+        first = round(one.start * rate)
+        assert np.abs(sound - full[first : first + len(sound)]).max() < 0.51 * LSB + 1e-6
+        assert one.warnings == tuple(f"{s[0].upper()}{s[1:]}." for s in cue.spoken.steps)
+
+
+def test_the_programme_is_the_film_for_the_same_seconds(place: Path, heard: Hearing) -> None:
+    from shotad.film.audio import sound_blocks
+
+    track = track_of(place)
+    line = track.cues[1].id
+    mix, film = heard.hear(track, line, "mix"), heard.hear(track, line, "programme")
+    assert (film.start, film.seconds, film.line) == (mix.start, mix.seconds, None)
+    with open_film(lossless()) as opened:
+        full = np.concatenate([block.samples for block in sound_blocks(opened, None, 48000, "native")])
+    sound, rate = wav(film.path)
+    first = round(film.start * rate)
+    assert np.abs(sound - full[first : first + len(sound)]).max() < 0.51 * LSB
+
+
+def test_the_voice_alone_and_the_film_lowered_make_the_mix(place: Path, heard: Hearing) -> None:
+    track = track_of(place)
+    line = track.cues[1].id
+    mix, alone = heard.hear(track, line, "mix"), heard.hear(track, line, "voice")
+    assert alone.line is not None
+    assert (alone.start, alone.seconds) == pytest.approx((alone.line[0], alone.line[1] - alone.line[0]))
+    sound, rate = wav(mix.path)
+    voice, _ = wav(alone.path)
+    first = round((alone.start - mix.start) * rate)
+    part = sound[first : first + len(voice)]
+    likeness = (part * voice).sum() / np.sqrt((part**2).sum() * (voice**2).sum())
+    assert likeness > 0.9
+    assert np.abs(part - voice).max() < np.abs(part).max()
+
+
+def test_of_the_same_line_the_same_file_and_of_another_another(place: Path, heard: Hearing) -> None:
+    track = track_of(place)
+    cue = track.cues[1]
+    first = heard.hear(track, cue.id, "mix")
+    written = first.path.stat().st_ino
+    assert heard.hear(track, cue.id, "mix") == first
+    assert first.path.stat().st_ino == written
+    changed = {
+        "text": replace(cue, text="She opens the new door. A lamp goes out."),
+        "time": replace(cue, interval=Interval(cue.interval.start + 0.04, cue.interval.end + 0.04)),
+    }
+    keys = {first.path, heard.hear(track, cue.id, "voice").path, heard.hear(track, cue.id, "programme").path}
+    for other in changed.values():
+        keys.add(heard.hear(of(track, other), cue.id, "mix").path)
+    heard.set_voice("fake", 1.2)
+    keys.add(heard.hear(track, cue.id, "mix").path)
+    heard.set_voice("fake:deep", 1.0)
+    keys.add(heard.hear(track, cue.id, "mix").path)
+    assert len(keys) == 7
+    heard.set_voice("fake", 1.0)
+    assert heard.hear(track, cue.id, "mix").path == first.path
+
+
+@pytest.mark.parametrize(
+    "setting", ["mix.duck=3", "mix.level=3", "mix.rate=44100", "mix.fade_out=0.6", "fit.earlier=0.2"]
+)
+def test_other_settings_are_other_sounds(place: Path, heard: Hearing, setting: str) -> None:
+    track = track_of(place)
+    # At 5.5 its gap is nearly over: it must begin earlier.
+    cue = replace(track.cues[0], interval=Interval(4.4, 6.0), slot_id=None)
+    other = hearing(place, None, setting)
+    first = heard.hear(of(track, cue), cue.id, "mix")
+    other.hear(of(track, cue), cue.id, "mix")
+    other.wait()
+    assert other.hear(of(track, cue), cue.id, "mix").path.read_bytes() != first.path.read_bytes()
+    other.close()
+
+
+def of(track: Track, cue: object) -> Track:
+    """The track with another line of that id."""
+    return replace(track, cues=tuple(cue if one.id == cue.id else one for one in track.cues))  # type: ignore
+
+
+def test_a_line_that_finds_no_place_is_not_in_its_mix_and_says_why(place: Path, heard: Hearing) -> None:
+    track = track_of(place)
+    # From 6 to 8 people speak.
+    cue = replace(
+        track.cues[0],
+        interval=Interval(6.2, 7.0),
+        slot_id=None,
+        text="Rain falls on the empty street of the old town by the sea",
+    )
+    found = heard.hear(of(track, cue), cue.id, "mix")
+    assert found.line is None
+    assert any(text.startswith("Not spoken in the film: ") for text in found.warnings)
+    silent, _ = wav(found.path)
+    film, _ = wav(heard.hear(of(track, cue), cue.id, "programme").path)
+    first = round(0.5 * 48000)
+    assert np.abs(silent[:first] - film[:first]).max() < 1.1 * LSB
+    alone = heard.hear(of(track, cue), cue.id, "voice")
+    assert wav(alone.path)[0].any()
+    assert alone.line is None
+
+
+def test_a_shortened_line_says_what_was_left_out(place: Path, heard: Hearing) -> None:
+    track = track_of(place)
+    text = "A cat sleeps by the window. Behind it snow falls on the red roofs of the town."
+    cue = replace(track.cues[0], interval=Interval(3.0, 5.5), slot_id=None, text=text)
+    found = heard.hear(of(track, cue), cue.id, "mix")
+    assert found.text == "A cat sleeps by the window."
+    assert any("snow falls" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize("kind", ["mix", "programme"])
+def test_a_dropped_line_is_the_film_without_it(place: Path, heard: Hearing, kind: Kind) -> None:
+    track = track_of(place)
+    cue = replace(track.cues[1], status=CueStatus.DROPPED, reason="dropped by a person")
+    found = heard.hear(of(track, cue), cue.id, kind)
+    assert found.line is None
+    told = ("Not spoken in the film: dropped by a person.",) if kind == "mix" else ()
+    assert found.warnings == told
+
+
+def test_a_dropped_line_has_a_voice_all_the_same(place: Path, heard: Hearing) -> None:
+    track = track_of(place)
+    cue = replace(track.cues[1], status=CueStatus.DROPPED, reason="dropped by a person")
+    assert wav(heard.hear(of(track, cue), cue.id, "voice").path)[0].any()
+
+
+def test_a_line_without_words_cannot_be_said_but_its_film_is_heard(place: Path, heard: Hearing) -> None:
+    track = track_of(place)
+    cue = replace(track.cues[1], text="…")
+    with pytest.raises(VoiceError, match="no words"):
+        heard.hear(of(track, cue), cue.id, "voice")
+    assert "no word" in heard.hear(of(track, cue), cue.id, "mix").warnings[0]
+
+
+def test_a_line_and_a_kind_that_there_are_not(place: Path, heard: Hearing) -> None:
+    with pytest.raises(ReviewError, match="no line s99999999"):
+        heard.hear(track_of(place), "s99999999", "mix")
+    with pytest.raises(ReviewError, match="'picture'"):
+        heard.hear(track_of(place), track_of(place).cues[0].id, "picture")  # type: ignore[arg-type]
+
+
+def test_a_film_that_is_gone_leaves_the_voice(place: Path, tmp_path: Path) -> None:
+    config = load_config(None, FAKE)
+    found_before = prepared(place, lossless(), config)
+    made = Hearing(tmp_path / "gone.mp4", place, config, lambda: found_before)
+    track = track_of(place)
+    found = made.hear(track, track.cues[0].id, "mix")
+    assert found.warnings[0] == "The film gone.mp4 is gone: only the voice is heard."
+    sound, _ = wav(found.path)
+    assert sound.any()
+    assert not sound[:40000].any()
+    made.close()
+
+
+def test_a_film_without_sound_leaves_the_voice(tmp_path: Path) -> None:
+    film = film_with(sounds=())
+    place = write_folder(tmp_path / "film.shotad", film)
+    made = hearing(place, film)
+    track = track_of(place)
+    found = made.hear(track, track.cues[0].id, "mix")
+    assert "no sound" in found.warnings[0]
+    assert found.settled
+    done, _ = rendered(place, "mix:wav", film=film, settings=FAKE)
+    assert done
+    full, rate = decoded(next(place.glob("*.mix.wav")))
+    sound, _ = wav(found.path)
+    first = round(found.start * rate)
+    assert np.abs(sound - full[first : first + len(sound)]).max() < 0.51 * LSB + 1e-6
+    made.close()
+
+
+def test_loudness_is_kept_for_the_next_time(place: Path, heard: Hearing) -> None:
+    track = track_of(place)
+    wanted = heard.hear(track, track.cues[1].id, "mix")
+    again = hearing(place)
+    found = again.hear(track, track.cues[1].id, "mix")
+    assert (found.path, found.settled) == (wanted.path, True)
+    again.close()
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"format": 1, "measures": [{"key": 3}, 7]}', "damaged"])
+def test_a_damaged_record_of_loudness_is_made_anew(place: Path, heard: Hearing, text: str) -> None:
+    track = track_of(place)
+    wanted = heard.hear(track, track.cues[1].id, "mix").path
+    (place / "review" / "loudness.json").write_text(text)
+    again = hearing(place)
+    assert not again.hear(track, track.cues[1].id, "mix").settled
+    again.wait()
+    assert again.hear(track, track.cues[1].id, "mix").path == wanted
+    assert json.loads((place / "review" / "loudness.json").read_text())["measures"]
+    again.close()
+
+
+def test_until_the_whole_is_known_it_says_so(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from shotad.review import listening
+    from shotad.sound.mixing import excerpt
+
+    going, told = threading.Event(), []
+    whole = excerpt.whole
+
+    def slow(programme: object, pause: Callable[[float], None]) -> object:
+        going.wait(20)
+        return whole(programme, pause)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(listening, "whole", slow)
+    config = load_config(None, FAKE)
+    found = prepared(place, lossless(), config)
+    made = Hearing(lossless(), place, config, lambda: found, settled=lambda: told.append(True))
+    track = track_of(place)
+    early = made.hear(track, track.cues[1].id, "mix")
+    assert not early.settled
+    assert any("not settled yet" in warning for warning in early.warnings)
+    going.set()
+    made.wait()
+    assert told == [True]
+    late = made.hear(track, track.cues[1].id, "mix")
+    assert late.settled
+    assert (late.start, late.seconds) == (early.start, early.seconds)
+    made.close()
+
+
+class Watched(FakeVoice):
+    """A fake that takes its time, and knows how many speak at once."""
+
+    pause = 0.0
+
+    def __init__(self, which: str = "") -> None:
+        super().__init__(which)
+        self.now = self.most = 0
+
+    def speak(self, text: str, speed: float = 1.0) -> Take:
+        self.now += 1
+        self.most = max(self.most, self.now)
+        time.sleep(self.pause)
+        try:
+            return super().speak(text, speed)
+        finally:
+            self.now -= 1
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
+    voice = Watched()
+    monkeypatch.setattr(speaking, "make_voice", lambda settings, language: voice)
+    return voice
+
+
+def test_many_may_hear_at_once_and_one_is_spoken_at_a_time(place: Path, watched: Watched) -> None:
+    watched.pause = 0.02
+    made, track = hearing(place), track_of(place)
+    asked: list[tuple[str, Kind]] = [
+        (cue.id, kind) for cue in track.cues for kind in ("mix", "voice", "programme")
+    ]
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(lambda one: made.hear(track, *one), asked * 2))
+    made.wait()
+    assert watched.most == 1
+    assert sorted(watched.calls) == sorted(set(watched.calls))
+    assert all(one.path.exists() for one in found)
+    made.close()
+
+
+def test_nobody_waits_for_neighbours_of_a_slow_voice(tmp_path: Path, watched: Watched) -> None:
+    lines = {1.0 + 2.4 * k: f"Line number {k} of many lines." for k in range(6)}
+    place = write_folder(tmp_path / "film.shotad", lines=lines, speech=())
+    watched.pause = 0.45
+    made, track = hearing(place), track_of(place)
+    found = made.hear(track, track.cues[3].id, "mix")
+    assert any("not spoken yet" in warning for warning in found.warnings)
+    assert found.line is not None
+    made.wait()
+    spoken = len(watched.calls)
+    again = made.hear(track, track.cues[3].id, "mix")
+    assert not any("not spoken yet" in warning for warning in again.warnings)
+    assert len(watched.calls) == spoken
+    assert track.cues[3].text in [text for text, _ in watched.calls]
+    made.close()
+
+
+def test_another_voice_is_taken_only_if_it_can_speak(place: Path, heard: Hearing) -> None:
+    before = heard.voices()
+    for name, speed, error in [
+        ("nobody", 1.0, VoiceError),
+        ("espeak-ng:no-such-voice", 1.0, VoiceError),
+        ("fake", 9.0, ReviewError),
+        ("fake", 0.1, ReviewError),
+    ]:
+        with pytest.raises(error):
+            heard.set_voice(name, speed)
+    assert heard.voices() == before
+    now = heard.set_voice("fake:deep", 1.25)
+    assert (now["name"], now["speed"]) == ("fake:deep", 1.25)
+    assert heard.config.voice.name == "fake:deep"
+
+
+def test_a_voice_of_another_language_is_refused_by_name(tmp_path: Path) -> None:
+    place = write_folder(tmp_path / "film.shotad", language="de")
+    config, film = load_config(None, ("language=de", *FAKE)), film_with()
+    made = Hearing(film, place, config, lambda: prepared(place, film, config))
+    with pytest.raises(VoiceError, match="hibari"):
+        made.set_voice("hibari:heart", 1.0)
+    choice = next(one for one in made.voices()["choices"] if one["name"] == "hibari:heart")
+    assert (choice["speaks"], choice["why"]) == (False, "It speaks en-US, not de.")
+    made.close()
+
+
+def test_the_list_of_voices_loads_none(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("a voice was loaded")
+
+    monkeypatch.setattr(speaking, "make_voice", never)
+    made = hearing(place)
+    view = made.voices()
+    assert view["name"] == "fake"
+    assert all({"name", "title", "speaks", "why"} <= one.keys() for one in view["choices"])
+    made.close()
+
+
+def test_sounds_are_bounded_and_the_newest_stay(tmp_path: Path) -> None:
+    files = HeardFiles(tmp_path, files=3, size=10**9)
+    sound = np.zeros((100, 2), np.float32)
+    for number in range(6):
+        path = files.keep(f"k{number}", sound, 48000)
+        stamp = (number + 1) * 10**9
+        import os
+
+        os.utime(path, ns=(stamp, stamp))
+    assert sorted(path.stem for path in tmp_path.glob("*.wav")) == ["k3", "k4", "k5"]
+    assert files.find("k3") is not None
+    files.keep("k6", sound, 48000)
+    assert sorted(path.stem for path in tmp_path.glob("*.wav")) == ["k3", "k5", "k6"]
+    assert files.find("k4") is None
+
+
+def test_sounds_are_bounded_by_size_but_what_is_asked_for_is_made(tmp_path: Path) -> None:
+    (tmp_path / ".tmp-left").write_bytes(b"half")
+    files = HeardFiles(tmp_path, size=1000)
+    assert not (tmp_path / ".tmp-left").exists()
+    files.keep("a", np.zeros((400, 1), np.float32), 8000)
+    path = files.keep("b", np.zeros((4000, 1), np.float32), 8000)
+    assert [one.stem for one in tmp_path.glob("*.wav")] == ["b"]
+    assert wav(path)[0].shape == (4000, 1)
+
+
+def test_what_is_over_full_scale_is_cut(tmp_path: Path) -> None:
+    sound = np.array([[1.5], [-1.5], [0.5]], np.float32)
+    found, _ = wav(HeardFiles(tmp_path).keep("a", sound, 8000))
+    assert found[:, 0] == pytest.approx([32767 / 32768, -1.0, 0.5])
+
+
+@pytest.mark.slow
+def test_with_the_embedded_voice(place: Path) -> None:
+    from shotad.sound.voices.hibari import VERSION, installed_version
+
+    if installed_version() != VERSION:
+        pytest.skip("the embedded voice is not installed")
+    made = hearing(place, None, "voice.name=hibari")
+    made.warm()
+    track = track_of(place)
+    made.hear(track, track.cues[0].id, "mix")
+    made.wait()
+    found = [made.hear(track, cue.id, "mix") for cue in track.cues]
+    assert made.voices()["name"] == "hibari:heart"
+    from shotad.config.sound import VoiceSettings
+    from shotad.sound.voices import make_voice
+
+    voice = make_voice(VoiceSettings(name="hibari"), "en")
+    done, _ = rendered(place, "mix:wav", film=lossless(), voice=voice)  # type: ignore[arg-type]
+    assert done.anew == 0
+    full, rate = decoded(next(place.glob("*.mix.wav")))
+    for one in found:
+        sound, _ = wav(one.path)
+        first = round(one.start * rate)
+        assert np.abs(sound - full[first : first + len(sound)]).max() < 0.51 * LSB + 1e-6
+    made.close()

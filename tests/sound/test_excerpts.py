@@ -1,0 +1,160 @@
+"""A part of a mix is what the whole has for the same seconds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shotad.config.sound import MixSettings
+from shotad.film.audio import SoundBlock
+from shotad.film.reader import Film, open_film
+from shotad.sound.files import DOWNMIXED_PEAK
+from shotad.sound.kinds import Spoken, Take
+from shotad.sound.mixing import prepare_mix
+from shotad.sound.mixing.excerpt import Excerpt, foreseen_make_up, limit_of, nearby, whole
+from shotad.sound.mixing.layouts import channel_names, to_stereo
+from shotad.sound.mixing.limiter import Limiter, limited
+from shotad.sound.mixing.prepare import lay
+from shotad.sound.mixing.programme import programme_of
+from shotad.types import Interval
+from tests.sound.tones import SoundFilm
+from tests.sound.tones import whole as joined
+
+SECONDS = 24.0
+SPEECH = (Interval(5.0, 6.0), Interval(17.0, 17.8))
+
+
+def film_of(path: Path, layout: str = "stereo", rate: int = 48000, loud: float = 0.1, **more: Any) -> Film:
+    """A film of noise that gets louder and softer."""
+    channels = len(channel_names(layout))
+    time = np.arange(round(SECONDS * rate)) / rate
+    noise = np.random.default_rng(8).standard_normal((time.size, channels))
+    swell = 0.6 + 0.4 * np.sin(2 * np.pi * time / 7)
+    wave = np.clip(loud * noise * swell[:, None], -0.99, 0.99).astype(np.float32)
+    spec = SoundFilm(wave, layout, rate, seconds=SECONDS, **more)
+    return open_film(spec.make(path))
+
+
+def said(name: str, start: float, seconds: float) -> Spoken:
+    """A line of noise."""
+    generator = np.random.default_rng(len(name) + int(start))
+    samples = (0.2 * generator.standard_normal(round(seconds * 24000))).astype(np.float32)
+    return Spoken(name, name, start, Take(samples, 24000, "noise", name))
+
+
+LINES = (said("a", 2.0, 1.5), said("b", 8.0, 2.0), said("c", 11.0, 1.0), said("d", 20.0, 3.0))
+KINDS: dict[str, tuple[str, int, str, dict[str, Any]]] = {
+    "stereo": ("stereo", 48000, ".mov", {}),
+    "mono 44100, late": ("mono", 44100, ".mov", {"start": 0.3}),
+    "5.1": ("5.1", 48000, ".mkv", {"codec": "pcm_s16le"}),
+    "stereo 44100, shifted": ("stereo", 44100, ".mkv", {"shift": 4.0}),
+}
+
+
+@pytest.mark.parametrize("loud", [0.1, 0.6])
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_excerpt_is_what_the_whole_has(tmp_path: Path, kind: str, loud: float) -> None:
+    layout, rate, suffix, more = KINDS[kind]
+    settings = MixSettings(true_peak=-3.0 if loud > 0.5 else None)
+    with film_of(tmp_path / f"film{suffix}", layout, rate, loud, **more) as film:
+        mix = prepare_mix(film, LINES, SPEECH, settings)
+        full, alone = joined(mix.mixed()), joined(mix.alone())
+        assert (mix.report.limited > 1) == (loud > 0.5)
+        if full.shape[1] > 2:
+            # As sound files of two channels have it.
+            two = SoundBlock(0.0, full @ to_stereo(channel_names(mix.layout)))
+            full = joined(limited([two], Limiter(DOWNMIXED_PEAK, settings.rate)))
+        own = whole(programme_of(film, None, settings.rate))
+        for first, end in ((0, 96000), (300_123, 500_000), (870_000, 1_151_000)):
+            laid = lay(programme_of(film, None, settings.rate), own, LINES, SPEECH, settings)
+            part = Excerpt(laid, first, end, 0.0, limit_of(own, settings))
+            wanted = full[first:end]
+            assert part.mixed().shape == wanted.shape
+            assert np.abs(part.mixed() - wanted).max() < 2e-6
+            voice = part.alone()
+            spread = 1.0 if voice.shape[1] == 1 else float(np.sqrt(0.5))
+            if loud < 0.5 and mix.channels <= 2:
+                assert np.abs(voice[:, 0] - spread * alone[first:end]).max() < 2e-6
+
+
+@given(first=st.integers(0, round(SECONDS * 48000) - 2), count=st.integers(1, 200_000))
+@settings(max_examples=15, deadline=None)
+def test_wherever_it_is_cut(tmp_path_factory: pytest.TempPathFactory, first: int, count: int) -> None:
+    _, full, laid, limit = _known(tmp_path_factory)
+    end = min(first + count, round(SECONDS * 48000))
+    found = Excerpt(laid, first, end, 0.0, limit).mixed()
+    assert found.shape == full[first:end].shape
+    assert np.abs(found - full[first:end]).max() < 2e-6
+
+
+_CACHE: list[tuple[Film, np.ndarray, object, float]] = []
+
+
+def _known(factory: pytest.TempPathFactory) -> tuple:  # type: ignore[type-arg]
+    if not _CACHE:
+        film = film_of(factory.mktemp("excerpt") / "film.mov", loud=0.3)
+        settings = MixSettings(true_peak=-6.0)
+        mix = prepare_mix(film, LINES, SPEECH, settings)
+        programme = programme_of(film, None, settings.rate)
+        own = whole(programme)
+        laid = lay(programme, own, LINES, SPEECH, settings)
+        _CACHE.append((film, joined(mix.mixed()), laid, limit_of(own, settings)))
+    return _CACHE[0]
+
+
+def test_around_a_line_it_is_as_loud_by_what_lies_nearby(tmp_path: Path) -> None:
+    with film_of(tmp_path / "film.mov") as film:
+        programme = programme_of(film, None, 48000)
+        own = whole(programme)
+        for line in (Interval(2.0, 3.0), Interval(11.0, 13.5), Interval(22.0, 23.9)):
+            near = nearby(programme, Interval(max(0.0, line.start - 1), line.end))
+            assert near.level_during(line) == pytest.approx(own.level_during(line), abs=0.02)
+
+
+def test_what_lies_nearby_stands_on_film_time(tmp_path: Path) -> None:
+    with film_of(tmp_path / "film.mov") as film:
+        programme = programme_of(film, None, 48000)
+        from shotad.sound.mixing import excerpt
+
+        own, line = whole(programme), Interval(18.0, 19.0)
+        before = excerpt.AROUND
+        try:
+            excerpt.AROUND = 4.0
+            near = nearby(programme, line)
+        finally:
+            excerpt.AROUND = before
+        assert near.start == 14.0
+        assert near.level_during(line) == pytest.approx(own.level_during(line), abs=0.02)
+
+
+@pytest.mark.parametrize("profile", ["ebu-r128", "atsc-a85", "netflix"])
+def test_the_make_up_gain_is_foreseen(tmp_path: Path, profile: str) -> None:
+    settings = MixSettings(profile=profile)
+    with film_of(tmp_path / "film.mov", loud=0.05) as film:
+        mix = prepare_mix(film, LINES, SPEECH, settings)
+        own = whole(programme_of(film, None, 48000))
+        lines = [line.interval for line in LINES]
+        found = foreseen_make_up(own, lines, SPEECH, settings, film.info.duration)
+    assert abs(mix.report.make_up) > 0.2
+    assert found == pytest.approx(mix.report.make_up, abs=0.6)
+
+
+def test_the_films_own_loudness_needs_none(tmp_path: Path) -> None:
+    with film_of(tmp_path / "film.mov") as film:
+        own = whole(programme_of(film, None, 48000))
+    assert foreseen_make_up(own, [LINES[0].interval], SPEECH, MixSettings(), 24.0) == 0.0
+
+
+def test_a_part_has_only_what_is_in_the_film(tmp_path: Path) -> None:
+    with film_of(tmp_path / "film.mov") as film:
+        programme = programme_of(film, None, 48000)
+        full = joined(programme.blocks())
+        part = programme.part(1_000_000, 2_000_000)
+        assert np.array_equal(joined(part.blocks()), full[1_000_000:])
+        assert np.array_equal(joined(programme.part(-5, 100).blocks()), full[:100])
+        assert list(programme.part(3_000_000, 3_100_000).blocks()) == []
