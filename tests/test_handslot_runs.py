@@ -7,7 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from shotad.cli.slots import command
 from shotad.config import load_config
 from shotad.errors import WorkFolderError
 from shotad.film.reader import open_film
@@ -27,6 +29,7 @@ from shotad.writing import Engines
 from tests.redo.redoing import SETTINGS, again, film_path, rows, run, track_of
 
 SLOTS = load_config(None, SETTINGS).slots
+SET = tuple(word for text in SETTINGS for word in ("--set", text))
 GIVEN = "start,end\n1,5\n6,9\n12,16\n"
 
 
@@ -196,6 +199,15 @@ def run_line(place: Path, name: str, text: str) -> Track:
     return track.with_cues(
         replace(cue, text=text, status=CueStatus.PLACED) if cue.id == name else cue for cue in track.cues
     )
+
+
+def test_slots_tells_which_are_by_hand(place):
+    add(place, 9.5, 11.5)
+    remove(place, "s00006000")
+    done = CliRunner().invoke(command, [str(film_path()), "--out", str(place), *SET], catch_exceptions=False)
+    assert done.exit_code == 0
+    assert "s00009500, 5 words, added by a person" in done.output
+    assert "By hand: 1 added, 1 removed (slots.hand.json)." in done.output
 
 
 def test_what_is_written_reads_back(place):

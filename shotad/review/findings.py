@@ -118,7 +118,7 @@ class Findings:
 
     def summary(self) -> dict[str, Any]:
         """How much is found; ``others`` are findings of no line, ``notes`` say what was not looked at,
-        ``done`` whether all rules were looked at since the last change."""
+        ``done`` whether there is no more to come until something changes."""
         with self._lock:
             each, whole = [checked.findings for checked in self._lines.values()], self._whole
         every = [*(one for found in each for one in found), *whole.others]
@@ -282,7 +282,7 @@ class Findings:
 
     def _fail(self, why: str) -> None:
         with self._lock:
-            self._whole = replace(self._whole, notes=(why,))
+            self._whole = replace(self._whole, notes=(why,), looked=not self._later.is_due)
         self._tell([])
 
     def _tell(self, names: Iterable[str]) -> None:
