@@ -81,7 +81,7 @@ def test_what_a_screen_reader_needs_is_there() -> None:
     rows = table.findall(f"{W}tr")
     assert [row.find(f"{W}trPr/{W}tblHeader") is not None for row in rows] == [True, False, False, False]
     assert all(row.find(f"{W}trPr/{W}cantSplit") is not None for row in rows)
-    assert {len(row.findall(f"{W}tc")) for row in rows} == {8}
+    assert {len(row.findall(f"{W}tc")) for row in rows} == {9}
     assert not [*table.iter(f"{W}gridSpan", f"{W}vMerge")]
     core = xml(data, "docProps/core.xml")
     found = {etree.QName(node).localname: node.text for node in core}
@@ -129,7 +129,7 @@ def test_the_table_shows_each_line() -> None:
     )
     document = docx.Document(io.BytesIO(DOCX.encode(make_track(edited))))
     assert [[cell.text for cell in row.cells] for row in document.tables[0].rows] == [
-        ["In", "Out", "Line", "Words", "Seconds", "Status", "Notes", "Id"],
+        ["In", "Out", "Line", "Words", "Seconds", "Status", "Review", "Notes", "Id"],
         [
             "00:00:10.000",
             "00:00:12.500",
@@ -137,6 +137,7 @@ def test_the_table_shows_each_line() -> None:
             "3",
             "2.5",
             "shortened",
+            "edited",
             "two words out; edited by a person",
             "s00010000",
         ],

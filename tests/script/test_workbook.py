@@ -91,21 +91,22 @@ def test_the_sheet_is_made_to_be_worked_in() -> None:
     data = XLSX.encode(TRACK)
     book = edit(data)
     sheet = book["Script"]
-    assert [cell.value for cell in sheet[1]][:8] == [
+    assert [cell.value for cell in sheet[1]][:9] == [
         "In",
         "Out",
         "Line",
         "Words",
         "Seconds",
         "Status",
+        "Review",
         "Notes",
         "Id",
     ]
     assert sheet.freeze_panes == "A2"
     assert sheet.print_title_rows == "$1:$1"
-    assert sheet.tables["AudioDescription"].ref == "A1:I4"
+    assert sheet.tables["AudioDescription"].ref == "A1:J4"
     assert sheet["C2"].alignment.wrap_text
-    assert sheet.column_dimensions["I"].hidden
+    assert sheet.column_dimensions["J"].hidden
     (choice,) = sheet.data_validations.dataValidation
     assert (choice.formula1, str(choice.sqref)) == ('"placed,shortened,dropped"', "F2:F4")
     assert [row[0].value for row in book["About"]] == [
@@ -113,6 +114,7 @@ def test_the_sheet_is_made_to_be_worked_in() -> None:
         "Film",
         "Use",
         "Reviewed by",
+        "Review",
         "Track",
     ]
     assert book["About"]["B1"].value == TRACK.statement

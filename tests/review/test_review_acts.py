@@ -1,0 +1,293 @@
+"""What acts do to lines: what a person wants, marked as theirs, in time that is free."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from shotad.errors import ReviewError
+from shotad.review.acts import ACTS, Scene, room_of
+from shotad.review.kinds import SOURCE, Change
+from shotad.review.scene import clock
+from shotad.script.cue import Cue, CueStatus, EditField, LineState
+from shotad.script.edits import is_by_hand
+from shotad.script.track import REMOVED, FilmId, Track
+from shotad.types import Interval, Slot
+
+FRAME = 0.04
+FREE = (Interval(0.0, 6.0), Interval(8.0, 20.0))
+
+
+def line(start: float, text: str, end: float | None = None, **more: Any) -> Cue:
+    name = f"s{round(start * 1000):08d}"
+    return Cue(name, name, Interval(start, end or start + 2), text, **more)
+
+
+def scene(*cues: Cue, free: tuple[Interval, ...] | None = FREE, **more: Any) -> Scene:
+    track = Track(FilmId("a.mp4", "f", 20.0), "en", (), "0.1", ()).with_cues(cues)
+    slots = {
+        c.id: Slot(c.id, Interval(c.interval.start, c.interval.start + 4), 10) for c in cues if c.slot_id
+    }
+    return Scene(track, free, slots, FRAME, 0.375, more.get("reviewer", "Ann"))
+
+
+def act(where: Scene, name: str, of: str, **args: object) -> Change:
+    return ACTS[name](where, of, args)
+
+
+def one(change: Change) -> Cue:
+    assert len(change.cues) == 1
+    return change.cues[0]
+
+
+TWO = line(1.0, "A cat sleeps.", candidates=("A cat sleeps.", "A cat naps by the window."), chosen=0)
+
+
+def test_choosing_takes_the_candidates_words_and_their_length() -> None:
+    change = act(scene(TWO), "choose", TWO.id, number=2)
+    cue = one(change)
+    assert (cue.text, cue.chosen, change.said) == ("A cat naps by the window.", 1, "Candidate 2 chosen.")
+    assert cue.interval == Interval(1.0, 3.25)
+    assert cue.edited is not None
+    assert (cue.edited.fields, cue.edited.source) == ((EditField.TEXT,), SOURCE)
+    assert cue.machine is not None
+    assert cue.machine.text == "A cat sleeps."
+    assert is_by_hand(cue)
+
+
+@pytest.mark.parametrize("number", [0, 3, -1])
+def test_there_is_no_other_candidate(number: int) -> None:
+    with pytest.raises(ReviewError, match="no candidate"):
+        act(scene(TWO), "choose", TWO.id, number=number)
+
+
+def test_choosing_what_is_chosen_changes_nothing() -> None:
+    assert act(scene(TWO), "choose", TWO.id, number=1).cues == ()
+
+
+def test_a_long_text_ends_with_its_slot_and_before_the_next_line() -> None:
+    words = " ".join(["word"] * 30)
+    assert one(act(scene(TWO), "write", TWO.id, text=words)).interval == Interval(1.0, 5.0)
+    near = line(4.0, "Rain.", 5.0)
+    assert one(act(scene(TWO, near), "write", TWO.id, text=words)).interval == Interval(1.0, 4.0)
+
+
+def test_a_text_is_cleaned_and_times_set_by_hand_stay() -> None:
+    moved = one(act(scene(TWO), "move", TWO.id, end=3.4))
+    cue = one(act(scene(moved), "write", TWO.id, text="  One\t two\r\n\r\nthree\x00 "))
+    assert cue.text == "One  two\nthree"
+    assert cue.interval == Interval(1.0, 3.4)
+
+
+def test_an_emptied_line_is_dropped_and_comes_back_with_its_words() -> None:
+    empty = one(act(scene(TWO), "write", TWO.id, text=" \n "))
+    assert (empty.status, empty.text) == (CueStatus.DROPPED, "")
+    assert empty.reason
+    back = one(act(scene(empty), "restore", TWO.id))
+    assert (back.heard, back.text, back.reason) == (True, "A cat sleeps.", "")
+
+
+def test_words_for_a_line_that_was_left_out_let_it_be_heard() -> None:
+    silent = line(1.0, "", status=CueStatus.SILENT, reason="nothing to say")
+    cue = one(act(scene(silent), "write", silent.id, text="A bird sings."))
+    assert cue.heard
+    assert cue.edited is not None
+    assert cue.edited.fields == (EditField.TEXT, EditField.STATUS)
+
+
+def test_a_line_does_not_come_back_over_another() -> None:
+    dropped = line(1.0, "A dog.", status=CueStatus.DROPPED, reason="x")
+    other = replace(line(0.9, "Rain falls."), id="h00000900", slot_id=None, interval=Interval(0.9, 3.2))
+    with pytest.raises(ReviewError, match="h00000900"):
+        act(scene(dropped, other), "restore", dropped.id)
+    half = replace(other, interval=Interval(0.9, 2.0))
+    assert one(act(scene(dropped, half), "restore", dropped.id)).interval == Interval(2.0, 3.0)
+
+
+def test_acceptance_goes_by_itself_when_the_line_changes() -> None:
+    accepted = one(act(scene(TWO), "accept", TWO.id))
+    assert accepted.state is LineState.ACCEPTED
+    assert accepted.review is not None
+    assert accepted.review.by == "Ann"
+    for name, args in (
+        ("choose", {"number": 2}), ("move", {"end": 2.5}), ("drop", {}), ("shift", {"by": 0.5}),
+    ):  # fmt: skip
+        changed = one(act(scene(accepted), name, TWO.id, **args))
+        assert changed.state is LineState.EDITED
+        assert changed.accepted is None
+    free = one(act(scene(accepted), "unaccept", TWO.id))
+    assert free == TWO
+
+
+def test_who_accepts_again_takes_it_over() -> None:
+    accepted = one(act(scene(TWO), "accept", TWO.id))
+    assert act(scene(accepted), "accept", TWO.id).cues == ()
+    bob = one(ACTS["accept"](replace(scene(accepted), reviewer="Bob"), TWO.id, {}))
+    assert bob.review is not None
+    assert bob.review.by == "Bob"
+
+
+def test_a_line_that_is_not_heard_cannot_be_accepted() -> None:
+    dropped = one(act(scene(TWO), "drop", TWO.id))
+    with pytest.raises(ReviewError, match="not heard") as caught:
+        act(scene(dropped), "accept", TWO.id)
+    assert "Restore" in caught.value.hint
+
+
+def test_moving_stays_within_the_gap_and_off_other_lines() -> None:
+    other = line(4.0, "Rain.", 5.0)
+    where = scene(TWO, other)
+    assert one(act(where, "move", TWO.id, end=9.0)).interval.end == 4.0
+    assert one(act(where, "move", TWO.id, start=-3.0)).interval.start == 0.1
+    assert one(act(scene(TWO), "move", TWO.id, end=9.0)).interval.end == 6.0
+    assert one(act(scene(TWO), "shift", TWO.id, by=100.0)).interval == Interval(4.0, 6.0)
+
+
+def test_a_frame_earlier_is_said_so() -> None:
+    assert act(scene(TWO), "move", TWO.id, start=0.92).said == "Start at 0:00.920, 2 frames earlier."
+    assert act(scene(TWO), "shift", TWO.id, by=0.1).said == "Moved to 0:01.100, 0.1 s later."
+    assert clock(3762.48) == "1:02:42.480"
+
+
+def test_what_cannot_move_says_why() -> None:
+    at_speech = line(2.0, "Rain.", 6.0)
+    before = line(0.5, "Sun.", 2.0)
+    with pytest.raises(ReviewError, match="Speech begins there"):
+        act(scene(at_speech), "shift", at_speech.id, by=0.04)
+    with pytest.raises(ReviewError, match=f"{before.id} ends there"):
+        act(scene(before, at_speech), "move", at_speech.id, start=1.9)
+    first = line(0.1, "Black.", 1.0)
+    with pytest.raises(ReviewError, match="The film begins there"):
+        act(scene(first), "move", first.id, start=0.0)
+
+
+def test_a_line_lasts_a_frame() -> None:
+    assert one(act(scene(TWO), "move", TWO.id, start=2.999)).interval == Interval(2.96, 3.0)
+    assert one(act(scene(TWO), "move", TWO.id, end=0.5)).interval == Interval(1.0, 1.04)
+
+
+def test_where_speech_is_unknown_a_line_lies_between_its_neighbours() -> None:
+    assert room_of(scene(TWO, free=None), TWO) == Interval(0.1, 20.0)
+    later = line(7.0, "Rain.")
+    assert room_of(scene(TWO, later, free=None), TWO) == Interval(0.1, 7.0)
+
+
+def test_a_line_planned_over_speech_may_stay_there() -> None:
+    over = line(5.0, "Rain falls.", 7.0)
+    assert room_of(scene(over), over) == Interval(0.1, 9.0)
+
+
+@pytest.mark.parametrize("at", [0, 5, 12, 99, -4])
+def test_splitting_cuts_between_words(at: int) -> None:
+    said = line(1.0, "She opens the door and leaves.", 4.0)
+    change = act(scene(said), "split", said.id, at=at)
+    first, second = change.cues
+    assert f"{first.text} {second.text}" == said.text
+    assert (first.id, first.interval.start, second.interval.end) == (said.id, 1.0, 4.0)
+    assert first.interval.end == second.interval.start
+    assert second.id.startswith("h")
+    assert second.slot_id is None
+    assert change.focus == second.id
+    share = len(first.text.split()) / 6
+    assert first.interval.duration == pytest.approx(3 * share, abs=0.001)
+
+
+def test_a_language_without_blanks_is_cut_where_it_is_asked() -> None:
+    said = line(1.0, "她打开门离开了", 4.0, language="zh")
+    first, second = act(scene(said), "split", said.id, at=3).cues
+    assert (first.text, second.text) == ("她打开", "门离开了")
+    joined = act(scene(first, second), "join", said.id)
+    assert joined.cues[0].text == said.text
+    assert joined.gone == (second.id,)
+
+
+def test_a_single_word_cannot_be_split() -> None:
+    with pytest.raises(ReviewError, match="no words to part"):
+        act(scene(line(1.0, "Rain.")), "split", "s00001000", at=2)
+
+
+def test_joining_keeps_both_lines_words() -> None:
+    rain = line(4.0, "Rain falls.", 5.0)
+    change = act(scene(TWO, rain), "join", TWO.id)
+    both, left = change.cues
+    assert both.text == "A cat sleeps. Rain falls."
+    assert both.interval == Interval(1.0, 5.0)
+    assert both.candidates == TWO.candidates
+    assert both.chosen is None
+    assert (left.id, left.status, left.reason, left.text) == (
+        rain.id, CueStatus.DROPPED, REMOVED, "Rain falls.",
+    )  # fmt: skip
+    assert left.edited is not None
+    assert EditField.REMOVED in left.edited.fields
+
+
+def test_joining_over_speech_ends_before_it() -> None:
+    late = line(9.0, "Rain falls.", 10.0)
+    assert act(scene(TWO, late), "join", TWO.id).cues[0].interval.end <= 6.0
+
+
+def test_the_last_line_joins_with_none() -> None:
+    with pytest.raises(ReviewError, match="no line after"):
+        act(scene(TWO), "join", TWO.id)
+
+
+def test_a_line_of_ones_own() -> None:
+    change = act(scene(TWO), "add", "", start=9.0, end=10.5, text="Smoke rises.")
+    cue = one(change)
+    assert (cue.id, cue.slot_id, cue.interval) == ("h00009000", None, Interval(9.0, 10.5))
+    assert (cue.machine, change.focus, change.said) == (None, cue.id, "Line added at 0:09.000.")
+    gone = act(scene(TWO, cue), "remove", cue.id)
+    assert gone.gone == (cue.id,)
+    assert gone.cues == ()
+    assert gone.focus == TWO.id
+
+
+@pytest.mark.parametrize(
+    ("args", "why"),
+    [
+        ({"start": 6.5, "end": 7.5, "text": "Smoke."}, "Somebody speaks"),
+        ({"start": 1.5, "end": 2.5, "text": "Smoke."}, "s00001000 is spoken there"),
+        ({"start": 9.0, "end": 10.0, "text": " "}, "needs words"),
+        ({"start": 25.0, "end": 26.0, "text": "Smoke."}, "after the film's end"),
+        ({"start": 9.0, "end": 9.0, "text": "Smoke."}, "cannot end"),
+        ({"start": float("nan"), "end": 9.0, "text": "Smoke."}, "must be a number"),
+        ({"start": 9.0, "end": 10.0}, "must be a text"),
+    ],
+)
+def test_a_line_goes_only_where_it_can_be_heard(args: dict[str, Any], why: str) -> None:
+    with pytest.raises(ReviewError, match=why):
+        act(scene(TWO), "add", "", **args)
+
+
+def test_a_removed_line_of_the_machine_stays_in_the_track() -> None:
+    gone = one(act(scene(TWO), "remove", TWO.id))
+    assert (gone.heard, gone.reason, gone.text) == (False, REMOVED, TWO.text)
+    back = one(act(scene(gone), "restore", TWO.id))
+    assert back.heard
+    assert back.edited is not None
+    assert EditField.REMOVED not in back.edited.fields
+
+
+def test_a_line_goes_back_to_the_machine() -> None:
+    changed = one(act(scene(TWO), "choose", TWO.id, number=2))
+    moved = one(act(scene(changed), "shift", TWO.id, by=0.5))
+    back = one(act(scene(moved), "machine", TWO.id))
+    assert (back.interval, back.text, back.chosen, back.edited) == (TWO.interval, TWO.text, 0, None)
+    mine = one(act(scene(), "add", "", start=9.0, text="Smoke rises."))
+    with pytest.raises(ReviewError, match="No machine wrote"):
+        act(scene(mine), "machine", mine.id)
+
+
+def test_the_machines_line_does_not_come_back_over_another() -> None:
+    moved = one(act(scene(TWO), "shift", TWO.id, by=2.5))
+    other = replace(line(1.5, "Sun."), id="h00001500", slot_id=None)
+    with pytest.raises(ReviewError, match="h00001500"):
+        act(scene(moved, other), "machine", TWO.id)
+
+
+@pytest.mark.parametrize("name", [name for name in ACTS if name != "add"])
+def test_an_unknown_line(name: str) -> None:
+    with pytest.raises(ReviewError, match="no line 's00009999'"):
+        act(scene(TWO), name, "s00009999", number=1, text="x", at=1, start=1.0, by=1.0)

@@ -1,0 +1,101 @@
+"""The history: every row counts, and none that is damaged hurts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from shotad.review.history import History, LineStep, Step, stamp_of
+from shotad.script.cue import Cue, Voiced, accept, line_stamp
+from shotad.types import Interval
+
+CAT = Cue("s00001000", "s00001000", Interval(1, 2), "A cat.", candidates=("A cat.", "A dog."), chosen=0)
+DOG = replace(CAT, text="A dog.", chosen=1)
+
+
+def step(before: Cue | None, after: Cue | None, said: str = "Done.", group: str = "") -> Step:
+    return Step(said, (LineStep.of(CAT.id, before, after),), None, group)
+
+
+def test_a_step_goes_both_ways() -> None:
+    line = LineStep.of(CAT.id, CAT, DOG)
+    assert line.fits(CAT)
+    assert not line.fits(DOG)
+    assert line.applied(CAT, "en") == DOG
+    assert line.backwards().applied(DOG, "en") == CAT
+    assert LineStep.of(CAT.id, None, CAT).applied(None, "en") == CAT
+    assert LineStep.of(CAT.id, CAT, None).applied(CAT, "en") is None
+
+
+def test_a_stamp_is_of_what_people_change() -> None:
+    voiced = Voiced("v", CAT.text, CAT.interval, line_stamp(CAT.interval, CAT.text))
+    assert stamp_of(replace(CAT, voiced=voiced, spoken_length=2.0)) == stamp_of(CAT)
+    others = (
+        DOG,
+        accept(CAT, "Ann", "x"),
+        replace(CAT, interval=Interval(1, 2.04)),
+        replace(CAT, candidates=("A cat.",)),
+    )
+    assert len({stamp_of(cue) for cue in (CAT, *others)}) == 5
+
+
+def test_the_history_is_there_again(tmp_path: Path) -> None:
+    history = History(tmp_path)
+    assert history.label("undo") is None
+    history.add(step(CAT, DOG, "One."))
+    history.add(step(DOG, CAT, "Two."))
+    history.move("undo")
+    for one in (history, History(tmp_path)):
+        assert (one.label("undo"), one.label("redo")) == ("One.", "Two.")
+        found = one.last("redo")
+        assert found is not None
+        assert found.lines[0].applied(DOG, "en") == CAT
+    history.add(step(DOG, CAT, "Three."))
+    assert (history.label("undo"), history.label("redo")) == ("Three.", None)
+
+
+def test_typing_is_joined_only_where_it_follows(tmp_path: Path) -> None:
+    history = History(tmp_path)
+    texts = [replace(CAT, text=text, chosen=None) for text in ("A", "A b", "A bi")]
+    history.add(step(CAT, texts[0], "One.", "g"))
+    history.add(step(texts[0], texts[1], "Two.", "g"))
+    whole = history.last("undo")
+    assert whole is not None
+    assert whole.lines[0].backwards().applied(texts[1], "en") == CAT
+    history.add(step(texts[2], CAT, "Three.", "g"))  # another hand was between
+    history.move("undo")
+    assert history.label("undo") == "Two."
+    history.move("undo")
+    assert History(tmp_path).label("undo") is None
+
+
+def test_a_half_row_is_passed_over(tmp_path: Path) -> None:
+    history = History(tmp_path)
+    history.add(step(CAT, DOG, "One."))
+    history.add(step(DOG, CAT, "Two."))
+    data = history.path.read_bytes()
+    history.path.write_bytes(data[:-20])
+    cut = History(tmp_path)
+    assert cut.label("undo") == "One."
+    cut.add(step(DOG, CAT, "Three."))
+    cut.move("undo")
+    for one in (cut, History(tmp_path)):
+        assert (one.label("undo"), one.label("redo")) == ("One.", "Three.")
+
+
+def test_rows_that_are_no_rows(tmp_path: Path) -> None:
+    (tmp_path / "review.jsonl").write_bytes(b'\xff\n[]\n{"step": "undo"}\n{"step": "done"}\n\n')
+    history = History(tmp_path)
+    assert history.label("undo") is None
+    history.add(step(CAT, DOG, "One."))
+    assert History(tmp_path).label("undo") == "One."
+
+
+def test_a_history_that_was_taken_away_begins_anew(tmp_path: Path) -> None:
+    history = History(tmp_path)
+    history.add(step(CAT, DOG, "One."))
+    history.path.unlink()
+    history.sync()
+    assert history.label("undo") is None
+    history.add(step(CAT, DOG, "Two."))
+    assert History(tmp_path).label("undo") == "Two."

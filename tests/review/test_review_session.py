@@ -1,0 +1,288 @@
+"""A session: each act is on the disk, others' work is taken in, nothing is lost or overwritten."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shotad.errors import OutOfDate, ReviewError, WorkFolderError
+from shotad.review.session import Session, stamp_of
+from shotad.runsettings import read_settings
+from shotad.script.cue import CueStatus, LineState
+from shotad.script.track import Track, load_track, to_json
+from shotad.tracking import TRACK, import_into, save_track, track_lock
+from tests.rendering.described import write_folder
+from tests.review.sessions import session_of
+
+CAT, DOOR, RAIN = "s00001000", "s00009000", "s00014000"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    return write_folder(tmp_path / "film.shotad")
+
+
+@pytest.fixture
+def session(place: Path) -> Iterator[Session]:
+    opened = session_of(place)
+    yield opened
+    opened.close()
+
+
+class Hub:
+    """What all pages were told."""
+
+    def __init__(self) -> None:
+        self.news: list[tuple[str, Mapping[str, Any]]] = []
+
+    def tell(self, kind: str, data: Mapping[str, Any]) -> None:
+        self.news.append((kind, data))
+
+
+def on_disk(place: Path) -> Track:
+    return load_track(place / TRACK)
+
+
+def text_of(track: Track, name: str) -> str:
+    return next(cue.text for cue in track.cues if cue.id == name)
+
+
+def rewrite(place: Path, name: str, text: str) -> None:
+    """A person with an editor."""
+    path = place / TRACK
+    raw = json.loads(path.read_text(encoding="utf-8"))
+    next(cue for cue in raw["cues"] if cue["id"] == name)["text"] = text
+    path.write_text(json.dumps(raw), encoding="utf-8")
+
+
+def test_an_act_is_on_the_disk_when_it_returns(place: Path, session: Session) -> None:
+    done = session.act("write", CAT, {"text": "A cat wakes."}, seen=stamp_of(session.cue(CAT)), origin="tab")
+    assert (done.revision, done.origin, done.change.said) == (1, "tab", "Text changed.")
+    assert on_disk(place) == session.track
+    assert text_of(on_disk(place), CAT) == "A cat wakes."
+
+
+def test_what_the_person_saw_is_what_is_changed(session: Session) -> None:
+    seen = stamp_of(session.cue(CAT))
+    session.act("write", CAT, {"text": "A cat wakes."}, seen=seen)
+    with pytest.raises(OutOfDate, match=CAT):
+        session.act("write", CAT, {"text": "A cat yawns."}, seen=seen)
+    assert session.cue(CAT).text == "A cat wakes."
+
+
+def test_an_act_that_changes_nothing_is_no_step(place: Path, session: Session) -> None:
+    before = (place / TRACK).read_bytes()
+    done = session.act("unaccept", CAT, {})
+    assert (done.revision, done.change.cues, session.undo_label) == (0, (), None)
+    assert (place / TRACK).read_bytes() == before
+
+
+def test_an_unknown_act(session: Session) -> None:
+    with pytest.raises(ReviewError, match="'burn'"):
+        session.act("burn", CAT, {})
+
+
+def test_undo_and_redo_over_a_restart(place: Path, session: Session) -> None:
+    first = (place / TRACK).read_bytes()
+    session.act("write", CAT, {"text": "A cat wakes."})
+    session.act("split", DOOR, {"at": 10})
+    session.act("accept", RAIN, {})
+    last = (place / TRACK).read_bytes()
+    session.close()
+    again = session_of(place)
+    while again.undo_label:
+        again.undo()
+    assert (place / TRACK).read_bytes() == first
+    again.close()
+    third = session_of(place)
+    assert third.undo_label is None
+    while third.redo_label:
+        third.redo()
+    assert (place / TRACK).read_bytes() == last
+    with pytest.raises(ReviewError, match="Nothing was undone"):
+        third.redo()
+    third.close()
+
+
+def test_typing_is_one_step(place: Path, session: Session) -> None:
+    first = (place / TRACK).read_bytes()
+    for text in ("A", "A d", "A dog.", ""):
+        session.act("write", CAT, {"text": text}, group="typing 1")
+    session.act("write", CAT, {"text": "Rain."}, group="typing 2")
+    session.undo()
+    assert not session.cue(CAT).heard
+    assert session.undo().change.said.startswith("Undone: ")
+    assert (place / TRACK).read_bytes() == first
+    session.redo()
+    session.redo()
+    assert session.cue(CAT).text == "Rain."
+
+
+def test_an_edit_in_the_file_comes_in_and_is_kept(place: Path, session: Session) -> None:
+    rewrite(place, RAIN, "Rain stops.")
+    done = session.act("write", CAT, {"text": "A cat wakes."}, origin="tab")
+    assert {cue.id for cue in done.change.cues} == {CAT, RAIN}
+    assert "1 line was changed by another program" in done.change.said
+    assert [text_of(on_disk(place), name) for name in (CAT, RAIN)] == ["A cat wakes.", "Rain stops."]
+    assert session.cue(RAIN).edited is not None
+
+
+def test_an_edit_in_the_file_under_the_persons_hands_is_a_conflict(place: Path, session: Session) -> None:
+    seen = stamp_of(session.cue(RAIN))
+    rewrite(place, RAIN, "Rain stops.")
+    with pytest.raises(OutOfDate):
+        session.act("write", RAIN, {"text": "Hail."}, seen=seen)
+    assert session.cue(RAIN).text == "Rain stops."
+    told = session.refresh()
+    assert told is not None
+    assert [cue.id for cue in told.change.cues] == [RAIN]
+    assert session.refresh() is None
+
+
+def test_undo_passes_over_what_others_changed(place: Path, session: Session) -> None:
+    session.act("write", CAT, {"text": "A cat wakes."})
+    session.act("write", RAIN, {"text": "Hail."})
+    rewrite(place, RAIN, "Snow.")
+    with pytest.raises(OutOfDate, match=RAIN):
+        session.undo()
+    session.undo()
+    assert (session.cue(CAT).text, session.cue(RAIN).text) == ("A cat sleeps by the window.", "Snow.")
+
+
+def test_a_script_that_somebody_edits_comes_in(place: Path, session: Session) -> None:
+    session._scripts.close()
+    script = next(place.glob("*.vtt"))
+    script.write_text(script.read_text().replace("Rain falls", "Hail falls"))
+    done = session.refresh()
+    assert done is not None
+    assert session.cue(RAIN).text == "Hail falls on the empty street."
+    assert text_of(on_disk(place), RAIN).startswith("Hail")
+
+
+def test_scripts_that_contradict_are_told_and_left(place: Path) -> None:
+    hub, run = Hub(), read_settings(place)
+    first = session_of(place)
+    first.close()
+    session = Session(place, first.film, run, hub=hub)
+    texts = {}
+    for ending, word in (("vtt", "Hail"), ("csv", "Snow")):
+        script = next(place.glob(f"*.{ending}"))
+        texts[script] = script.read_text(encoding="utf-8").replace("Rain falls", f"{word} falls")
+        script.write_text(texts[script], encoding="utf-8")
+    session.act("write", CAT, {"text": "A cat wakes."})
+    session.act("accept", CAT, {})
+    session.close()
+    assert [kind for kind, _ in hub.news] == ["trouble"]
+    assert "Hail" in hub.news[0][1]["what"]
+    assert all(script.read_text(encoding="utf-8") == text for script, text in texts.items())
+    assert text_of(on_disk(place), CAT) == "A cat wakes."
+
+
+def test_a_broken_file_is_left_until_it_is_mended(place: Path, session: Session) -> None:
+    path = place / TRACK
+    good = path.read_text(encoding="utf-8")
+    path.write_text(good.replace('"cues": [', '"cues": [,'), encoding="utf-8")
+    broken = path.read_text(encoding="utf-8")
+    for attempt in (lambda: session.act("drop", CAT, {}), session.undo, session.refresh):
+        with pytest.raises(ReviewError, match=r"line \d+"):
+            attempt()
+    assert path.read_text(encoding="utf-8") == broken
+    path.write_text(good.replace("Rain falls", "Hail falls"), encoding="utf-8")
+    session.act("drop", CAT, {})
+    assert text_of(on_disk(place), RAIN).startswith("Hail falls")
+
+
+def test_another_films_track_is_refused(place: Path, session: Session) -> None:
+    track = on_disk(place)
+    other = to_json(replace(track, film=replace(track.film, fingerprint="other")))
+    (place / TRACK).write_text(other, encoding="utf-8")
+    for _ in range(2):
+        with pytest.raises(ReviewError, match="another film"):
+            session.act("drop", CAT, {})
+    assert (place / TRACK).read_text(encoding="utf-8") == other
+    with pytest.raises(WorkFolderError, match="another film"):
+        session_of(place)
+
+
+def test_what_a_job_wrote_is_one_step(place: Path, session: Session) -> None:
+    session.expect()
+    track = on_disk(place)
+    said = {CAT: "A dog.", RAIN: "Hail."}
+    for name, text in said.items():  # the first is taken in on the way, by an act, before the job is done
+        track = track.with_cues(replace(cue, text=text) if cue.id == name else cue for cue in track.cues)
+        save_track(track, place, track.film.name)
+        session.act("accept", DOOR, {})
+        track = on_disk(place)
+    done = session.absorb("Two lines came.")
+    assert done is not None
+    assert session.undo_label == "Two lines came."
+    session.undo()
+    assert session.cue(CAT).text == "A cat sleeps by the window."
+    assert session.cue(RAIN).text == "Rain falls on the empty street."
+    assert session.cue(DOOR).state is LineState.ACCEPTED
+
+
+def test_an_import_and_a_person_at_once_lose_nothing(place: Path, session: Session, tmp_path: Path) -> None:
+    script = tmp_path / "mine.csv"
+    session.close()
+    old = next(place.glob("*.csv")).read_text(encoding="utf-8")
+
+    def importing() -> None:
+        for number in range(5):
+            script.write_text(old.replace("Rain falls", f"Rain {number} falls"), encoding="utf-8")
+            import_into(place, script, None)
+
+    writer = threading.Thread(target=importing)
+    writer.start()
+    for number in range(25):
+        session.act("write", CAT, {"text": f"A cat wakes {number} times."}, group="g")
+    writer.join()
+    session.refresh()
+    assert text_of(on_disk(place), CAT) == "A cat wakes 24 times."
+    assert text_of(on_disk(place), RAIN) == "Rain 4 falls on the empty street."
+
+
+def test_two_sessions_undo_each_others_steps(place: Path, session: Session) -> None:
+    other = session_of(place)
+    other.act("drop", CAT, {})
+    assert session.undo().change.cues[0].status is CueStatus.PLACED
+    assert other.refresh() is not None
+    assert (other.undo_label, other.redo_label) == (None, "Dropped.")
+    other.close()
+
+
+def test_slots_come_and_go_with_undo(place: Path, session: Session) -> None:
+    session.act("remove_slot", RAIN, {})
+    assert RAIN not in {cue.id for cue in session.track.cues}
+    done = session.act("add_slot", "", {"start": 17.5, "end": 19.5})
+    name = done.change.focus
+    assert name in {slot.id for slot in session.prepared.slots}
+    session.undo()
+    assert name not in {slot.id for slot in session.prepared.slots}
+    assert name not in {cue.id for cue in session.track.cues}
+    session.redo()
+    assert name in {cue.id for cue in session.track.cues}
+    session.undo()
+    session.undo()
+    assert session.cue(RAIN).text == "Rain falls on the empty street."
+    assert RAIN in {slot.id for slot in session.prepared.slots}
+
+
+def test_a_writer_that_never_ends_is_told(place: Path, session: Session) -> None:
+    with track_lock(place), pytest.raises(WorkFolderError, match="being written"), track_lock(place, 0.05):
+        pass
+
+
+def test_scripts_are_written_on_closing(place: Path) -> None:
+    session = session_of(place)
+    session.act("write", CAT, {"text": "A cat wakes."})
+    session.close()
+    assert all(
+        "A cat wakes." in next(place.glob(f"*.{end}")).read_text() for end in ("vtt", "srt", "csv", "xml")
+    )

@@ -1,0 +1,229 @@
+"""Accepted lines: kept by every run, told in every export, and given back byte for byte by undo."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shotad.errors import ReviewError
+from shotad.outcome import Outcome
+from shotad.review.session import Session
+from shotad.script.cue import (
+    REDO,
+    Cue,
+    CueStatus,
+    Edit,
+    EditField,
+    LineState,
+    accept,
+    is_changed,
+    unaccept,
+)  # fmt: skip
+from shotad.script.edits import derive, is_by_hand, redone, respeak, without_edits
+from shotad.script.importing import import_script
+from shotad.script.text import FORMATS, read_script, script_format
+from shotad.script.track import FilmId, Track, from_json, load_track, to_json
+from shotad.tracking import TRACK
+from shotad.types import Interval
+from tests.rendering.described import write_folder
+from tests.review.sessions import session_of
+
+FILM = FilmId("a.mp4", "f", 20.0)
+
+
+def line(start: float, text: str, **more: Any) -> Cue:
+    name = f"s{round(start * 1000):08d}"
+    return Cue(name, name, Interval(start, start + 2), text, candidates=(text, "Or this."), chosen=0, **more)
+
+
+def track(*cues: Cue, **more: Any) -> Track:
+    return Track(FILM, "en", (), "0.1", (), **more).with_cues(cues)
+
+
+CAT, RAIN = line(1.0, "A cat sleeps."), line(9.0, "Rain falls.")
+ANN = accept(CAT, "Ann", "review page")
+
+
+def test_an_accepted_line_outlives_a_run_that_would_write_another() -> None:
+    fresh = track(replace(CAT, text="A dog.", candidates=("A dog.",)), RAIN)
+    kept = derive(track(ANN, RAIN), fresh).track.cues[0]
+    assert (kept.text, kept.state) == ("A cat sleeps.", LineState.ACCEPTED)
+    assert kept.machine is not None
+    assert kept.machine.text == "A dog."
+    assert "A dog." in kept.candidates
+    again = derive(derive(track(ANN, RAIN), fresh).track, fresh).track.cues[0]
+    assert again == kept
+
+
+def test_thrown_away_edits_take_acceptance_along() -> None:
+    assert without_edits(track(ANN, RAIN)) == track(CAT, RAIN)
+
+
+def test_a_line_described_anew_is_not_accepted_any_more() -> None:
+    new = redone(track(ANN, RAIN), [replace(CAT, text="A dog.", candidates=("A dog.",))]).track.cues[0]
+    assert new.state is LineState.EDITED
+    assert not is_by_hand(new)
+    assert is_by_hand(accept(new, "Ann", "review page"))
+    assert accept(new, "Ann", "x").edited == Edit((EditField.TEXT, EditField.ACCEPTED), REDO, new.machine)
+
+
+def test_an_accepted_line_keeps_its_end() -> None:
+    edited = Edit((EditField.TEXT,), "x", None)
+    own = replace(CAT, text="One two three four five six.", edited=edited)
+    slots = {CAT.id: Interval(1.0, 5.0)}
+    assert respeak(track(own), slots, 0.375).cues[0].interval.end == 1 + 6 * 0.375
+    assert respeak(track(accept(own, "", "x")), slots, 0.375).cues[0].interval.end == 3.0
+
+
+def test_a_longer_text_does_not_run_into_the_next_line() -> None:
+    own = replace(CAT, text=" ".join(["word"] * 30), edited=Edit((EditField.TEXT,), "x", None))
+    slots = {CAT.id: Interval(1.0, 8.0)}
+    near = replace(RAIN, interval=Interval(4.0, 5.0))
+    assert respeak(track(own, near), slots, 0.375).cues[0].interval == Interval(1.0, 4.0)
+    gone = replace(near, status=CueStatus.DROPPED)
+    assert respeak(track(own, gone), slots, 0.375).cues[0].interval == Interval(1.0, 8.0)
+
+
+def test_unaccept_gives_the_line_back() -> None:
+    assert unaccept(ANN) == CAT
+    assert not is_changed(ANN)
+
+
+@pytest.mark.parametrize(
+    ("cues", "reviewed", "says"),
+    [
+        ((CAT, RAIN), (), "Not reviewed by a person."),
+        ((ANN, RAIN), (), "1 of 2 lines accepted by Ann."),
+        ((ANN, accept(RAIN, "Bob", "x")), (), "Reviewed line by line by Ann, Bob."),
+        ((accept(CAT, "", "x"), accept(RAIN, "", "x")), (), "Reviewed line by line."),
+        ((ANN, RAIN), ("Cy",), "1 of 2 lines accepted by Ann. Reviewed by Cy."),
+        ((ANN, replace(RAIN, status=CueStatus.DROPPED)), (), "Reviewed line by line by Ann."),
+    ],
+)
+def test_the_statement_says_who_read_what(
+    cues: tuple[Cue, ...], reviewed: tuple[str, ...], says: str
+) -> None:
+    statement = track(*cues, reviewed_by=reviewed).statement
+    assert statement.endswith(f"). {says}")
+    assert "edited" not in statement
+
+
+def test_accepted_lines_are_not_counted_as_edited() -> None:
+    changed = replace(RAIN, text="Hail.", edited=Edit((EditField.TEXT,), "x", RAIN.machine))
+    outcome = Outcome(track(ANN, accept(changed, "Ann", "x")), (), Interval(0, 20), ())
+    assert outcome.counts["edited"] == 1
+    assert "1 line edited by a person." in outcome.track.statement
+
+
+SHOWN = {
+    "csv": (b"accepted,Ann", b"machine,,"),
+    "dapt": (b'shotad:state="accepted" shotad:reviewer="Ann"',),
+    "vtt": (b"1 of 2 lines accepted by Ann.",),
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_exports_say_who_accepted(name: str) -> None:
+    data = script_format(name).encode(track(ANN, RAIN))
+    for part in SHOWN[name]:
+        assert part in data
+
+
+@pytest.mark.parametrize("name", ["docx", "xlsx"])
+def test_office_files_say_who_accepted_each_line(name: str, tmp_path: Path) -> None:
+    path = tmp_path / f"a.{name}"
+    path.write_bytes(script_format(name).encode(track(ANN, RAIN)))
+    if name == "docx":
+        import docx
+
+        rows = [[cell.text for cell in row.cells] for row in docx.Document(str(path)).tables[0].rows]
+    else:
+        import openpyxl
+
+        sheet = openpyxl.load_workbook(path)["Script"]
+        rows = [[str(value) for value in row] for row in sheet.iter_rows(values_only=True)]
+    at = rows[0].index("Review")
+    assert [row[at] for row in rows] == ["Review", "accepted by Ann", "machine"]
+
+
+@pytest.mark.parametrize("name", list(FORMATS))
+def test_a_script_of_accepted_lines_comes_back_as_it_is(name: str, tmp_path: Path) -> None:
+    own = track(ANN, accept(RAIN, "=Eve", "review page"))
+    form = script_format(name)
+    path = tmp_path / f"a.{form.ending}"
+    path.write_bytes(form.encode(own))
+    done = import_script(own, read_script(path, name), path.name)
+    assert (done.track, done.changed) == (own, ())
+
+
+def test_an_accepted_line_that_a_script_changes_is_edited() -> None:
+    own = track(ANN, RAIN)
+    text = script_format("srt").write(own).replace("A cat sleeps.", "A cat wakes.")
+    path = Path(tempfile.mkdtemp()) / "a.srt"
+    path.write_text(text, encoding="utf-8")
+    cue = import_script(own, read_script(path, "srt"), "a.srt").track.cues[0]
+    assert (cue.text, cue.state) == ("A cat wakes.", LineState.EDITED)
+    assert from_json(to_json(track(cue))).cues[0].review is None
+
+
+TIMES = st.floats(0, 25, allow_nan=False)
+ARGS = st.fixed_dictionaries(
+    {
+        "number": st.integers(0, 3), "at": st.integers(-2, 60), "by": st.floats(-9, 9, allow_nan=False),
+        "text": st.sampled_from(["", "Smoke.", "One two three four five six seven eight.", "A cat sleeps.", "Ä\n=b"]),
+        "start": TIMES, "end": TIMES,
+    }
+)  # fmt: skip
+NAMES = st.sampled_from(
+    ["choose", "write", "accept", "unaccept", "drop", "restore", "split", "join", "move", "shift", "add",
+     "remove", "machine", "undo", "redo"]
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_folder(tmp_path_factory.mktemp("acts") / "w")
+
+
+def done(session: Session, name: str, number: int, args: dict[str, Any]) -> None:
+    cues = session.track.cues
+    try:
+        if name in ("undo", "redo"):
+            getattr(session, name)()
+        else:
+            group = "g" if name == "write" else ""
+            session.act(name, cues[number % len(cues)].id if name != "add" else "", args, group=group)
+    except ReviewError:
+        return
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(NAMES, st.integers(0, 9), ARGS), max_size=14))
+def test_any_acts_undone_give_back_the_very_track(folder: Path, acts: list[Any]) -> None:
+    (folder / "review.jsonl").unlink(missing_ok=True)
+    session = session_of(folder)
+    first = (folder / TRACK).read_bytes()
+    for name, number, args in acts:
+        done(session, name, number, args)
+        assert load_track(folder / TRACK) == session.track
+        spans = sorted((cue.interval.start, cue.interval.end) for cue in session.track.heard)
+        assert all(one[1] <= two[0] for one, two in itertools.pairwise(spans))
+    last = (folder / TRACK).read_bytes()
+    steps = 0
+    while session.undo_label:
+        session.undo()
+        steps += 1
+    assert (folder / TRACK).read_bytes() == first
+    for _ in range(steps):
+        session.redo()
+    assert (folder / TRACK).read_bytes() == last
+    while session.undo_label:
+        session.undo()
+    session.close()
