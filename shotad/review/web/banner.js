@@ -15,6 +15,7 @@ const strips = new Map();
 
 /** Shows a strip under a name, or takes it away. */
 function show(name, strip) {
+  const had = strips.get(name)?.contains(document.activeElement);
   strips.get(name)?.remove();
   strips.delete(name);
   if (strip) {
@@ -23,7 +24,7 @@ function show(name, strip) {
     place.append(strip);
   }
   place.hidden = strips.size === 0;
-  keepFocus();
+  if (had) keepFocus(); // a page that is just there keeps its focus where it was
 }
 
 /** @param {() => void} retry */
@@ -67,10 +68,11 @@ export function offer() {
   }
   const rows = texts.map(([id, typed]) => row(id, typed));
   const there = strips.get("unsaved");
+  const had = there?.contains(document.activeElement);
   // Said once, and not again with every letter that is typed while the server is gone.
   if (there) there.querySelector("ul").replaceChildren(...rows);
   else show("unsaved", make("div", { className: "bad" }, make("p", { role: "alert" }, "You typed this, and it is not saved yet:"), make("ul", {}, ...rows)));
-  keepFocus();
+  if (had) keepFocus();
 }
 
 /** Asks for the name once, without taking the focus. */

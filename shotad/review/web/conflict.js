@@ -2,7 +2,7 @@
 
 import { dialog, make } from "./build.js";
 import { say } from "./say.js";
-import { act, emit, line, number, select, store, subscribe } from "./store.js";
+import { act, emit, line, number, subscribe } from "./store.js";
 import * as unsaved from "./unsaved.js";
 
 /** @type {{act: string, id: string|null, line: any, mine: any}[]} */
@@ -105,5 +105,4 @@ export function start() {
     if (over?.act === "write") emit("unsaved", unsaved.all());
   });
   subscribe("conflict", add);
-  subscribe("focus", () => store.current && waiting.length === 0 && select(store.current));
 }

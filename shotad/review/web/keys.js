@@ -28,7 +28,10 @@ function character(event) {
  */
 export function nameOf(event) {
   const graph = event.getModifierState("AltGraph"); // on Windows AltGr comes with Ctrl and Alt: it only makes a character
-  const ctrl = (event.ctrlKey || event.metaKey) && !graph;
+  // The command key of macOS does what Ctrl does for undo alone; the rest of it is the browser's.
+  const command = event.metaKey && event.key.toLowerCase() === "z";
+  if (event.metaKey && !command) return "";
+  const ctrl = (event.ctrlKey || command) && !graph;
   const alt = event.altKey && !graph;
   let key = character(event);
   const letter = /^\p{L}$/u.test(key);
@@ -63,7 +66,8 @@ function find(key, target) {
 function pressed(event) {
   if (event.defaultPrevented || event.isComposing || !(event.target instanceof Element)) return;
   if (document.querySelector("dialog[open]")) return;
-  const command = find(nameOf(event), event.target);
+  const key = nameOf(event);
+  const command = key ? find(key, event.target) : undefined;
   if (!command || (command.when && !command.when(event))) return;
   event.preventDefault();
   // A key that is held repeats movement only: nobody accepts forty lines by leaning on a key.

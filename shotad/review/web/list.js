@@ -59,11 +59,15 @@ function put(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+/** A row as all are at first; copies of it are made faster than rows. */
+const BLANK = make("div", { role: "option", className: "row", tabIndex: -1, "aria-selected": "false" });
+for (const name of ["at", "state", "text", "found", "words"]) BLANK.append(make("span", { className: name }));
+
 /** @returns {HTMLElement} */
 function newRow(id) {
-  const row = make("div", { role: "option", id: `line-${id}`, className: "row", tabIndex: -1, "aria-selected": "false" });
+  const row = BLANK.cloneNode(true);
+  row.id = `line-${id}`;
   row.dataset.id = id;
-  for (const name of ["at", "state", "text", "found", "words"]) row.append(make("span", { className: name }));
   return row;
 }
 
@@ -110,8 +114,12 @@ function filter() {
   emit("shown", store.shown);
 }
 
+/** @type {string[]} The order in which the rows are. */
+let arranged = [];
+
 /** Puts the rows into the order of time; moves only those that are elsewhere. */
 function arrange() {
+  arranged = store.order;
   let next = list.firstElementChild;
   for (const id of store.order) {
     const row = rows.get(id);
@@ -140,6 +148,7 @@ function build() {
     all.append(row);
   }
   list.replaceChildren(all);
+  arranged = store.order;
   name(store.order);
   filter();
   mark(store.current, had);
@@ -177,9 +186,10 @@ function update({ changed, gone }) {
     rows.get(id)?.remove();
     rows.delete(id);
   }
-  arrange();
-  name(added.length || gone.length ? store.order : changed.filter((id) => rows.has(id)));
-  filter();
+  const moved = arranged !== store.order; // lines came, went, or changed places
+  if (moved) arrange();
+  name(moved ? store.order : changed.filter((id) => rows.has(id)));
+  if (moved || store.filter !== "all") filter();
   if (focused && !list.contains(document.activeElement)) mark(store.current, true);
 }
 

@@ -141,8 +141,8 @@ export function start() {
   count = make("output", { id: "search-count", htmlFor: "search" });
   choice = make("select", { id: "filter" }, ...Object.entries(FILTERS).map(([value, one]) => make("option", { value }, one.title)));
   register({ name: "search", title: "Search in the lines", group: "Find", keys: ["/"], run: () => (input.focus(), input.select()) });
-  register({ name: "search-next", title: "Next match", group: "Find", keys: { any: ["F3"] }, run: () => step(1) });
-  register({ name: "search-previous", title: "Previous match", group: "Find", keys: { any: ["Shift+F3"] }, run: () => step(-1) });
+  register({ name: "search-next", title: "Next match", group: "Find", keys: [">"], run: () => step(1) });
+  register({ name: "search-previous", title: "Previous match", group: "Find", keys: ["<"], run: () => step(-1) });
   register({ name: "go-to", title: "Go to time", group: "Find", keys: ["g"], run: timeDialog() });
   const searching = make("div", { className: "searching" }, field("Search", input), count, button("search-previous", "Previous"), button("search-next", "Next"));
   const jumps = make("div", { className: "tools" }, button("next-open", "Next not accepted"), button("next-finding", "Next finding"), button("go-to", "Go to time"));

@@ -85,9 +85,11 @@ const GROWN = 2000;
 
 const before = (a, b) => a.start - b.start || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
-/** Sorts `order` anew. */
+/** Puts `order` right. It stays the same array while the order is the same. */
 function sort() {
-  store.order = [...store.lines.values()].sort(before).map((one) => one.id);
+  const all = store.order.map((id) => store.lines.get(id));
+  const right = all.length === store.lines.size && all.every((one, i) => one && (i === 0 || before(all[i - 1], one) < 0));
+  if (!right) store.order = [...store.lines.values()].sort(before).map((one) => one.id);
 }
 
 /**
