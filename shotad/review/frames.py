@@ -12,7 +12,7 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -77,6 +77,20 @@ _Name = tuple[str, str, int, bool]
 """Slot, key of its record, number of the frame, painted or not."""
 
 
+_Job = tuple[str, str, bool, int]
+"""Slot, key of its record, painted or not, how many frames are wanted."""
+
+
+@dataclass(slots=True)
+class _Pass:
+    """One decoding of a slot: what it wants, what it has made so far by number, and once it has ended why it
+    made no more."""
+
+    wanted: Sequence[FrameNote]
+    made: dict[int, Picture] = field(default_factory=dict)
+    why: str | None = None
+
+
 class Frames:
     """The frames of all slots of one film; thread-safe. `notes` decodes nothing."""
 
@@ -85,8 +99,7 @@ class Frames:
         self._records = _Records(session.folder / "stage1.jsonl")
         self._kept = _Kept(MOST_BYTES)
         self._change = threading.Condition()
-        self._under_way: set[tuple[str, str, bool]] = set()
-        self._missing: OrderedDict[_Name, str] = OrderedDict()
+        self._under_way: dict[_Job, _Pass] = {}
         self._film: Film | None = None
         # One archive of numbered frames cannot be read in two places at once.
         self._decoding = threading.Semaphore(1 if session.film.video_codec == STILLS else AT_ONCE)
@@ -114,9 +127,14 @@ class Frames:
             )
         painted = painted and seen.overlay is not None
         name = (slot_id, seen.record, number, painted)
-        while (found := self._found_or_mine(name)) is None:
-            self._decode(slot_id, seen, number, painted)
-        return found
+        with self._change:
+            if (found := self._kept.get(name)) is not None:
+                return found
+            going = self._pass(slot_id, seen, number, painted)
+            self._change.wait_for(lambda: number in going.made or going.why is not None)
+            if number in going.made:
+                return going.made[number]
+        raise ReviewError(going.why or "", "Look whether the film is still where it was.")
 
     def close(self) -> None:
         """Let go of the film."""
@@ -125,48 +143,37 @@ class Frames:
         if film is not None:
             film.close()
 
-    def _found_or_mine(self, name: _Name) -> Picture | None:
-        """The picture as soon as it is there; None: it is for the caller to decode its slot."""
-        slot_id, record, _, painted = name
-        job = (slot_id, record, painted)
-        with self._change:
-            while True:
-                if (found := self._kept.get(name)) is not None:
-                    return found
-                if name in self._missing:
-                    raise ReviewError(self._missing[name], "Look whether the film is still where it was.")
-                if job not in self._under_way:
-                    self._under_way.add(job)
-                    return None
-                self._change.wait()
+    def _pass(self, slot_id: str, seen: _Seen, number: int, painted: bool) -> _Pass:
+        """The pass under way in which that frame is decoded, or a new one: of what is shown of the slot, or
+        of all where the frame is none of these."""
+        shown = tuple(note for note in seen.notes if note.extra["shown"])
+        wanted = shown if seen.notes[number - 1].extra["shown"] else seen.notes
+        job = (slot_id, seen.record, painted, len(wanted))
+        if job not in self._under_way:
+            self._under_way[job] = going = _Pass(wanted)
+            name = f"frames of {slot_id}"
+            threading.Thread(target=self._decode, args=(job, going, seen), name=name, daemon=True).start()
+        return self._under_way[job]
 
-    def _decode(self, slot_id: str, seen: _Seen, number: int, painted: bool) -> None:
-        """Decode what is shown of the slot, or all of it, each picture to be had as soon as it is there."""
-        shown = [note for note in seen.notes if note.extra["shown"]]
-        wanted = shown if seen.notes[number - 1].extra["shown"] else list(seen.notes)
+    def _decode(self, job: _Job, going: _Pass, seen: _Seen) -> None:
+        """Decode what a pass wants, each picture to be had as soon as it is there."""
+        slot_id, record, painted, _ = job
         why = "The film ends before this frame, or cannot be decoded there."
-        left = {note.number for note in wanted}
         try:
             with self._decoding:
-                for note, image in self._images(wanted):
+                for note, image in self._images(going.wanted):
                     made = _jpeg(self._as_seen(image, note, seen) if painted else image)
-                    left.discard(note.number)
                     with self._change:
-                        self._kept.put((slot_id, seen.record, note.number, painted), made)
+                        going.made[note.number] = made
+                        self._kept.put((slot_id, record, note.number, painted), made)
                         self._change.notify_all()
         except (FilmError, OSError) as trouble:
             why = getattr(trouble, "what", None) or f"The film cannot be read: {trouble}."
         finally:
             with self._change:
-                self._under_way.discard((slot_id, seen.record, painted))
-                self._miss([(slot_id, seen.record, missing, painted) for missing in left], why)
+                going.why = why
+                del self._under_way[job]
                 self._change.notify_all()
-
-    def _miss(self, names: Sequence[_Name], why: str) -> None:
-        for name in names:
-            self._missing[name] = why
-        while len(self._missing) > 10_000:
-            self._missing.popitem(last=False)
 
     def _images(self, wanted: Sequence[FrameNote]) -> Iterator[tuple[FrameNote, Image]]:
         """The frames with their pictures, in order of time; one pass over the film."""

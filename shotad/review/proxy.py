@@ -87,11 +87,6 @@ class Proxy:
             self._thread.start()
         self._tell()
 
-    def start_if_needed(self) -> None:
-        """`start`, where browsers cannot play the film itself."""
-        if self.kind.plays is False:
-            self.start()
-
     def stop(self) -> None:
         """Stop making it, at once; what was made so far is thrown away. It cannot be started again."""
         with self._lock:

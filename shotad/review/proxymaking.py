@@ -6,7 +6,7 @@ one JSON value as its argument, tells how far it is in lines of JSON, and ends w
 does: it never outlives who started it.
 
 The copy's clock is the film's: second 0 is the container's start, every frame keeps its own second (to
-11 µs, never later), and the sound is laid out from second 0 on, late beginnings and gaps as silence. There
+17 µs, never later), and the sound is laid out from second 0 on, late beginnings and gaps as silence. There
 are no frames that refer to later ones, so that no edit list stands between its clock and the player's, and
 every second a frame from which decoding can begin, so that seeking is quick.
 """
@@ -223,7 +223,8 @@ class _Picture:
         """One frame. The first is shown from second 0 on; of two within one tick the first stays."""
         from av.video.frame import PictureType
 
-        stamp = 0 if self._last < 0 else math.floor(frame.seconds / CLOCK + 1e-3)
+        # Half a tick early: a player that is sent to the frame's own second rounds, perhaps past it.
+        stamp = 0 if self._last < 0 else math.floor(frame.seconds / CLOCK - 0.5)
         if stamp <= self._last:
             return
         self._last = stamp

@@ -1,0 +1,278 @@
+"""The frames that the models saw: which, with which pixels, and from memory the second time."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image as Pillow
+
+from shotad.config import Config
+from shotad.errors import ReviewError
+from shotad.film.framestore import FrameStore
+from shotad.film.grid import Grid
+from shotad.film.info import FilmInfo
+from shotad.film.reader import open_film
+from shotad.review import frames as room
+from shotad.review.frames import Frames, spread
+from shotad.review.kinds import Picture
+from shotad.types import Interval
+from tests.media import FilmSpec, Made, make_film, make_stills, read_number
+
+SPEC = FilmSpec(size=(480, 272), frames=150, gop=50, b_frames=2, cuts=(50, 100))
+
+
+@dataclass
+class Session:
+    """What frames and strip read of a session."""
+
+    folder: Path
+    film: FilmInfo
+    config: Config = field(default_factory=Config)
+
+
+def row(number: int, role: str, seconds: Sequence[float]) -> dict[str, Any]:
+    start, end = min(seconds), max(seconds) + 0.1
+    return {
+        "number": number,
+        "shot": number + 3,
+        "role": role,
+        "start": start,
+        "end": end,
+        "seconds": list(seconds),
+    }
+
+
+PAST, CURRENT = [0.3, 0.9, 1.5], [2.0, 2.4, 2.8, 3.2, 3.6]
+
+
+def record(key: str = "k1", overlay: str | None = None, **more: Any) -> dict[str, Any]:
+    return {
+        "key": key,
+        "slot": "s00002000",
+        "shots": [row(0, "past", PAST), row(1, "current", CURRENT)],
+        "scales": {"1": "close-up"},
+        "overlay": overlay,
+        "frame_size": None if overlay is None else [392, 224],
+        **more,
+    }
+
+
+def described(folder: Path, *records: dict[str, Any], given: bool = False) -> None:
+    """A work folder with these records of Stage I."""
+    folder.mkdir(exist_ok=True)
+    slots: dict[str, Any] = {"key": "k", "slots": []} if given else {"key": "k", "gaps": [], "slots": []}
+    (folder / "slots.json").write_text(json.dumps(slots), encoding="utf-8")
+    lines = "".join(json.dumps(found) + "\n" for found in records)
+    (folder / "stage1.jsonl").write_text(lines, encoding="utf-8")
+
+
+def opened(folder: Path, made: Made | None = None) -> Frames:
+    made = made or make_film(SPEC)
+    with open_film(made.path) as film:
+        return Frames(Session(folder, film.info), made.path)
+
+
+def pixels(picture: Picture) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    assert picture.media_type == "image/jpeg"
+    return np.asarray(Pillow.open(io.BytesIO(picture.data)).convert("RGB"))
+
+
+def test_notes_tell_what_was_seen_in_order(tmp_path: Path) -> None:
+    described(tmp_path, record())
+    notes = opened(tmp_path).notes("s00002000")
+    assert [note.number for note in notes] == list(range(1, 9))
+    assert [note.seconds for note in notes] == PAST + CURRENT
+    assert [note.shot for note in notes] == [0] * 3 + [1] * 5
+    assert notes[0].extra == {"index": 3, "role": "past", "scale": None, "shown": True, "painted": False}
+    assert notes[3].extra["scale"] == "close-up"
+
+
+def test_notes_of_a_slot_at_which_no_model_has_looked(tmp_path: Path) -> None:
+    described(tmp_path, record())
+    assert opened(tmp_path).notes("s00009000") == ()
+    assert opened(tmp_path / "empty").notes("s00002000") == ()
+    with pytest.raises(ReviewError, match="no model has looked"):
+        opened(tmp_path).picture("s00009000", 1)
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_pictures_are_of_the_seconds_that_the_record_tells(tmp_path: Path, given: bool) -> None:
+    described(tmp_path, record(), given=given)
+    frames, made, grid = opened(tmp_path), make_film(SPEC), Grid()
+    for note in frames.notes("s00002000"):
+        second = note.seconds if given else grid.second(grid.tick(note.seconds))
+        shown = pixels(frames.picture("s00002000", note.number))
+        assert read_number(shown) == made.number_at(second)
+        assert shown.shape == (272, 480, 3)
+
+
+def test_marks_are_painted_as_the_model_saw_them(tmp_path: Path) -> None:
+    from shotad.pictures.overlay import shot_label
+
+    described(tmp_path, record(overlay="number"))
+    frames = opened(tmp_path)
+    plain, painted = (pixels(frames.picture("s00002000", 4, marks)) for marks in (False, True))
+    assert plain.shape == (272, 480, 3)
+    assert painted.shape == (224, 392, 3)
+    label = shot_label(1, 392, 224)
+    height, width = label.shape[:2]
+    assert np.abs(painted[:height, :width].astype(int) - label).mean() < 8
+    assert read_number(painted) == read_number(plain)
+    described(tmp_path, record("k2", overlay="box"))
+    boxed = pixels(frames.picture("s00002000", 4, True))
+    assert boxed[:2].mean(axis=(0, 1)) == pytest.approx([255, 0, 0], abs=30)
+    past = pixels(frames.picture("s00002000", 1, True))
+    assert past[:2].mean(axis=(0, 1)) != pytest.approx([255, 0, 0], abs=30)
+
+
+def test_where_nothing_was_painted_painted_is_plain(tmp_path: Path) -> None:
+    described(tmp_path, record())
+    frames = opened(tmp_path)
+    assert frames.picture("s00002000", 2, True) == frames.picture("s00002000", 2)
+
+
+@pytest.mark.parametrize("number", [0, -1, 9, 10**9])
+def test_frames_that_the_model_did_not_see(tmp_path: Path, number: int) -> None:
+    described(tmp_path, record())
+    with pytest.raises(ReviewError, match="it saw 8"):
+        opened(tmp_path).picture("s00002000", number)
+
+
+def test_a_slot_described_anew_is_read_anew(tmp_path: Path) -> None:
+    described(tmp_path, record())
+    frames = opened(tmp_path)
+    before = frames.picture("s00002000", 1)
+    described(tmp_path, record("k2", shots=[row(0, "current", [4.5])]))
+    assert [note.seconds for note in frames.notes("s00002000")] == [4.5]
+    assert frames.picture("s00002000", 1).key != before.key
+
+
+def test_of_several_records_the_last_counts_and_broken_ones_do_not(tmp_path: Path) -> None:
+    described(tmp_path, record(), record("k2", shots=[row(0, "current", [4.5])]), {"slot": "s00002000"})
+    with (tmp_path / "stage1.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"key": "k3", "slot": "s000')
+    assert [note.seconds for note in opened(tmp_path).notes("s00002000")] == [4.5]
+
+
+class Counting:
+    """Counts the passes over the film."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.passes = 0
+        inner = Frames._images
+
+        def counted(frames: Frames, wanted: Any) -> Any:
+            self.passes += 1
+            return inner(frames, wanted)
+
+        patch.setattr(Frames, "_images", counted)
+
+
+def test_one_pass_serves_all_of_a_slot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    described(tmp_path, record())
+    counting, frames = Counting(monkeypatch), opened(tmp_path)
+    got: dict[int, int] = {}
+
+    def ask(number: int) -> None:
+        got[number] = read_number(pixels(frames.picture("s00002000", number)))
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(1, 9)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(got) == list(range(1, 9))
+    assert len(set(got.values())) == 8
+    assert counting.passes == 1
+    frames.picture("s00002000", 8)
+    assert counting.passes == 1
+
+
+def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    described(tmp_path, record())
+    monkeypatch.setattr(room, "MOST_BYTES", 20_000)
+    frames = opened(tmp_path)
+    seen = [frames.picture("s00002000", number) for number in range(1, 9)]
+    assert sum(len(picture.data) for picture in seen) > 20_000
+    assert frames._kept.size <= 20_000
+    assert [frames.picture("s00002000", number) for number in range(1, 9)] == seen
+
+
+def test_a_film_that_is_gone_is_told_to_all(tmp_path: Path) -> None:
+    described(tmp_path / "work", record())
+    here = tmp_path / "film.mp4"
+    here.write_bytes(make_film(SPEC).path.read_bytes())
+    with open_film(here) as film:
+        frames = Frames(Session(tmp_path / "work", film.info), here)
+    here.unlink()
+    with pytest.raises(ReviewError, match="There is no film"):
+        frames.picture("s00002000", 1)
+    here.write_bytes(make_film(SPEC).path.read_bytes())
+    assert frames.picture("s00002000", 1).data, "it is back"
+
+
+def test_frames_behind_the_end_show_the_last_one(tmp_path: Path) -> None:
+    described(tmp_path, record(shots=[row(0, "current", [5.0, 50.0])]), given=True)
+    frames = opened(tmp_path)
+    assert read_number(pixels(frames.picture("s00002000", 2))) == 149
+
+
+def test_what_a_run_keeps_now_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    described(tmp_path, record())
+    made, grid = make_film(SPEC), Grid()
+    with open_film(made.path) as film:
+        store = FrameStore(tmp_path, film, grid, [Interval(0.0, 6.0)])
+        assert sum(1 for _ in store.tee(film.frames())) == 150
+    reference = opened(tmp_path / "other")
+    described(tmp_path / "other", record())
+    frames = opened(tmp_path)
+
+    def undecoded(*_: object) -> Any:
+        return iter(())
+
+    with monkeypatch.context() as patch:
+        patch.setattr("shotad.film.pyav_reader.PyavFilm.frames_at", undecoded)
+        kept = [frames.picture("s00002000", number) for number in range(1, 9)]
+    assert kept == [reference.picture("s00002000", number) for number in range(1, 9)]
+
+
+def test_numbered_stills(tmp_path: Path) -> None:
+    folder = make_stills(tmp_path / "frames", 10)
+    described(tmp_path / "work", record(shots=[row(0, "current", [0.0, 1.0, 4.5])]))
+    with open_film(folder, frame_rate=Fraction(2)) as film:
+        frames = Frames(Session(tmp_path / "work", film.info), folder)
+    assert [read_number(pixels(frames.picture("s00002000", n))) for n in (1, 2, 3)] == [0, 2, 9]
+    frames.close()
+    assert read_number(pixels(frames.picture("s00002000", 2))) == 2
+
+
+def test_spread_shows_every_shot_and_the_described_most() -> None:
+    roles, shots = ["past"] * 20 + ["current"] * 40 + ["future"] * 2, [0] * 20 + [1] * 40 + [2] * 2
+    chosen = spread(roles, shots, 12)
+    assert {shots[place] for place in chosen} == {0, 1, 2}
+    assert sum(shots[place] == 1 for place in chosen) >= 8
+    assert len(chosen) <= 14
+    assert {20, 59} <= set(chosen), "first and last of the described shot"
+    assert spread(roles[:5], shots[:5], 12) == range(5)
+
+
+@pytest.mark.slow
+def test_notes_of_a_long_film_are_fast(tmp_path: Path) -> None:
+    """2,000 records are read once; afterwards a note costs a look at the file's date."""
+    described(tmp_path, *(record(f"k{n}", slot=f"s{n:08d}", raw="x" * 4000) for n in range(2000)))
+    frames = opened(tmp_path)
+    frames.notes("s00000001")
+    begun = time.process_time()
+    for n in range(2000):
+        assert len(frames.notes(f"s{n:08d}")) == 8
+    assert time.process_time() - begun < 1.0

@@ -1,0 +1,320 @@
+"""The film's small copy: same clock, same picture, same sound; whole or not there."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from shotad.config import Config
+from shotad.errors import FilmError, WorkFolderError
+from shotad.film.audio import sound_blocks
+from shotad.film.reader import open_film
+from shotad.review import proxymaking
+from shotad.review.kinds import Json
+from shotad.review.proxy import COPY_TYPE, Proxy
+from shotad.review.proxymaking import Order, known_copy, make_copy
+from tests.browser import chromium
+from tests.browserfilm import BrowserFilm
+from tests.media import FilmSpec, SoundSpec, make_film, make_stills, read_number, read_patches
+
+SOUND = SoundSpec()
+FILMS = {
+    "plain": FilmSpec(sounds=(SOUND,)),
+    "Matroska": FilmSpec(suffix=".mkv", b_frames=2, sounds=(SOUND,)),
+    "late clock": FilmSpec(shift=5.0, b_frames=2, sounds=(SOUND,)),
+    "transport stream": FilmSpec(suffix=".ts", shift=100.0, b_frames=2, sounds=(SOUND,)),
+    "1001-based rate": FilmSpec(suffix=".mkv", rate=Fraction(24000, 1001), b_frames=2, sounds=(SOUND,)),
+    "uneven frames": FilmSpec(
+        suffix=".mkv",
+        time_base=Fraction(1, 1000),
+        times=tuple(i / 25 + (0.4 if i > 20 else 0) + (0.013 if i % 2 else 0) for i in range(50)),
+    ),
+    "long frames": FilmSpec(time_base=Fraction(1, 1000), times=tuple(i * 1.7 for i in range(50))),
+    "late picture": FilmSpec(
+        suffix=".mkv",
+        time_base=Fraction(1, 1000),
+        times=tuple(0.5 + i / 25 for i in range(50)),
+        sounds=(SOUND,),
+    ),
+    "late sound": FilmSpec(suffix=".mkv", sounds=(SoundSpec(start=0.5),)),
+    "gap in the sound": FilmSpec(
+        suffix=".mkv", sounds=(SoundSpec(duration=4.0, beeps=(0.5, 3.0), gap=(1.0, 2.5)),)
+    ),
+    "AC-3": FilmSpec(suffix=".mkv", sounds=(SoundSpec(codec="ac3"),)),
+    "10 bits": FilmSpec(pixels="yuv420p10le", matrix=1),
+    "turned": FilmSpec(turn=90, sounds=(SOUND,)),
+    "wide pixels": FilmSpec(pixel_aspect=Fraction(4, 3)),
+    "full range": FilmSpec(full_range=True, matrix=6),
+    "large": FilmSpec(size=(960, 544), gop=250, b_frames=2, matrix=1),
+}
+
+
+def copied(film: Path, folder: Path, **order: Any) -> Path:
+    made = Order(film, folder / "review" / "proxy.mp4", "key", **order)
+    make_copy(made, lambda _: None)
+    return made.target
+
+
+def beeps(path: Path, track: int | None = None) -> list[float]:
+    """Where tones begin by the film's clock."""
+    with open_film(path) as film:
+        sound = np.concatenate([block.samples for block in sound_blocks(film, track, 48000)])
+    loud = np.flatnonzero(np.abs(sound) > 0.1)
+    return [float(loud[i]) / 48000 for i in range(len(loud)) if i == 0 or loud[i] - loud[i - 1] > 4800]
+
+
+@pytest.mark.parametrize("name", FILMS)
+def test_every_frame_keeps_its_second_and_its_picture(tmp_path: Path, name: str) -> None:
+    source = make_film(FILMS[name]).path
+    with open_film(source) as film, open_film(copied(source, tmp_path)) as copy:
+        before = [(frame.seconds, read_number(frame.rgb())) for frame in film.frames()]
+        after = [(frame.seconds, read_number(frame.rgb())) for frame in copy.frames()]
+        assert [number for _, number in after] == [number for _, number in before]
+        early = np.array([second for second, _ in before[1:]]) - [second for second, _ in after[1:]]
+        assert np.all(early > 0)
+        assert np.all(early < 20e-6)
+        assert after[0][0] == 0
+        assert copy.info.start == 0
+        width, height = film.info.size_within(480)
+        assert (copy.info.width, copy.info.height) == (width, height)
+        colours = [read_patches(next(f.frames()).rgb((width, height))) for f in (film, copy)]
+        assert np.abs(colours[0] - colours[1]).max() < 8
+
+
+@pytest.mark.parametrize("name", [name for name, spec in FILMS.items() if spec.sounds])
+def test_sound_stays_with_the_picture(tmp_path: Path, name: str) -> None:
+    source = make_film(FILMS[name]).path
+    heard = beeps(source)
+    assert len(heard) == 2
+    assert beeps(copied(source, tmp_path)) == pytest.approx(heard, abs=0.003)
+
+
+def test_a_key_frame_every_second_and_no_frame_that_refers_forward(tmp_path: Path) -> None:
+    import av
+
+    path = copied(make_film(FilmSpec(frames=130, gop=500, b_frames=3)).path, tmp_path)
+    with av.open(str(path)) as container:
+        packets = [packet for packet in container.demux(video=0) if packet.size]
+        keys = [float(packet.pts * packet.time_base) for packet in packets if packet.is_keyframe]
+        assert all(packet.pts == packet.dts for packet in packets)
+    assert len(keys) >= 5
+    assert np.diff(keys).max() <= 1.04 + 1e-3
+
+
+def test_the_audio_track_of_the_run(tmp_path: Path) -> None:
+    source = make_film(FilmSpec(suffix=".mkv", sounds=(SOUND, SoundSpec(beeps=(1.0,))))).path
+    assert beeps(copied(source, tmp_path, track=1)) == pytest.approx([1.0], abs=0.003)
+
+
+def test_hdr_becomes_what_the_pictures_show(tmp_path: Path) -> None:
+    spec = FilmSpec(pixels="yuv420p10le", matrix=9, transfer=16, primaries=9)
+    source = make_film(spec).path
+    with open_film(source) as film, open_film(copied(source, tmp_path)) as copy:
+        assert film.info.hdr
+        assert not copy.info.hdr
+        shown = [read_patches(next(f.frames()).rgb()) for f in (film, copy)]
+        assert np.abs(shown[0] - shown[1]).max() < 12
+
+
+def test_numbered_frames(tmp_path: Path) -> None:
+    folder = make_stills(tmp_path / "frames", 5)
+    with open_film(copied(folder, tmp_path, frame_rate=Fraction(2))) as copy:
+        frames = [(frame.seconds, read_number(frame.rgb())) for frame in copy.frames()]
+        assert copy.info.audio == ()
+        assert copy.info.duration == pytest.approx(2.5, abs=0.01)
+    assert [number for _, number in frames] == [0, 1, 2, 3, 4]
+    assert [second for second, _ in frames] == pytest.approx([0, 0.5, 1, 1.5, 2], abs=20e-6)
+
+
+def test_a_film_that_is_cut_off_gives_what_can_be_read(tmp_path: Path) -> None:
+    whole = make_film(
+        FilmSpec(suffix=".mkv", frames=100, sounds=(SoundSpec(duration=4.0),))
+    ).path.read_bytes()
+    cut = tmp_path / "cut.mkv"
+    cut.write_bytes(whole[: len(whole) // 2])
+    order = Order(cut, tmp_path / "review" / "proxy.mp4", "key")
+    known = make_copy(order, lambda _: None)
+    assert "cut off" in known["damage"]
+    with open_film(order.target) as copy:
+        assert 10 < len(list(copy.frames())) < 90
+
+
+def test_a_film_that_cannot_be_read_leaves_nothing(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.mkv"
+    broken.write_bytes(b"\x1a\x45\xdf\xa3" + bytes(5000))
+    with pytest.raises(FilmError):
+        copied(broken, tmp_path)
+    assert [path.name for path in (tmp_path / "review").iterdir() if path.name[0] != "."] == []
+    assert not list((tmp_path / "review").glob(".tmp-*"))
+
+
+def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full here")
+    import contextlib
+
+    @contextlib.contextmanager
+    def full(_: Path) -> Iterator[Path]:
+        yield Path("/dev/full")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(proxymaking, "replacing", full)
+        with pytest.raises(WorkFolderError, match="No space left"):
+            copied(make_film(FILMS["plain"]).path, tmp_path)
+    assert not (tmp_path / "review" / "proxy.json").exists()
+
+
+def test_an_older_copy_is_made_anew_and_the_same_is_not(tmp_path: Path) -> None:
+    source, told = make_film(FilmSpec()).path, []
+    order = Order(source, tmp_path / "review" / "proxy.mp4", "one")
+    make_copy(order, told.append)
+    made = order.target.stat().st_mtime_ns
+    make_copy(order, told.append)
+    assert order.target.stat().st_mtime_ns == made
+    other = Order(source, order.target, "two")
+    assert known_copy(other) is None
+    make_copy(other, told.append)
+    assert known_copy(other) is not None
+    assert known_copy(order) is None
+
+
+def test_an_order_survives_the_command_line() -> None:
+    order = Order(Path("a b/ü.mkv"), Path("/x/proxy.mp4"), "k", "pyav", Fraction(3, 2), 4)
+    assert Order.from_json(order.to_json()) == order
+
+
+class Heard:
+    """A hub that remembers."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, Json]] = []
+
+    def tell(self, kind: str, data: Json) -> None:
+        self.told.append((kind, data))
+
+
+def test_made_in_the_background_and_told(tmp_path: Path) -> None:
+    source = make_film(FilmSpec(suffix=".mkv", frames=200, sounds=(SOUND,))).path
+    hub = Heard()
+    proxy = Proxy(source, tmp_path, Config(), hub)
+    assert proxy.state()["state"] == "none"
+    assert "Matroska" in proxy.state()["why"]
+    proxy.start()
+    assert proxy.state()["state"] == "making"
+    assert proxy.state()["url"] is None
+    proxy.wait()
+    assert proxy.path is not None
+    assert dict(proxy.state(), why="") == {
+        "state": "proxy",
+        "url": "/media/proxy",
+        "type": COPY_TYPE,
+        "done": 1.0,
+        "why": "",
+    }
+    assert {kind for kind, _ in hub.told} == {"playable"}
+    states = [data["state"] for _, data in hub.told]
+    assert states[0] == "making"
+    assert states[-1] == "proxy"
+    done = [data["done"] for _, data in hub.told]
+    assert done == sorted(done)
+    assert any(0 < share < 1 for share in done)
+    again = Proxy(source, tmp_path, Config(), Heard())
+    assert again.state()["state"] == "proxy"
+
+
+def test_a_film_that_browsers_play_is_played_itself_until_one_cannot(tmp_path: Path) -> None:
+    proxy = Proxy(make_film(FILMS["plain"]).path, tmp_path, Config())
+    state = proxy.state()
+    assert (state["state"], state["url"]) == ("film", "/media/film")
+    assert state["type"].startswith('video/mp4; codecs="avc1.')
+    proxy.start()
+    proxy.wait()
+    assert proxy.state()["state"] == "proxy"
+
+
+def test_what_went_wrong_is_told(tmp_path: Path) -> None:
+    film = tmp_path / "film.mkv"
+    film.write_bytes(make_film(FILMS["Matroska"]).path.read_bytes())
+    proxy = Proxy(film, tmp_path, Config())
+    film.unlink()
+    proxy.start()
+    proxy.wait()
+    assert proxy.state()["state"] == "none"
+    assert "There is no film" in proxy.state()["why"]
+    assert proxy.path is None
+
+
+def long_film() -> Path:
+    return make_film(FilmSpec(suffix=".mkv", frames=1500, sounds=(SOUND,))).path
+
+
+def test_stopped_at_once_and_started_cleanly(tmp_path: Path) -> None:
+    source = long_film()
+    proxy = Proxy(source, tmp_path, Config(), Heard())
+    proxy.start()
+    while proxy.state()["done"] == 0:
+        time.sleep(0.01)
+        assert proxy.state()["state"] == "making"
+    proxy.stop()
+    assert proxy.path is None
+    assert list((tmp_path / "review").glob(".tmp-*")), "a killed process leaves its draft"
+    again = Proxy(source, tmp_path, Config())
+    again.start()
+    again.wait()
+    assert again.path is not None
+    assert not list((tmp_path / "review").glob(".tmp-*"))
+    with open_film(again.path) as copy:
+        assert sum(1 for _ in copy.frames()) == 1500
+
+
+def test_it_never_outlives_who_started_it(tmp_path: Path) -> None:
+    order = Order(long_film(), tmp_path / "review" / "proxy.mp4", "key")
+    root = str(Path(proxymaking.__file__).parents[2])
+    with subprocess.Popen(
+        [sys.executable, "-m", "shotad.review.proxymaking", order.to_json()],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": root},
+    ) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        assert "done" in json.loads(child.stdout.readline())
+        child.stdin.close()
+        assert child.wait(timeout=20) == 1
+    assert known_copy(order) is None
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FILMS)
+def test_the_browser_shows_the_frame_of_each_second(browser: Any, tmp_path: Path, name: str) -> None:
+    """Sent to a frame's own second, and to its middle, the browser shows just that frame."""
+    source = make_film(FILMS[name]).path
+    with open_film(source) as film:
+        frames = [(frame.seconds, read_number(frame.rgb())) for frame in film.frames()]
+    wanted = [frames[i] for i in (0, 1, 5, 11, 12, 13, 23, 24, 25, 26, 30, 48)]
+    middles = [(frames[i][0] + frames[i + 1][0]) / 2 for i in (0, 1, 5, 11, 12, 13, 23, 24, 25, 26, 30, 48)]
+    path = copied(source, tmp_path)
+    with BrowserFilm(browser, path, COPY_TYPE) as shown:
+        assert shown.loaded.error is None
+        assert shown.loaded.can == "probably"
+        assert shown.numbers_at([second for second, _ in wanted]) == [number for _, number in wanted]
+        assert shown.numbers_at(middles) == [number for _, number in wanted]
+        if FILMS[name].sounds:
+            assert shown.beeps() == pytest.approx(beeps(source), abs=0.003)
