@@ -16,7 +16,6 @@ from shotad.review.engineview import engine_title
 from shotad.review.recordindex import Record, RecordIndex
 from shotad.review.session import Session
 from shotad.script.cue import REDO, Cue, CueStatus, EditField, Provenance
-from shotad.threadnames import thread_name
 
 Note = dict[str, str]
 
@@ -245,8 +244,10 @@ def _grammar_notes(record: Record) -> Iterator[Note]:
     shots = [row["number"] for row in record["shots"]]
     current = [row["number"] for row in record["shots"] if row["role"] == "current"]
     told = [f"The clip shows {_shots(shots)}, numbered from 0; the line is about {_shots(current)}."]
-    for place, thread in enumerate(record["threads"]):
-        told.append(f"{_first(_shots(thread))} are one thread ({thread_name(place)}): the camera comes back.")
+    # Without letters: those of the film's threads, which the time line shows, may be others.
+    told += [
+        f"{_first(_shots(thread))} are one thread: the camera comes back." for thread in record["threads"]
+    ]
     scales = [f"shot {number}: {scale}" for number, scale in record["scales"].items()]
     if scales:
         told.append(f"Shot scales: {', '.join(scales)}.")

@@ -83,7 +83,7 @@ def test_what_was_known_of_the_clip_is_told_in_words(session):
     told = notes(line_detail(session, "s00009000"))
     assert told["Film grammar"] == (
         "The clip shows shots 0 to 3, numbered from 0; the line is about shots 1 and 2. Shots 0 and 2 are one "
-        "thread (A): the camera comes back. Shot scales: shot 1: close-up, shot 2: medium. At such a distance "
+        "thread: the camera comes back. Shot scales: shot 1: close-up, shot 2: medium. At such a distance "
         "the engine is asked about faces and objects too."
     )
     assert told["Recognised"] == "Anna."
