@@ -28,7 +28,7 @@ from shotad.review.kinds import Picture
 from shotad.types import Interval
 from tests.media import FilmSpec, Made, make_film, make_stills, read_number
 
-SPEC = FilmSpec(size=(480, 272), frames=150, gop=50, b_frames=2, cuts=(50, 100))
+SPEC = FilmSpec(size=(320, 180), frames=150, gop=50, b_frames=2, cuts=(50, 100))
 
 
 @dataclass
@@ -62,7 +62,7 @@ def record(key: str = "k1", overlay: str | None = None, **more: Any) -> dict[str
         "shots": [row(0, "past", PAST), row(1, "current", CURRENT)],
         "scales": {"1": "close-up"},
         "overlay": overlay,
-        "frame_size": None if overlay is None else [392, 224],
+        "frame_size": None if overlay is None else [280, 168],
         **more,
     }
 
@@ -113,7 +113,7 @@ def test_pictures_are_of_the_seconds_that_the_record_tells(tmp_path: Path, given
         second = note.seconds if given else grid.second(grid.tick(note.seconds))
         shown = pixels(frames.picture("s00002000", note.number))
         assert read_number(shown) == made.number_at(second)
-        assert shown.shape == (272, 480, 3)
+        assert shown.shape == (180, 320, 3)
 
 
 def test_marks_are_painted_as_the_model_saw_them(tmp_path: Path) -> None:
@@ -122,9 +122,9 @@ def test_marks_are_painted_as_the_model_saw_them(tmp_path: Path) -> None:
     described(tmp_path, record(overlay="number"))
     frames = opened(tmp_path)
     plain, painted = (pixels(frames.picture("s00002000", 4, marks)) for marks in (False, True))
-    assert plain.shape == (272, 480, 3)
-    assert painted.shape == (224, 392, 3)
-    label = shot_label(1, 392, 224)
+    assert plain.shape == (180, 320, 3)
+    assert painted.shape == (168, 280, 3)
+    label = shot_label(1, 280, 168)
     height, width = label.shape[:2]
     assert np.abs(painted[:height, :width].astype(int) - label).mean() < 8
     assert read_number(painted) == read_number(plain)
@@ -200,11 +200,11 @@ def test_one_pass_serves_all_of_a_slot(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     described(tmp_path, record())
-    monkeypatch.setattr(room, "MOST_BYTES", 20_000)
+    monkeypatch.setattr(room, "MOST_BYTES", 12_000)
     frames = opened(tmp_path)
     seen = [frames.picture("s00002000", number) for number in range(1, 9)]
-    assert sum(len(picture.data) for picture in seen) > 20_000
-    assert frames._kept.size <= 20_000
+    assert sum(len(picture.data) for picture in seen) > 12_000
+    assert frames._kept.size <= 12_000
     assert [frames.picture("s00002000", number) for number in range(1, 9)] == seen
 
 
