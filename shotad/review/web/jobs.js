@@ -227,7 +227,9 @@ function region() {
   document.getElementById("foot")?.prepend(made);
   return () => {
     const all = [...store.jobs.values()].filter((job) => (seen.has(job.id) || !hasEnded(job)) && !dismissed.has(job.id));
-    const shown = [...all.filter((job) => !hasEnded(job)), ...all.filter(hasEnded).slice(-KEPT)].map((job) => job.id);
+    // Of what has ended stays what somebody may still want of it: files, and why it failed. The rest was said.
+    const kept = all.filter((job) => job.state === "failed" || (job.state === "done" && job.result?.files?.length));
+    const shown = [...all.filter((job) => !hasEnded(job)), ...kept.slice(-KEPT)].map((job) => job.id);
     for (const old of [...list.children]) {
       if (shown.includes(old.dataset.of)) continue;
       const held = old.contains(document.activeElement);

@@ -1,0 +1,305 @@
+"""The dialogs of the work in a real browser, by keyboard alone: describing anew, slots, cast, export."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from shotad.cast.files.castfile import CastFile
+from shotad.script.cue import LineState
+from shotad.script.text import check_script
+from shotad.script.track import Track, load_track
+from tests.browser import chromium
+from tests.redo.redoing import run
+from tests.review.test_review_page_core import Served
+
+pytestmark = pytest.mark.slow
+
+SIZES = ((1440, 900), (768, 1024), (320, 640))
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+PATIENCE = 60_000  # ms
+KEYS = {"r": "redo-dialog", "t": "slots-dialog", "c": "cast-dialog", "x": "export-dialog"}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def described(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A film described by the fake engines, with somebody in its cast and the fake voice."""
+    place = tmp_path_factory.mktemp("dialogs") / "w"
+    run(place, "voice.name=fake")
+    (place / "cast" / "person-01").mkdir(parents=True)
+    Image.new("RGB", (80, 80), (180, 120, 90)).save(place / "cast" / "person-01" / "a.jpg")
+    (place / "cast" / "cast.yaml").write_text("people:\n  - id: person-01\n    photos: person-01\n")
+    return place
+
+
+@pytest.fixture
+def folder(described: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(described, tmp_path / "w"))
+
+
+@pytest.fixture
+def served(folder: Path) -> Iterator[Served]:
+    server = Served(folder)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def page(browser: Any, served: Served) -> Iterator[Any]:
+    """The page, the focus on the first line. No fault of it goes unseen."""
+    faults: list[str] = []
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    made = context.new_page()
+    made.set_default_timeout(PATIENCE)
+    made.on("pageerror", lambda error: faults.append(str(error)))
+    made.goto(served.url)
+    made.wait_for_selector("[role=option]")
+    made.locator("[role=option]").first.focus()
+    yield made
+    context.close()
+    assert faults == []
+
+
+def opened(page: Any, key: str) -> Any:
+    """The dialog that a key of the list opens."""
+    page.keyboard.press(key)
+    return shown(page, KEYS[key])
+
+
+def shown(page: Any, name: str) -> Any:
+    page.wait_for_selector(f"#{name}[open]")
+    return page.locator(f"#{name}")
+
+
+def pressed(dialog: Any, name: str) -> None:
+    """A button, reached by focus and pressed by Enter."""
+    button = dialog.get_by_role("button", name=name, exact=True).last
+    button.focus()
+    button.press("Enter")
+
+
+def ended(dialog: Any, state: str = "done", number: int = 0) -> Any:
+    """The card of a job that has ended."""
+    card = dialog.locator(f".job[data-state={state}]").nth(number)
+    card.wait_for()
+    return card
+
+
+def at(page: Any) -> str:
+    """Where the focus is: an id, or a role."""
+    return str(page.evaluate("document.activeElement.id || document.activeElement.getAttribute('role')"))
+
+
+def on_disk(folder: Path) -> Track:
+    return load_track(folder / "track.json")
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_dialog_opens_by_key_and_gives_the_focus_back(page: Any, key: str) -> None:
+    before = at(page)
+    dialog = opened(page, key)
+    assert dialog.evaluate("d => d.contains(document.activeElement)")
+    assert dialog.get_attribute("aria-labelledby") == f"{KEYS[key]}-heading"
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog[open]", state="detached")
+    page.wait_for_timeout(100)
+    assert at(page) == before
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_no_rule_of_accessibility_is_broken_and_nothing_is_cut_off(page: Any, size: tuple[int, int]) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    for key in KEYS:
+        page.locator("[role=option]").first.focus()
+        dialog = opened(page, key)
+        if key == "c":
+            dialog.locator("summary").first.click()
+        broken = axe.run(page, options={"runOnly": WCAG}).response["violations"]
+        assert [(one["id"], [node["target"] for node in one["nodes"]]) for one in broken] == []
+        wide = dialog.locator(".dialog-body").evaluate("d => d.scrollWidth - d.clientWidth")
+        assert wide <= 0, f"{key} is cut off at {size}"
+        page.keyboard.press("Escape")
+
+
+def test_a_persons_line_is_described_anew_after_being_asked_and_comes_back(page: Any, folder: Path) -> None:
+    line = on_disk(folder).heard[0].id
+    page.keyboard.press("Enter")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("My own words.")
+    page.keyboard.press("Escape")
+    page.locator(f"#line-{line} >> text=My own words.").wait_for()
+    page.locator(f"#line-{line}").focus()
+    dialog = opened(page, "r")
+    assert "edited this line" in dialog.inner_text()
+    page.keyboard.type("It is a cat.")
+    pressed(dialog, "Describe anew")
+    assert at(page) == "redo-over", "the box that must be ticked has the focus"
+    assert on_disk(folder).heard[0].text == "My own words."
+    page.keyboard.press("Space")
+    pressed(dialog, "Describe anew")
+    card = ended(dialog)
+    assert "My own words." in card.inner_text()
+    now = on_disk(folder).heard[0]
+    assert now.text != "My own words."
+    assert "My own words." in now.candidates
+    assert now.text in card.inner_text()
+    undo = card.get_by_role("button", name=re.compile("^Undo"))
+    undo.focus()
+    undo.press("Enter")
+    dialog.locator("[role=status] >> text=Undone").wait_for()
+    assert on_disk(folder).heard[0].text == "My own words."
+    assert dialog.evaluate("d => d.contains(document.activeElement)")
+
+
+def test_notes_are_remembered(page: Any) -> None:
+    dialog = opened(page, "r")
+    page.keyboard.type("The cat is Tom.")
+    pressed(dialog, "Describe anew")
+    ended(dialog)
+    dialog.locator("#redo-note").fill("")
+    pressed(dialog, "The cat is Tom.")
+    assert dialog.locator("#redo-note").input_value() == "The cat is Tom."
+
+
+def test_what_runs_is_told_where_the_dialog_is_closed(page: Any) -> None:
+    dialog = opened(page, "r")
+    pressed(dialog, "Describe anew")
+    page.keyboard.press("Escape")
+    page.locator("#status:not(:empty)").wait_for()
+    assert page.evaluate("document.activeElement !== document.body")
+
+
+def test_scripts_are_exported_and_downloaded(page: Any, folder: Path, tmp_path: Path) -> None:
+    page.keyboard.press("a")
+    page.locator("#progress-text >> text=1 of").wait_for()
+    page.locator("[role=option]").first.focus()
+    dialog = opened(page, "x")
+    lines = len(on_disk(folder).heard)
+    assert f"{lines - 1} of {lines}" in dialog.locator(".warning").first.inner_text()
+    pressed(dialog, "Write the scripts")
+    card = ended(dialog)
+    links = card.locator("a")
+    names = links.all_inner_texts()
+    assert {Path(name).suffix for name in names} == {".vtt", ".srt", ".docx"}
+    for number, name in enumerate(names):
+        with page.expect_download() as download:
+            links.nth(number).focus()
+            links.nth(number).press("Enter")
+        got = tmp_path / name
+        download.value.save_as(got)
+        assert check_script(got) == ()
+        assert got.read_bytes() == (folder / name).read_bytes()
+    assert on_disk(folder).heard[0].state is LineState.ACCEPTED
+
+
+def test_sound_is_made_with_progress(page: Any, folder: Path) -> None:
+    dialog = opened(page, "x")
+    makes = dialog.locator("input[name=make]")
+    makes.nth(0).uncheck()
+    dialog.locator("input[name=make][value=ad]").check()
+    pressed(dialog, "Speak and make the files")
+    dialog.locator(".job").first.wait_for()
+    card = ended(dialog)
+    assert "spoken by" in card.inner_text()
+    assert (folder / card.locator("a").first.inner_text()).stat().st_size > 1000
+
+
+def test_nothing_chosen_is_told_and_the_focus_leads_there(page: Any) -> None:
+    dialog = opened(page, "x")
+    for box in dialog.locator("input[name=format]:checked").all():
+        box.uncheck()
+    pressed(dialog, "Write the scripts")
+    assert "Choose a format" in dialog.locator("[data-told]").inner_text()
+    assert page.evaluate("document.activeElement.name") == "format"
+
+
+def test_a_slot_goes_after_being_asked_and_comes_back_by_hand(page: Any, folder: Path) -> None:
+    before = on_disk(folder)
+    dialog = opened(page, "t")
+    row = dialog.locator("table.slots tbody tr").first
+    remove = row.get_by_role("button", name=re.compile("^Remove"))
+    remove.focus()
+    remove.press("Enter")
+    assert page.evaluate("document.activeElement.textContent") == "Keep", "the safe answer has the focus"
+    assert len(on_disk(folder).cues) == len(before.cues)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    dialog.locator("[data-told] >> text=removed").wait_for()
+    assert len(on_disk(folder).cues) == len(before.cues) - 1
+    assert dialog.evaluate("d => d.contains(document.activeElement)")
+    page.keyboard.press("Escape")
+    page.locator("[role=option]").first.focus()
+    dialog = opened(page, "t")
+    dialog.get_by_label("Start").fill("0.5")
+    dialog.get_by_label("End").fill("3.5")
+    assert "Free here" in dialog.locator("#slot-room").inner_text()
+    dialog.get_by_label("Nobody yet").check()
+    pressed(dialog, "Add")
+    dialog.locator("[data-told] >> text=Slot added").wait_for()
+    assert any(cue.id == "s00000500" for cue in on_disk(folder).cues)
+
+
+def test_a_line_of_ones_own_is_written_where_time_is_free(page: Any, folder: Path) -> None:
+    dialog = opened(page, "t")
+    row = dialog.locator("table.slots tbody tr").first
+    row.get_by_role("button", name=re.compile("^Remove")).press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    dialog.locator("[data-told] >> text=removed").wait_for()
+    dialog.get_by_label("Start").fill("0:01")
+    dialog.get_by_label("End").fill("0:03")
+    dialog.get_by_label("I write the line").check()
+    pressed(dialog, "Add")
+    assert "Write the line first" in dialog.locator("[data-told]").inner_text()
+    page.keyboard.type("A line of my own.")
+    pressed(dialog, "Add")
+    page.locator("[role=option] >> text=A line of my own.").wait_for()
+    assert "A line of my own." in [cue.text for cue in on_disk(folder).heard]
+
+
+def test_times_that_are_none_are_told(page: Any) -> None:
+    dialog = opened(page, "t")
+    dialog.get_by_label("Start").fill("soon")
+    assert dialog.get_by_label("Start").get_attribute("aria-invalid") == "true"
+    pressed(dialog, "Add")
+    assert "Give a start" in dialog.locator("[data-told]").inner_text()
+    assert at(page) == "slot-start"
+
+
+def test_somebody_is_named_and_the_focus_stays_with_them(page: Any, folder: Path) -> None:
+    dialog = opened(page, "c")
+    assert at(page) == "person-person-01-name"
+    image = dialog.locator("img").first
+    assert image.evaluate("i => i.decode().then(() => i.naturalWidth)") > 0
+    page.keyboard.type("Tom")
+    page.keyboard.press("Enter")
+    dialog.get_by_text("person-01 is Tom now.").first.wait_for()
+    dialog.locator("h3 >> text=Tom").wait_for()
+    assert at(page) == "person-person-01-title"
+    assert CastFile.open(folder / "cast").member("person-01").name == "Tom"
+
+
+def test_text_from_the_film_is_never_markup(page: Any, folder: Path) -> None:
+    line = on_disk(folder).heard[0].id
+    page.keyboard.press("Enter")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("<img src=x onerror=alert(1)>")
+    page.keyboard.press("Escape")
+    page.locator(f"#line-{line} >> text=<img").wait_for()
+    page.locator(f"#line-{line}").focus()
+    dialog = opened(page, "r")
+    assert "<img src=x" in dialog.locator("blockquote").inner_text()
+    assert dialog.locator("blockquote img").count() == 0
