@@ -68,7 +68,7 @@ function head(place) {
   const title = el("h3", { class: "d-title" });
   const state = el("span", { class: "d-state" });
   const place_ = el("p", { class: "d-when" });
-  place.append(el("div", { class: "d-headed" }, title, state), place_);
+  place.append(el("div", { class: "d-headed" }, title, place_, state));
   return (shown) => {
     setText(title, `Line ${number(shown.id)} of ${store.order.length}`);
     const by = shown.by && shown.state !== "machine" ? ` by ${shown.by}` : "";

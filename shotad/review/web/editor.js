@@ -112,7 +112,7 @@ class Saving {
  */
 export function editor(place, described) {
   const field = el("textarea", {
-    id: "line-text", rows: 3, spellcheck: true, autocomplete: "off",
+    id: "line-text", rows: 2, spellcheck: true, autocomplete: "off",
     "aria-describedby": `line-full line-over ${described}`,
   });
   const full = el("span", { id: "line-full" });

@@ -21,6 +21,8 @@ function fold(place, title, open = false) {
   };
 }
 
+/** A finding as a sentence: what to do may follow it. */
+const ended = (text) => (/[.!?]$/u.test(text) ? text : `${text}.`);
 const paragraph = (text, kind = "") => (text ? el("p", { className: kind }, text) : null);
 const part = (title, text) => [el("h4", {}, title), el("p", { class: "d-said" }, text)];
 const listed = (items) => (items.length ? el("ul", {}, ...items.map((text) => el("li", {}, text))) : null);
@@ -126,7 +128,7 @@ export function findings(place, id) {
   const item = ({ rule, level, text, hint }) =>
     el("li", { class: "d-finding", "data-level": level },
       el("span", { class: "d-sign", "aria-hidden": "true" }, level === "error" ? "✖" : "▲"),
-      el("span", {}, el("strong", {}, level === "error" ? "Error " : "Warning "), el("span", { class: "d-rule" }, rule), `: ${text}`,
+      el("span", {}, el("strong", {}, level === "error" ? "Error " : "Warning "), el("span", { class: "d-rule" }, rule), `: ${ended(text)}`,
         hint ? el("span", { class: "d-hint" }, ` ${hint}`) : null));
   return (line) => {
     const key = JSON.stringify(line.findings);

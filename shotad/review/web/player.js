@@ -112,6 +112,8 @@ export async function hear(kind = "mix") {
     heard = null;
     view.waiting("");
     view.state();
+    // Some browsers let only a fresh key press begin a sound; now that it is made it begins at once.
+    if (error.name === "NotAllowedError") return say("The sound is ready. Press once more to hear it.");
     alert(error instanceof ApiError ? error.message : `The sound cannot be played: ${error.message}`);
   }
   return undefined;
@@ -205,7 +207,7 @@ function build(place) {
   const time = el("span", { class: "p-time" });
   const loud = el("input", { type: "range", class: "p-loud", min: 0, max: 100, step: 5, value: Math.round(volume() * 100), "aria-label": "Volume", "aria-valuetext": `${Math.round(volume() * 100)} percent` });
   const hearing = el("div", { class: "p-hear", role: "group", "aria-label": "Hear the chosen line" },
-    button("hear", "Hear the line"), button("hear-voice", "Voice alone"), button("hear-film", "Film alone"));
+    button("hear", "Hear line"), button("hear-voice", "Voice alone"), button("hear-film", "Film alone"));
   const controls = el("div", { class: "p-controls", role: "group", "aria-label": "Film" },
     play, button("frame-back", "−1 frame"), button("frame-on", "+1 frame"), time, slider,
     el("label", { class: "p-volume" }, el("span", {}, "Volume"), loud));
