@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from shotad.review.bundle import Review
 
 _LONGEST_NAME = 100
+_BREATH = 1.5
+"""Seconds before the voice is loaded that will be asked for."""
 
 _GONE = "The film is not where it was. Start again with --film FILM to see and hear it."
 _NO_FILM: Json = {"state": "none", "url": None, "type": "", "done": 0.0, "why": _GONE}
@@ -34,7 +36,10 @@ def routes(review: Review) -> list[Route]:
         rooms = review.pictures
         if rooms is not None and not shown.is_set():
             shown.set()
-            rooms.hearing.warm()
+            # Not at once: the page is being drawn, and the voice takes a moment of both cores.
+            waiting = threading.Timer(_BREATH, rooms.hearing.warm)
+            waiting.daemon = True
+            waiting.start()
         return film_view(
             session,
             findings=review.findings,

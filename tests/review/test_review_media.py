@@ -236,6 +236,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "secret").write_text("secret")
     (place / "link").symlink_to(tmp_path / "secret")
     (place / "out").symlink_to(tmp_path)
+    (place / "a\\b").write_text("elsewhere on other systems")
     os.mkfifo(place / "pipe")
     return place
 
@@ -269,6 +270,7 @@ def test_names_lead_to_files_of_the_folder(folder: Path) -> None:
         "film.vtt\0.png",
         "..\\secret",
         "export\\film.vtt",
+        "a\\b",
         "missing",
         "%2e%2e/secret",
         "..%2fsecret",

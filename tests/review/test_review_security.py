@@ -268,6 +268,13 @@ def test_a_person_may_follow_a_link_to_the_page(page: Visitor, keys: Keys) -> No
     assert page.get("/", sec_fetch_site="cross-site", sec_fetch_mode="no-cors").status == 403
 
 
+def test_another_page_cannot_get_the_cookie_even_with_the_token(page: Visitor, keys: Keys) -> None:
+    for changed in ({"origin": "http://evil.example"}, {"sec_fetch_site": "cross-site"}):
+        answer = page.get(f"/?token={keys.token}", cookie=None, **changed)
+        assert answer.status == 403
+        assert "set-cookie" not in answer.headers
+
+
 def test_browsers_that_do_not_say_who_asks_are_served(page: Visitor) -> None:
     assert page.get("/api/film", sec_fetch_site=None).status == 200
     assert page.post("/api/act", sec_fetch_site=None).status == 200
