@@ -40,15 +40,18 @@ class News:
         """A job begins: what is taken in from now on is what it wrote."""
         self._taken, self._expects = {}, True
 
-    def of_job(self, now: Track) -> Before:
+    def of_job(self, now: Track, last: Before) -> Before:
         """The lines that a job wrote, as they were before it; it is at its end.
 
-        Where nobody said when it began, they are those that were described anew.
+        Where nobody said when it began, they are the ``last`` that were taken in, and those that were
+        described anew.
         """
         anew = {cue.id for cue in now.cues if cue.edited is not None and cue.edited.source == REDO}
-        found = {name: cue for name, cue in self._taken.items() if self._expects or name in anew}
+        found = {
+            name: cue for name, cue in self._taken.items() if self._expects or name in anew or name in last
+        }
         self._taken, self._expects = {}, False
-        return found
+        return {**last, **found}
 
     def told(self, known: Container[str], now: Track) -> Change:
         """What nobody was told of, less the lines that are ``known``; from now on it is told."""

@@ -6,70 +6,59 @@ changed is taken in before anything is done, and nothing of theirs is overwritte
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from shotad.errors import OutOfDate, ReviewError, ScriptError, ShotadError, WorkFolderError
+from shotad.errors import OutOfDate, ReviewError, WorkFolderError
 from shotad.film.info import FilmInfo
-from shotad.handslots import change_slots
-from shotad.plan.handslots import SlotChange
-from shotad.recorded import recorded
+from shotad.prepare import Prepared
 from shotad.review.acts import ACTS
 from shotad.review.acts_slots import SlotScene, add_slot, remove_slot
-from shotad.review.beside import Beside
 from shotad.review.history import History, LineStep, Step, Way, stamp_of
+from shotad.review.keeping import Keeper
 from shotad.review.kinds import Change, Done, Hub, Json
-from shotad.review.news import News, differences
-from shotad.review.saving import Later, TrackFile, signatures
+from shotad.review.news import differences
 from shotad.review.scene import Scene
-from shotad.review.steps import changed_track, slots_in, step_of, walked
+from shotad.review.steps import step_of, walked
 from shotad.runsettings import RunSettings
 from shotad.script.cue import Cue
 from shotad.script.track import Track
-from shotad.tracking import TRACK, track_lock
-from shotad.workfolder import WorkFolder
 
 __all__ = ["Session", "stamp_of"]
 
 SLOT_ACTS = {"add_slot": add_slot, "remove_slot": remove_slot}
 
-_RECORDS = ("shots.json", "speech.json", "slots.json")
-
 
 class Session:
     """One work folder, open for review. All may be called from any thread.
 
-    ``prepared`` is what the run found of the film. Raises WorkFolderError where the folder belongs to another
-    film or has no track, ScriptError for a track that cannot be read.
+    Raises WorkFolderError where the folder belongs to another film, ScriptError for a track that cannot be
+    read.
     """
 
     def __init__(
         self, folder: Path, film: FilmInfo, run: RunSettings, *, reviewer: str = "", hub: Hub | None = None
     ) -> None:
-        self.folder, self.film, self.config = folder, film, run.config
-        self.reviewer, self.revision = reviewer, 0
-        self._hub = hub
-        self._lock = threading.RLock()
-        self._recorded = signatures(folder / name for name in _RECORDS)
-        self.prepared = recorded(WorkFolder(folder), film, run.config)
-        self._file = TrackFile(folder / TRACK)
-        self._news = News()
-        self._trouble: tuple[str, str] | None = None
-        self._scripts = Later(self._write_scripts)
-        with self._open():
-            self._track = self._read_first()
-            self._beside = Beside(folder, self._track.film.name)
-            self._history = History(folder)
-            self._look_beside()
-        self._scripts.due()  # those that a killed server left as they were
+        self.folder, self.film, self.config, self.reviewer = folder, film, run.config, reviewer
+        self._kept = Keeper(folder, film, run.config, hub)
+        self._history = History(folder)
 
     @property
     def track(self) -> Track:
         """The lines as they are now."""
-        return self._track
+        return self._kept.track
+
+    @property
+    def revision(self) -> int:
+        """Counts the states of the track since the session began."""
+        return self._kept.revision
+
+    @property
+    def prepared(self) -> Prepared:
+        """What the run found of the film, with the slots as they are now."""
+        return self._kept.known.prepared
 
     @property
     def undo_label(self) -> str | None:
@@ -87,16 +76,15 @@ class Session:
 
     def scene(self) -> Scene:
         """What acts may know."""
-        with self._lock:
-            rate, prepared = self.film.frame_rate, self.prepared
-            return Scene(
-                track=self._track,
-                free=prepared.gaps or None,
-                slots={slot.id: slot for slot in prepared.slots},
-                frame=float(1 / rate) if rate else 0.04,
-                seconds_per_word=self.config.slots.seconds_per_word,
-                reviewer=self.reviewer,
-            )
+        rate, prepared = self.film.frame_rate, self.prepared
+        return Scene(
+            track=self.track,
+            free=prepared.gaps or None,
+            slots={slot.id: slot for slot in prepared.slots},
+            frame=float(1 / rate) if rate else 0.04,
+            seconds_per_word=self.config.slots.seconds_per_word,
+            reviewer=self.reviewer,
+        )
 
     def act(
         self, name: str, line: str, args: Json, *, seen: str | None = None, origin: str = "", group: str = ""
@@ -127,16 +115,15 @@ class Session:
         group: str = "",
     ) -> Done:
         """Keep what ``make`` says, once all that others wrote is taken in; see `act`."""
-        with self._open():
-            self._take_in()
+        with self._opened():
             if seen is not None:
                 self._check_seen(line, seen)
             change = make()
-            step = step_of(self._track, change, group)
+            step = step_of(self.track, change, group)
             if step.is_empty:
                 return self._done(change, origin)
-            self._keep(change)
-            self._history.add(step)
+            self._kept.keep(change)
+            self._note(lambda: self._history.add(step))
             return self._done(change, origin)
 
     def undo(self, origin: str = "") -> Done:
@@ -153,18 +140,15 @@ class Session:
 
         Raises ReviewError while the track there cannot be used.
         """
-        with self._lock:
-            if not self._is_stale() and not self._news:
-                return None
-        with self._open():
-            self._take_in()
-            return self._done(Change(""), "disk") if self._news else None
+        if not self._kept.is_stale and not self._kept.news:
+            return None
+        with self._opened():
+            return self._done(Change(""), "disk") if self._kept.news else None
 
     def expect(self) -> None:
         """A job begins that will write the track: what is taken in from now on is what it did (`absorb`)."""
-        with self._open():
-            self._take_in()
-            self._news.expect()
+        with self._opened():
+            self._kept.news.expect()
 
     def absorb(self, said: str, origin: str = "job") -> Done | None:
         """Take in what a job wrote, as one step that can be undone; None where it changed nothing.
@@ -172,47 +156,41 @@ class Session:
         Of what was taken in before (`refresh`, `act`) those lines are part of the step that were described
         anew, or all since `expect`.
         """
-        with self._open():
-            before = self._track
+        with self._kept.open():
+            before = self.track
             self._take_in()
-            earlier = {**differences(before, self._track), **self._news.of_job(self._track)}
-            now = {cue.id: cue for cue in self._track.cues}
+            earlier = self._kept.news.of_job(self.track, differences(before, self.track))
+            now = {cue.id: cue for cue in self.track.cues}
             steps = (LineStep.of(name, was, now.get(name)) for name, was in earlier.items())
             lines = tuple(step for step in steps if step.was != step.now)
             if lines:
-                self._history.add(Step(said, lines))
-            return self._done(Change(said), origin) if lines or self._news else None
+                self._note(lambda: self._history.add(Step(said, lines)))
+            return self._done(Change(said), origin) if lines or self._kept.news else None
 
     def reread(self) -> None:
-        """Take in anew what the run found: its slots have changed."""
-        with self._lock:
-            self._recorded = signatures(self.folder / name for name in _RECORDS)
-            self.prepared = recorded(WorkFolder(self.folder), self.film, self.config)
+        """Read anew what the run found: its slots have changed."""
+        with self._kept.open():
+            self._kept.known.read()
 
     def close(self) -> None:
         """Write the scripts that are still due. Only reading is possible afterwards."""
-        self._scripts.close()
+        self._kept.close()
 
     @contextmanager
-    def _open(self) -> Iterator[None]:
-        """Nobody else, in this process or another, changes the track meanwhile."""
-        with self._lock, track_lock(self.folder):
+    def _opened(self) -> Iterator[None]:
+        """Nobody else changes the track meanwhile, and all that others wrote is taken in."""
+        with self._kept.open():
+            self._take_in()
             yield
 
-    def _read_first(self) -> Track:
-        track = self._file.look()
-        if track is None or track.film.fingerprint != self.film.fingerprint:
-            name = "nobody" if track is None else track.film.name
-            raise WorkFolderError(
-                f"{self._file.path} belongs to another film: {name}, not {self.film.name}.",
-                "Name that film with --film, or another work folder.",
-            )
-        return track
+    def _take_in(self) -> None:
+        self._kept.take_in()
+        self._history.sync()
 
     def _slot_scene(self) -> SlotScene:
         prepared = self.prepared
         free = prepared.gaps or None
-        return SlotScene(self._track, free, prepared.slots, prepared.end, self.config.slots)
+        return SlotScene(self.track, free, prepared.slots, prepared.end, self.config.slots)
 
     def _check_seen(self, line: str, seen: str) -> None:
         cue = self.scene().cues.get(line)
@@ -222,117 +200,32 @@ class Session:
                 "Look at it as it is now, and do it again if you still want it.",
             )
 
-    def _keep(self, change: Change) -> None:
-        """Write a change: its slots, then its lines; both or none."""
-        slots, track = slots_in(change), changed_track(self._track, change)
-        if slots != SlotChange():
-            change_slots(self.folder, slots)
-        try:
-            self._file.write(track)
-        except ShotadError:
-            if slots != SlotChange():
-                change_slots(self.folder, slots.inverse)
-            raise
-        if slots != SlotChange():
-            self.reread()
-        self._track = track
-        self.revision += 1
-        self._scripts.due()
-
     def _walk(self, way: Way, origin: str) -> Done:
-        with self._open():
-            self._take_in()
+        with self._opened():
             step = self._history.last(way)
             if step is None:
                 raise ReviewError("There is nothing to undo." if way == "undo" else "Nothing was undone.")
             try:
-                change = walked(step, way, self._track, self.prepared.slots)
+                change = walked(step, way, self.track, self.prepared.slots)
             except OutOfDate:
                 self._history.skip(way)
                 raise
-            self._keep(change)
-            self._history.move(way)
+            self._kept.keep(change)
+            self._note(lambda: self._history.move(way))
             return self._done(change, origin)
 
     def _done(self, change: Change, origin: str) -> Done:
         """What was done, with all that was taken in since something was last told."""
-        news = self._news.told({*(cue.id for cue in change.cues), *change.gone}, self._track)
+        news = self._kept.news.told({*(cue.id for cue in change.cues), *change.gone}, self.track)
         said = change.said if origin == "job" else f"{change.said} {news.said}".strip()
         together = replace(
             change, said=said, cues=(*change.cues, *news.cues), gone=(*change.gone, *news.gone)
         )
         return Done(self.revision, together, origin)
 
-    def _is_stale(self) -> bool:
-        records = signatures(self.folder / name for name in _RECORDS)
-        return self._file.is_stale or self._beside.is_stale or records != self._recorded
-
-    def _take_in(self) -> None:
-        """Bring the track up to what the disk has. Raises ReviewError where that cannot be used."""
-        before = self._track
+    def _note(self, note: Callable[[], None]) -> None:
+        """Add to the history. What is in the track by now was done, also where it cannot be noted."""
         try:
-            found = self._file.look()
-        except ScriptError as error:
-            hint = f"{error.hint} Mend that file; until then nothing is changed here.".strip()
-            self._tell(error.what, hint)
-            raise ReviewError(error.what, hint) from None
-        if found is not None:
-            self._adopt(found)
-        self._look_beside()
-        self._history.sync()
-        self._look_at_records()
-        self._news.add(differences(before, self._track))
-        if self._track is not before:
-            self.revision += 1
-
-    def _adopt(self, found: Track) -> None:
-        if found.film.fingerprint != self.film.fingerprint:
-            self._file.forget()
-            raise ReviewError(
-                f"{self._file.path} now belongs to another film: {found.film.name}.",
-                f"Put the track of {self.film.name} back; until then nothing is changed here.",
-            )
-        kept = {cue.id: cue for cue in self._track.cues}
-        # Lines that are the same stay the same objects, by which what is known of them is found again.
-        same = (kept[cue.id] if kept.get(cue.id) == cue else cue for cue in found.cues)
-        self._track = replace(found, cues=tuple(same))
-        self._scripts.due()
-
-    def _look_beside(self) -> None:
-        """Bring in scripts that a person edited; where that cannot be, say so and go on without."""
-        try:
-            brought = self._beside.brought_into(self._track)
-        except ShotadError as error:
-            self._tell(error.what, error.hint)
-            return
-        self._trouble = None
-        if brought is not None:
-            self._file.write(brought)
-            self._track = brought
-            self._scripts.due()
-
-    def _look_at_records(self) -> None:
-        if signatures(self.folder / name for name in _RECORDS) == self._recorded:
-            return
-        try:
-            self.reread()
-        except WorkFolderError:
-            return  # a run is in the middle of writing them
-        if self._hub is not None:
-            self._hub.tell("film", {})
-
-    def _tell(self, what: str, hint: str) -> None:
-        """Tell all pages of trouble, once."""
-        if self._hub is not None and self._trouble != (what, hint):
-            self._hub.tell("trouble", {"what": what, "hint": hint})
-        self._trouble = (what, hint)
-
-    def _write_scripts(self) -> None:
-        """Write the scripts as the track now is, unless somebody's edits in them wait to be sorted out."""
-        texts = self._beside.texts(self._track)
-        try:
-            with self._open():
-                self._take_in()
-                self._beside.write(texts)
-        except ShotadError as error:
-            self._tell(error.what, error.hint)
+            note()
+        except WorkFolderError as error:
+            self._kept.tell(error.what, error.hint)

@@ -156,7 +156,7 @@ def test_undo_passes_over_what_others_changed(place: Path, session: Session) -> 
 
 
 def test_a_script_that_somebody_edits_comes_in(place: Path, session: Session) -> None:
-    session._scripts.close()
+    session.close()
     script = next(place.glob("*.vtt"))
     script.write_text(script.read_text().replace("Rain falls", "Hail falls"))
     done = session.refresh()
