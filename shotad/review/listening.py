@@ -10,13 +10,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from shotad.sound.loudness import Course, Loudness
-from shotad.sound.mixing.excerpt import nearby, whole
+from shotad.sound.mixing.excerpt import nearby, sampled, whole
 from shotad.sound.mixing.prepare import Heard
 from shotad.sound.mixing.programme import Programme
 from shotad.types import Interval
@@ -25,6 +26,8 @@ from shotad.workfolder import key_of, readable_json, write_text
 FORMAT = 1
 KEPT = 4
 """Measures kept: other audio tracks, other rates."""
+_PLACE = 20.0
+"""Seconds of film that are listened to together."""
 _FIGURES = ("integrated", "range", "true_peak", "momentary", "short_term")
 
 
@@ -41,13 +44,14 @@ class Listening:
         self._lock = threading.Lock()
         self._known: dict[str, Heard] = {}
         self._near: dict[tuple[str, int], Heard] = {}
+        self._guesses: dict[str, Loudness] = {}
         self._thread: threading.Thread | None = None
         self._closed = threading.Event()
         self._busy = 0
 
     def of(self, programme: Programme, fingerprint: str, around: Interval) -> tuple[Heard, bool]:
-        """How loud the programme is, and whether that is of the whole: if not it is of what lies around an
-        interval, and the whole is being listened to."""
+        """How loud the programme is, and whether that is of the whole: if not it is of some stretches of
+        it and of what lies around an interval, and the whole is being listened to."""
         key = measure_key(programme, fingerprint)
         found = self.known(key)
         if found is not None:
@@ -55,15 +59,15 @@ class Listening:
         if programme.track is None:
             return self._note(key, _silence(programme)), True
         self.begin(programme, fingerprint)
-        # Lines of half a minute have one measure, so that they do not differ without need.
-        place = int(around.middle // 30)
+        # Lines of a third of a minute have one measure, so that they do not differ without need.
+        place = int(around.middle // _PLACE)
         with self._lock:
-            near = self._near.get((key, place))
-        if near is None:
-            near = nearby(programme, Interval(place * 30.0, place * 30.0 + 30.0))
-            with self._lock:
-                self._near[key, place] = near
-        return near, False
+            near, guess = self._near.get((key, place)), self._guesses.get(key)
+        guess = guess or sampled(programme)
+        near = near or nearby(programme, Interval(place * _PLACE, (place + 1) * _PLACE))
+        with self._lock:
+            self._near[key, place], self._guesses[key] = near, guess
+        return replace(near, loudness=guess), False
 
     def begin(self, programme: Programme, fingerprint: str) -> None:
         """Listen to the whole in the background, unless that is known or under way."""

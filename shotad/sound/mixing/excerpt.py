@@ -17,7 +17,7 @@ from shotad.config.sound import MixSettings
 from shotad.film.audio import Samples, SoundBlock
 from shotad.sound.ducking import envelope
 from shotad.sound.files import DOWNMIXED_PEAK
-from shotad.sound.loudness import Course, Meter
+from shotad.sound.loudness import SILENT, Course, Loudness, Meter, gated
 from shotad.sound.mixing.layouts import channel_names, to_stereo
 from shotad.sound.mixing.levels import (
     Dialogue,
@@ -41,8 +41,11 @@ LEAD = 1.0
 TAIL = 0.1
 """Seconds after it: a limiter looks ahead by 0.05."""
 
-AROUND = 20.0
+AROUND = 5.0
 """Seconds before and after a line that are listened to while the whole is not known."""
+
+SAMPLES, SAMPLE = 8, 5.0
+"""Stretches of a film that tell meanwhile about how loud it is, and their length in seconds."""
 
 PAUSES = -0.55
 """LU by which a line, its pauses counted, lies under its gated loudness (60 lines by the embedded voice)."""
@@ -69,6 +72,23 @@ def nearby(programme: Programme, around: Interval) -> Heard:
     for block in programme.part(first, end).blocks():
         meter.add(block.samples)
     return Heard(*meter.result(), start)
+
+
+def sampled(programme: Programme) -> Loudness:
+    """About how loud a whole programme is, by stretches evenly over it."""
+    size, parts, peaks = round(SAMPLE * programme.rate), [], []
+    for number in range(SAMPLES):
+        first = max(0, round((number + 0.5) * programme.total / SAMPLES) - size // 2)
+        meter = Meter(programme.layout, programme.rate)
+        for block in programme.part(first, first + size).blocks():
+            meter.add(block.samples)
+        loudness, course = meter.result()
+        # The first windows are not full.
+        parts.append(course.momentary[3:])
+        peaks += [] if loudness.true_peak is None else [loudness.true_peak]
+    momentary = np.concatenate(parts)
+    top = float(momentary.max(initial=-np.inf))
+    return Loudness(gated(momentary), 0.0, max(peaks, default=None), top if top > SILENT else None, None)
 
 
 def foreseen_make_up(
