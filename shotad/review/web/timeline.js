@@ -308,6 +308,7 @@ export function start() {
     timeline.resize();
   });
   subscribe("lines", () => timeline.taken());
+  subscribe("slots", () => timeline.soon());
   subscribe("current", (id) => {
     const shown = line(id);
     if (shown) timeline.follow(shown);
