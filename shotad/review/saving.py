@@ -9,7 +9,7 @@ from pathlib import Path
 
 from shotad.errors import ScriptError
 from shotad.script.cue import Cue
-from shotad.script.track import Track, cue_block, from_json, to_json
+from shotad.script.track import Track, cue_block, cue_span, from_json, to_json
 from shotad.workfolder import write_bytes
 
 _TRIES = 5
@@ -54,7 +54,7 @@ class TrackFile:
         self.path = path
         self._known: Signature = None
         self._data: bytes | None = None
-        self._blocks: dict[str, tuple[Cue, str]] = {}
+        self._blocks: dict[str, tuple[Cue, str, str]] = {}
         self._broken: tuple[Signature, ScriptError] | None = None
 
     @property
@@ -84,7 +84,7 @@ class TrackFile:
 
     def write(self, track: Track) -> None:
         """Replace the file; it is on the disk when this returns. Raises WorkFolderError."""
-        data = to_json(track, self.block).encode()
+        data = to_json(track, self.block, self.span).encode()
         insistently(lambda: write_bytes(self.path, [data]))
         self._known, self._data, self._broken = signature(self.path), data, None
         if len(self._blocks) > 2 * len(track.cues) + 100:
@@ -93,10 +93,17 @@ class TrackFile:
 
     def block(self, cue: Cue) -> str:
         """A line's text in the file."""
+        return self._of(cue)[1]
+
+    def span(self, cue: Cue) -> str:
+        """A line's entry among those that were written."""
+        return self._of(cue)[2]
+
+    def _of(self, cue: Cue) -> tuple[Cue, str, str]:
         kept = self._blocks.get(cue.id)
         if kept is None or kept[0] is not cue:
-            kept = self._blocks[cue.id] = (cue, cue_block(cue))
-        return kept[1]
+            kept = self._blocks[cue.id] = (cue, cue_block(cue), cue_span(cue))
+        return kept
 
     def _read(self, now: Signature) -> Track | None:
         try:

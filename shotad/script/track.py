@@ -163,10 +163,18 @@ def cue_block(cue: Cue) -> str:
     return "    {\n" + ",\n".join(f"      {_dump(k)}: {_dump(v)}" for k, v in values.items()) + "\n    }"
 
 
-def to_json(track: Track, block: Callable[[Cue], str] = cue_block) -> str:
+def cue_span(cue: Cue) -> str:
+    """A line among those that were written: ``s00083120:83120-86120``."""
+    return f"{cue.id}:{milliseconds(cue.interval.start)}-{milliseconds(cue.interval.end)}"
+
+
+def to_json(
+    track: Track, block: Callable[[Cue], str] = cue_block, span: Callable[[Cue], str] | None = None
+) -> str:
     """The track as the file that people edit: one field a line, keys in constant order, times to 1 ms.
 
-    ``block`` gives the text of a line: who writes a track again and again may know it already.
+    ``block`` gives the text of a line and ``span`` its entry among those written (`cue_span`): who writes a
+    track again and again may know them already.
     """
     head = {
         "schema_version": SCHEMA_VERSION,
@@ -176,7 +184,7 @@ def to_json(track: Track, block: Callable[[Cue], str] = cue_block) -> str:
         **({"translated_from": track.translated_from} if track.translated_from else {}),
         "made_by": {"shotad": track.version, "makers": [maker_json(m) for m in track.makers]},
         "reviewed_by": list(track.reviewed_by),
-        "written": [_span(cue) for cue in track.cues],
+        "written": list(map(span or cue_span, track.cues)),
     }
     lines = [f"  {_dump(key)}: {_dump(value)}," for key, value in head.items()]
     cues = ",\n".join(map(block, track.cues))
@@ -229,10 +237,6 @@ def _order(cue: Cue) -> tuple[int, str]:
 
 def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
-
-
-def _span(cue: Cue) -> str:
-    return f"{cue.id}:{milliseconds(cue.interval.start)}-{milliseconds(cue.interval.end)}"
 
 
 def _film_json(film: FilmId) -> dict[str, Any]:
