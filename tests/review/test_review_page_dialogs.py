@@ -219,8 +219,9 @@ def test_sound_is_made_with_progress(page: Any, folder: Path) -> None:
 
 def test_nothing_chosen_is_told_and_the_focus_leads_there(page: Any) -> None:
     dialog = opened(page, "x")
-    for box in dialog.locator("input[name=format]:checked").all():
-        box.uncheck()
+    chosen = dialog.locator("input[name=format]:checked")
+    while chosen.count():
+        chosen.first.uncheck()
     pressed(dialog, "Write the scripts")
     assert "Choose a format" in dialog.locator("[data-told]").inner_text()
     assert page.evaluate("document.activeElement.name") == "format"
