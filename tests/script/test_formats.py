@@ -163,7 +163,7 @@ def test_srt_numbers_are_the_ids() -> None:
 
 def test_csv_is_rfc_4180_with_a_mark_for_excel_and_no_formulas() -> None:
     written = write_script(make_track(line(1000, 2000, '=1+1, "x"')), "csv")
-    assert written.startswith("\ufeffid,start,end,text,kind,status,note,")
+    assert written.startswith("\ufeffid,start,end,text,kind,status,state,reviewer,note,")
     assert written.endswith("\r\n")
     rows = list(csv.reader(io.StringIO(written.removeprefix("\ufeff"), newline="")))
     assert rows[1][:4] == ["s00001000", "1.000", "3.000", '\'=1+1, "x"']
