@@ -213,6 +213,7 @@ def test_keys_move_and_the_focus_goes_along(page: Any) -> None:
 def test_accept_goes_on_and_every_step_can_be_undone(page: Any) -> None:
     press(page, "a")
     said(page, "Line 1: Accepted")
+    assert page.locator("#alert").text_content() == ""
     assert name(page).startswith("Line 2 of 6,")
     assert on_row(page)
     assert "accepted" in page.locator("#list [role=option]").first.get_attribute("aria-label")
@@ -408,6 +409,8 @@ def test_a_conflict_shows_both_texts_and_loses_none(page: Any, button: str, text
     page.wait_for_selector("#conflict[open]")
     shown = page.locator("#conflict .version p").all_inner_texts()
     assert shown == [LINES[1.0], "Mine."]
+    press(page, "Enter")  # typed before the dialog was seen: decides nothing
+    assert page.locator("#conflict[open]").count() == 1
     assert violations(page) == []
     page.locator("#conflict button", has_text=button).click()
     settled(page)

@@ -83,7 +83,8 @@ function show() {
   if (conflict.act === "write") texts(conflict);
   else wish(conflict);
   if (!made.open) made.showModal();
-  (body.querySelector(".primary") ?? body.querySelector("button"))?.focus();
+  // On what is to be read, not on a button: a key that was meant for the text decides nothing.
+  body.querySelector(".version p, button")?.focus();
 }
 
 /** @param {any} conflict */

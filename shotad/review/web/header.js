@@ -34,7 +34,7 @@ function history(history) {
   for (const [id, word] of [["undo", "Undo"], ["redo", "Redo"]]) {
     const label = history[id];
     const button = by(id);
-    button.textContent = label ? `${word}: ${label}` : word;
+    button.textContent = label ? `${word}: ${label.replace(/\.$/u, "")}` : word;
     // Not `disabled`: the focus would be lost when the last step is undone.
     button.setAttribute("aria-disabled", String(!label));
   }

@@ -12,7 +12,7 @@ let timer = 0;
 function put(element, text) {
   if (!element) return;
   // The same words again are spoken again only where the text differs.
-  element.textContent = element.textContent === text ? `${text}\u00a0` : text;
+  element.textContent = text && element.textContent === text ? `${text}\u00a0` : text;
 }
 
 /**
