@@ -47,7 +47,7 @@ def command(
         raise UsageError(what, "Leave one of them out.")
     folder = track_folder(path)
     _check_installed()
-    from shotad.review.serving import serve
+    from shotad.review.server.serving import serve
     from shotad.runsettings import read_settings
 
     run = read_settings(folder)

@@ -12,7 +12,7 @@ from shotad.film.info import AudioTrack, FilmInfo
 from shotad.plan.slots import word_budget
 from shotad.prepare import Given
 from shotad.records import shot_rows, slot_rows, utterance_rows
-from shotad.review.session import Session
+from shotad.review.editing.session import Session
 from shotad.runsettings import read_settings, write_settings
 from shotad.script.cue import Cue
 from shotad.script.track import FilmId, Track

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from shotad.review.app import make_app
-from shotad.review.bundle import Review
-from shotad.review.opening import open_review
-from shotad.review.security import Keys
+from shotad.review.server.app import make_app
+from shotad.review.server.bundle import Review
+from shotad.review.server.opening import open_review
+from shotad.review.server.security import Keys
 from shotad.runsettings import read_settings
 from tests.rendering.described import LINES, film_with, write_folder
 from tests.review.asgi import Answer, Visitor

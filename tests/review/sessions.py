@@ -6,7 +6,7 @@ from pathlib import Path
 
 from shotad.film.reader import open_film
 from shotad.progress import NoProgress, Task
-from shotad.review.session import Session
+from shotad.review.editing.session import Session
 from shotad.runsettings import read_settings
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from shotad.errors import ReviewError
-from shotad.review.acts import ACTS, Scene, room_of
+from shotad.review.editing.acts import ACTS, Scene, room_of
+from shotad.review.editing.scene import clock
 from shotad.review.kinds import SOURCE, Change
-from shotad.review.scene import clock
 from shotad.script.cue import Cue, CueStatus, EditField, LineState
 from shotad.script.edits import is_by_hand
 from shotad.script.track import REMOVED, FilmId, Track

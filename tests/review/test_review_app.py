@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from shotad.errors import ReviewError
-from shotad.review.bundle import Review
-from shotad.review.routes_page import MEDIA_TYPES, WEB
+from shotad.review.server.bundle import Review
+from shotad.review.server.routes_page import MEDIA_TYPES, WEB
 from shotad.script.track import load_track
 from tests.rendering.described import film_with, write_folder
 from tests.review.reviewed import Listener, Page, ids, reviewed
@@ -396,7 +396,7 @@ def test_without_its_film_lines_can_be_reviewed_all_the_same(place: Path) -> Non
 
 def test_another_film_in_its_place_is_told(place: Path) -> None:
     from shotad.errors import FilmError
-    from shotad.review.opening import open_review
+    from shotad.review.server.opening import open_review
     from shotad.runsettings import read_settings
 
     write_folder(place)

@@ -13,7 +13,7 @@ from shotad.engines.base import Request
 from shotad.engines.fake import FakeEngine
 from shotad.film.reader import open_film
 from shotad.rendering.materials import gather
-from shotad.review.session import Session
+from shotad.review.editing.session import Session
 from shotad.script.cue import Voiced, line_stamp
 from shotad.script.track import Track, load_track
 from shotad.tracking import TRACK, save_track, track_lock

@@ -10,11 +10,18 @@ from pathlib import Path
 import pytest
 
 from shotad.config import Config, load_config
-from shotad.review.board import FORMAT_TITLES, Board, changed_view, conflict_view, film_view, line_view
-from shotad.review.engineview import LOCAL, engine_title, engines_view
-from shotad.review.findings import Findings
+from shotad.review.editing.session import Session
 from shotad.review.kinds import Change, Done
-from shotad.review.session import Session
+from shotad.review.showing.board import (
+    FORMAT_TITLES,
+    Board,
+    changed_view,
+    conflict_view,
+    film_view,
+    line_view,
+)
+from shotad.review.showing.engineview import LOCAL, engine_title, engines_view
+from shotad.review.showing.findings import Findings
 from shotad.script.cue import Cue, CueStatus, Voiced, line_stamp
 from shotad.script.text import ALL_FORMATS
 from shotad.types import Interval
@@ -215,7 +222,7 @@ def test_a_board_is_made_once_for_the_same_track(opened):
 
 
 def after_room(board: Board, session: Session) -> list[float]:
-    from shotad.review.scene import room_of
+    from shotad.review.editing.scene import room_of
 
     room = room_of(board.scene, session.cue("s00001000"))
     assert room is not None

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from shotad.errors import ReviewError
-from shotad.review.details import line_detail
-from shotad.review.recordindex import RecordIndex
-from shotad.review.session import Session
+from shotad.review.editing.session import Session
+from shotad.review.showing.details import line_detail
+from shotad.review.showing.recordindex import RecordIndex
 from shotad.script.cue import CueStatus, Maker, Provenance, Voiced, line_stamp
 from shotad.types import Interval
 from tests.redo.redoing import again, run

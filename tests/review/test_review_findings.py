@@ -18,11 +18,11 @@ from shotad.lint.accepted import FILE as ACCEPTED
 from shotad.lint.check import Checker, lint, lint_track
 from shotad.lint.lines import Material, TrackLine
 from shotad.lint.sentences import Read
-from shotad.review.findings import Findings, finding_view
-from shotad.review.later import WhenQuiet
-from shotad.review.nearby import Nearby, is_told_at_once, reach_of
-from shotad.review.rereading import Remembering
-from shotad.review.session import Session
+from shotad.review.editing.session import Session
+from shotad.review.showing.findings import Findings, finding_view
+from shotad.review.showing.later import WhenQuiet
+from shotad.review.showing.nearby import Nearby, is_told_at_once, reach_of
+from shotad.review.showing.rereading import Remembering
 from shotad.script.cue import Voiced
 from shotad.script.rules import Finding, Level
 from shotad.types import Interval, SpeechKind, Utterance

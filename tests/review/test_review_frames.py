@@ -22,9 +22,9 @@ from shotad.film.framestore import FrameStore
 from shotad.film.grid import Grid
 from shotad.film.info import FilmInfo
 from shotad.film.reader import open_film
-from shotad.review import frames as room
-from shotad.review.frames import Frames, spread
 from shotad.review.kinds import Picture
+from shotad.review.pictures import frames as room
+from shotad.review.pictures.frames import Frames, spread
 from shotad.types import Interval
 from tests.media import FilmSpec, Made, make_film, make_stills, read_number
 

@@ -20,9 +20,9 @@ from shotad.errors import ReviewError, VoiceError
 from shotad.film.reader import open_film
 from shotad.prepare import Prepared
 from shotad.recorded import recorded
-from shotad.review import speaking
-from shotad.review.heardfiles import HeardFiles
-from shotad.review.hearing import Hearing, Kind
+from shotad.review.hearing import speaking
+from shotad.review.hearing.heardfiles import HeardFiles
+from shotad.review.hearing.hearing import Hearing, Kind
 from shotad.script.cue import CueStatus
 from shotad.script.track import Track
 from shotad.sound.kinds import Take
@@ -287,7 +287,7 @@ def test_a_damaged_record_of_loudness_is_made_anew(place: Path, heard: Hearing, 
 
 
 def test_until_the_whole_is_known_it_says_so(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from shotad.review import listening
+    from shotad.review.hearing import listening
     from shotad.sound.mixing import excerpt
 
     going, told = threading.Event(), []

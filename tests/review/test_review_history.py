@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from shotad.review.history import History, LineStep, Step, stamp_of
+from shotad.review.editing.history import History, LineStep, Step, stamp_of
 from shotad.script.cue import Cue, Voiced, accept, line_stamp
 from shotad.types import Interval
 

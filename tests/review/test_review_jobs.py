@@ -12,8 +12,8 @@ import pytest
 
 from shotad.errors import EngineError, ReviewError
 from shotad.progress import Progress, reported
-from shotad.review.jobs import Jobs, Stopped
 from shotad.review.kinds import Json
+from shotad.review.working.jobs import Jobs, Stopped
 
 WAIT = 20.0
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shotad.errors import ReviewError
-from shotad.review.media import FileAnswer, asked_spans, inside
+from shotad.review.server.media import FileAnswer, asked_spans, inside
 from tests.review.asgi import Answer, ask
 
 DATA = bytes(range(256)) * 4

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.review.app import make_app
-from shotad.review.opening import open_review
-from shotad.review.security import Keys
+from shotad.review.server.app import make_app
+from shotad.review.server.opening import open_review
+from shotad.review.server.security import Keys
 from shotad.runsettings import read_settings
 from shotad.script.track import load_track
 from shotad.tracking import TRACK, save_track

@@ -19,9 +19,9 @@ from shotad.film.reader import open_film
 from shotad.prepare import Given
 from shotad.progress import NoProgress
 from shotad.records import shot_rows, slot_rows
-from shotad.review.people import People
-from shotad.review.renaming import names, renamed
-from shotad.review.session import Session
+from shotad.review.editing.session import Session
+from shotad.review.working.people import People
+from shotad.review.working.renaming import names, renamed
 from shotad.runsettings import read_settings, write_settings
 from shotad.script.cue import Cue, LineState
 from shotad.script.track import FilmId, Track, load_track
@@ -273,7 +273,7 @@ def test_a_cast_that_cannot_be_read_is_told_and_the_rest_goes_on(people: People,
 
 
 def test_a_character_bank_is_only_read(unsearched: Session, tmp_path: Path) -> None:
-    from shotad.review.castplace import remember_cast
+    from shotad.review.working.castplace import remember_cast
 
     bank = tmp_path / "bank.json"
     bank.write_text("[]")

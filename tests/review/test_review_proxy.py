@@ -19,10 +19,10 @@ from shotad.config import Config
 from shotad.errors import FilmError, WorkFolderError
 from shotad.film.audio import sound_blocks
 from shotad.film.reader import open_film
-from shotad.review import proxymaking
 from shotad.review.kinds import Json
-from shotad.review.proxy import COPY_TYPE, Proxy
-from shotad.review.proxymaking import Order, known_copy, make_copy
+from shotad.review.pictures import proxymaking
+from shotad.review.pictures.proxy import COPY_TYPE, Proxy
+from shotad.review.pictures.proxymaking import Order, known_copy, make_copy
 from tests.browser import chromium
 from tests.browserfilm import BrowserFilm
 from tests.media import FilmSpec, SoundSpec, make_film, make_stills, read_number, read_patches
@@ -279,9 +279,9 @@ def test_stopped_at_once_and_started_cleanly(tmp_path: Path) -> None:
 
 def test_it_never_outlives_who_started_it(tmp_path: Path) -> None:
     order = Order(long_film(), tmp_path / "review" / "proxy.mp4", "key")
-    root = str(Path(proxymaking.__file__).parents[2])
+    root = str(Path(proxymaking.__file__).parents[3])
     with subprocess.Popen(
-        [sys.executable, "-m", "shotad.review.proxymaking", order.to_json()],
+        [sys.executable, "-m", "shotad.review.pictures.proxymaking", order.to_json()],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

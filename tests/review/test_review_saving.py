@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from shotad.errors import ScriptError
-from shotad.review.saving import Later, TrackFile
+from shotad.review.editing.saving import Later, TrackFile
 from shotad.script.cue import Cue
 from shotad.script.track import FilmId, Track, to_json
 from shotad.types import Interval

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from shotad.review import security
-from shotad.review.security import Guard, Hosts, Keys, Refused, hosts_for, read_body
+from shotad.review.server import security
+from shotad.review.server.security import Guard, Hosts, Keys, Refused, hosts_for, read_body
 from tests.review.asgi import HOST, Visitor, cookie_of
 
 SECRET = "what only the page may see"

@@ -20,7 +20,7 @@ import httpx
 import pytest
 
 from shotad.errors import ReviewError, UsageError
-from shotad.review import serving
+from shotad.review.server import serving
 from shotad.script.track import load_track
 from tests.rendering.described import write_folder
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from shotad.errors import OutOfDate, ReviewError, WorkFolderError
-from shotad.review.session import Session, stamp_of
+from shotad.review.editing.session import Session, stamp_of
 from shotad.runsettings import read_settings
 from shotad.script.cue import CueStatus, LineState
 from shotad.script.track import Track, load_track, to_json

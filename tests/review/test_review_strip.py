@@ -20,9 +20,9 @@ from shotad.film.info import FilmInfo
 from shotad.film.pyav_reader import PyavFilm
 from shotad.film.reader import open_film
 from shotad.prepare import Prepared
-from shotad.review import strip as room
 from shotad.review.kinds import Picture
-from shotad.review.strip import Strip
+from shotad.review.pictures import strip as room
+from shotad.review.pictures.strip import Strip
 from shotad.types import Interval, Shot
 from tests.media import FilmSpec, make_film, make_stills, read_number
 

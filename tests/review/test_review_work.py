@@ -16,9 +16,9 @@ from shotad.engines.base import Identity, Request
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.errors import EditConflict, EngineError, ReviewError, ScriptError, UsageError
 from shotad.progress import NoProgress, Task
-from shotad.review import work
-from shotad.review.jobs import Stopped
-from shotad.review.session import Session
+from shotad.review.editing.session import Session
+from shotad.review.working import work
+from shotad.review.working.jobs import Stopped
 from shotad.script import text as formats
 from shotad.script.cue import LineState
 from shotad.script.text import check_script, read_cues

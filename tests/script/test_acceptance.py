@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from shotad.errors import ReviewError
 from shotad.outcome import Outcome
-from shotad.review.session import Session
+from shotad.review.editing.session import Session
 from shotad.script.cue import (
     REDO,
     Cue,

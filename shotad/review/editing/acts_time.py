@@ -1,0 +1,243 @@
+"""Acts on the times of lines: moved and shifted within their room, split, joined, added.
+
+A line never comes to lie over another that is heard, nor over speech where it did not before. Times are
+whole milliseconds.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from shotad.errors import ReviewError
+from shotad.review.editing.scene import (
+    Scene,
+    Span,
+    clock,
+    fitted,
+    interval_of,
+    is_added,
+    number_in,
+    room_or_refuse,
+    settled,
+    span_of,
+    text_in,
+    timed,
+    with_words,
+)
+from shotad.review.kinds import SOURCE, Change, Json
+from shotad.script.cue import (
+    EARLIEST,
+    Cue,
+    CueStatus,
+    Edit,
+    EditField,
+    clean_text,
+    hand_id,
+    mark_edit,
+    milliseconds,
+)
+from shotad.script.pace import rate_of, spoken_words
+from shotad.script.track import REMOVED
+
+_SPACE = re.compile(r"\s+")
+
+
+def move(scene: Scene, name: str, args: Json) -> Change:
+    """Set the start, the end, or both (seconds), as near to what is asked as the line's room allows."""
+    cue = scene.cue(name)
+    old, room = span_of(cue.interval), room_or_refuse(scene, cue)
+    start, end = (milliseconds(number_in(args, key)) if key in args else None for key in ("start", "end"))
+    if start is None and end is None:
+        raise ReviewError("Neither a start nor an end was given.", "Say where the line shall go.")
+    wanted = (old[0] if start is None else start, old[1] if end is None else end)
+    new = _clamped(wanted, room, scene.shortest, moves_start=start is not None)
+    return _moved(scene, cue, new, wanted)
+
+
+def shift(scene: Scene, name: str, args: Json) -> Change:
+    """Move the whole line ``by`` seconds, as far as its room allows."""
+    cue, by = scene.cue(name), milliseconds(number_in(args, "by"))
+    (start, end), (low, high) = span_of(cue.interval), room_or_refuse(scene, cue)
+    step = max(min(by, high - end), 0) if by > 0 else min(max(by, low - start), 0)
+    return _moved(scene, cue, (start + step, end + step), (start + by, end + by))
+
+
+def split(scene: Scene, name: str, args: Json) -> Change:
+    """Make two lines of one, ``at`` a character of its text or the nearest gap between words.
+
+    The first keeps the line's id and candidates; its time is divided by words.
+    """
+    cue, at = scene.cue(name), int(number_in(args, "at"))
+    if not cue.heard:
+        raise ReviewError("A line that is not heard cannot be split.", "Restore it first.")
+    texts = _parts(cue, at)
+    start, end = span_of(cue.interval)
+    if end - start < 2 * scene.shortest:
+        raise ReviewError("The line is too short to be split.", "Give it more time first.")
+    words = [spoken_words(text, cue.language) for text in texts]
+    middle = start + round((end - start) * words[0] / sum(words))
+    middle = min(max(middle, start + scene.shortest), end - scene.shortest)
+    first = timed(with_words(scene, cue, texts[0]), (start, middle))
+    first = mark_edit(first, cue, (EditField.TEXT, EditField.TIME), SOURCE)
+    second = _by_hand(scene, (middle, end), texts[1], cue)
+    return Change(f"Split at {clock(middle / 1000)}.", (settled(first), second), focus=second.id)
+
+
+def join(scene: Scene, name: str, args: Json) -> Change:
+    """Make one line of this and the next that is heard, which leaves the track or stays in it unheard.
+
+    It ends where the second did, or where its words do if there is no time up to there.
+    """
+    cue = scene.cue(name)
+    if not cue.heard:
+        raise ReviewError("A line that is not heard cannot be joined.", "Restore it first.")
+    names = [other for _, _, other in scene.heard]
+    following = names[names.index(cue.id) + 1 :]
+    if not following:
+        raise ReviewError("There is no line after this one.", "Join the line before it instead.")
+    other = scene.cue(following[0])
+    text = (" " if _has_blanks(cue.language) else "").join((cue.text, other.text))
+    rest = replace(
+        scene, track=scene.track.with_cues(each for each in scene.track.cues if each.id != other.id)
+    )
+    low, high = room_or_refuse(rest, cue)
+    start, end = cue.interval.start, max(cue.interval.end, other.interval.end)
+    if milliseconds(end) > high:
+        end = min(high / 1000, max(cue.interval.end, start + scene.spoken_seconds(text, cue.language)))
+    kept = cue.candidates if cue.text in cue.candidates else (*cue.candidates, cue.text)
+    together = with_words(scene, replace(cue, candidates=kept), text)
+    span = _clamped((milliseconds(start), milliseconds(end)), (low, high), scene.shortest)
+    joined = mark_edit(timed(together, span), cue, (EditField.TEXT, EditField.TIME), SOURCE)
+    if is_added(other):
+        return Change("Joined with the next line.", (settled(joined),), (other.id,), focus=cue.id)
+    gone = replace(other, status=CueStatus.DROPPED, reason=REMOVED)
+    left = settled(mark_edit(gone, other, (EditField.REMOVED,), SOURCE))
+    return Change("Joined with the next line.", (settled(joined), left), focus=cue.id)
+
+
+def add(scene: Scene, name: str, args: Json) -> Change:
+    """A line of a person's own, from ``start`` to ``end`` or as long as its ``text`` takes."""
+    text, start = clean_text(text_in(args, "text")), number_in(args, "start")
+    length = scene.spoken_seconds(text, scene.track.language)
+    end = number_in(args, "end") if args.get("end") is not None else start + length
+    if not text:
+        raise ReviewError("A line needs words.", "Write what shall be said.")
+    if start < 0:
+        raise ReviewError(f"A line cannot start at {start:.3f} s.", "Give a second of the film.")
+    if start >= scene.track.film.duration:
+        over = clock(scene.track.film.duration)
+        raise ReviewError(f"{clock(start)} is after the film's end at {over}.", "Give a second of the film.")
+    if end <= start:
+        raise ReviewError(f"A line cannot end at {clock(end)} before it starts at {clock(start)}.")
+    span = (milliseconds(max(start, EARLIEST)), milliseconds(end))
+    line = _by_hand(scene, (span[0], max(span[1], span[0] + scene.shortest)), text, None)
+    return _placed(scene, line)
+
+
+def _placed(scene: Scene, line: Cue) -> Change:
+    """A new line within the time that is free where it was put."""
+    gap = scene.gap_of(span_of(line.interval))
+    if gap is None:
+        raise ReviewError(
+            f"Somebody speaks at {clock(line.interval.start)}.", "Put the line where nobody speaks."
+        )
+    low, high = max(gap[0], milliseconds(line.interval.start)), min(gap[1], milliseconds(line.interval.end))
+    inside = replace(line, interval=interval_of((low, max(high, low + 1))))
+    there = fitted(scene, inside)
+    there = replace(there, id=hand_id(there.interval.start, scene.cues))
+    return Change(f"Line added at {clock(there.interval.start)}.", (settled(there),), focus=there.id)
+
+
+def _by_hand(scene: Scene, span: Span, text: str, like: Cue | None) -> Cue:
+    """A line that a person added, in the language of ``like``."""
+    language = scene.track.language if like is None else like.language
+    line = Cue(
+        id=hand_id(span[0] / 1000, scene.cues),
+        slot_id=None,
+        interval=interval_of(span),
+        text=text,
+        language=language,
+        edited=Edit((EditField.ADDED,), SOURCE, None),
+        spoken_length=scene.spoken_seconds(text, language),
+    )
+    return line if like is None else replace(line, kind=like.kind)
+
+
+def _moved(scene: Scene, cue: Cue, new: Span, wanted: Span) -> Change:
+    old = span_of(cue.interval)
+    if new == old:
+        if wanted == old:
+            return Change("The times are as they were.", focus=cue.id)
+        raise ReviewError(*_why_not(scene, cue, wanted))
+    moved = settled(mark_edit(timed(cue, new), cue, (EditField.TIME,), SOURCE))
+    short = "" if new == wanted else ", as far as there is room"
+    return Change(_said(scene, old, new) + short + ".", (moved,), focus=cue.id)
+
+
+def _said(scene: Scene, old: Span, new: Span) -> str:
+    ahead, behind = new[0] - old[0], new[1] - old[1]
+    if ahead == behind:
+        return f"Moved to {clock(new[0] / 1000)}, {_how_far(scene, ahead)}"
+    if not behind:
+        return f"Start at {clock(new[0] / 1000)}, {_how_far(scene, ahead)}"
+    if not ahead:
+        return f"End at {clock(new[1] / 1000)}, {_how_far(scene, behind)}"
+    return f"Moved to {clock(new[0] / 1000)} to {clock(new[1] / 1000)}"
+
+
+def _how_far(scene: Scene, ms: int) -> str:
+    """A difference in frames where it is a few whole ones, else in seconds."""
+    frames = round(abs(ms) / 1000 / scene.frame)
+    way = "earlier" if ms < 0 else "later"
+    if 1 <= frames <= 10 and abs(abs(ms) - frames * scene.frame * 1000) <= 1:
+        return f"{frames} frame{'s' if frames > 1 else ''} {way}"
+    return f"{abs(ms) / 1000:g} s {way}"
+
+
+def _why_not(scene: Scene, cue: Cue, wanted: Span) -> tuple[str, str]:
+    """Why a line stays where it is, and what to do."""
+    low, high = room_or_refuse(scene, cue)
+    start, end = span_of(cue.interval)
+    if wanted[0] >= start and wanted[1] <= end:
+        return "The line cannot be shorter: it lasts a frame at least.", "Drop it instead."
+    later = wanted[1] > end
+    edge = high if later else low
+    touching = [other for other in scene.heard if other[2] != cue.id and edge == other[0 if later else 1]]
+    if touching:
+        word = "begins" if later else "ends"
+        return f"{touching[0][2]} {word} there, at {clock(edge / 1000)}.", "Move or drop that line first."
+    if edge <= milliseconds(EARLIEST) or edge >= milliseconds(scene.track.film.duration):
+        return f"The film {'ends' if later else 'begins'} there.", ""
+    word = "begins" if later else "ends"
+    return f"Speech {word} there, at {clock(edge / 1000)}.", "Lines stay where nobody speaks."
+
+
+def _clamped(wanted: Span, room: Span, shortest: int, *, moves_start: bool = False) -> Span:
+    """The nearest time within ``room`` that is not too short; what was not asked to move yields last."""
+    start, end = (min(max(each, room[0]), room[1]) for each in wanted)
+    if end - start >= shortest:
+        return start, end
+    if moves_start:
+        start = max(room[0], end - shortest)
+    return start, min(room[1], max(end, start + shortest))
+
+
+def _parts(cue: Cue, at: int) -> tuple[str, str]:
+    """The two halves of a text, cut at the gap between words nearest to ``at``; both have words."""
+    cuts = [match.span() for match in _SPACE.finditer(cue.text)]
+    if not _has_blanks(cue.language):
+        cuts = [(at, at)]
+    halves = [
+        (abs(at - end), clean_text(cue.text[:start]), clean_text(cue.text[end:])) for start, end in cuts
+    ]
+    spoken = [half for half in halves if all(spoken_words(text, cue.language) for text in half[1:])]
+    if not spoken:
+        raise ReviewError("There are no words to part here.", "Put the cursor between two words.")
+    _, first, second = min(spoken, key=lambda half: half[0])
+    return first, second
+
+
+def _has_blanks(language: str) -> bool:
+    """Whether words of a language are parted by blanks."""
+    return rate_of(language).words > 0

@@ -1,0 +1,149 @@
+"""The track of a work folder as a session keeps it: what others write is taken in, what it writes is safe."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from shotad.config import Config
+from shotad.errors import ReviewError, ScriptError, ShotadError, WorkFolderError
+from shotad.film.info import FilmInfo
+from shotad.handslots import change_slots
+from shotad.plan.handslots import SlotChange
+from shotad.review.editing.beside import Beside
+from shotad.review.editing.known import Known
+from shotad.review.editing.news import News, differences
+from shotad.review.editing.saving import Later, TrackFile
+from shotad.review.editing.steps import changed_track, slots_in
+from shotad.review.kinds import Change, Hub
+from shotad.script.track import Track
+from shotad.tracking import TRACK, track_lock
+
+
+class Keeper:
+    """Reads and writes one track, its slots and its scripts, under locks (`open`).
+
+    ``revision`` counts states of the track. Raises as `shotad.review.editing.session.Session`.
+    """
+
+    def __init__(self, folder: Path, film: FilmInfo, config: Config, hub: Hub | None) -> None:
+        self.folder, self.revision, self.news = folder, 0, News()
+        self.known = Known(folder, film, config)
+        self._film, self._hub = film, hub
+        self._lock = threading.RLock()
+        self._file = TrackFile(folder / TRACK)
+        self._trouble: tuple[str, str] | None = None
+        self._scripts = Later(self._write_scripts)
+        with self.open():
+            self.track = self._read_first()
+            self._beside = Beside(folder, self.track.film.name)
+            self._look_beside()
+        self._scripts.due()  # those that a killed server left as they were
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Nobody else, in this process or another, changes the track meanwhile."""
+        with self._lock, track_lock(self.folder):
+            yield
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether something on the disk is another than what was last read or written."""
+        with self._lock:
+            return self._file.is_stale or self._beside.is_stale or self.known.is_stale
+
+    def take_in(self) -> None:
+        """Bring the track up to what the disk has; it is `open`. Raises ReviewError while that is no good."""
+        before = self.track
+        try:
+            found = self._file.look()
+        except ScriptError as error:
+            hint = f"{error.hint} Mend that file; until then nothing is changed here.".strip()
+            self.tell(error.what, hint)
+            raise ReviewError(error.what, hint) from None
+        try:
+            if found is not None:
+                self._adopt(found)
+            self._look_beside()
+        finally:
+            self.news.add(differences(before, self.track))
+            self.revision += self.track is not before
+        if self.known.look() and self._hub is not None:
+            self._hub.tell("film", {})
+
+    def keep(self, change: Change) -> None:
+        """Write a change, its slots and then its lines, both or none; it is `open`."""
+        slots, track = slots_in(change), changed_track(self.track, change)
+        moved = slots != SlotChange()
+        if moved:
+            change_slots(self.folder, slots)
+        try:
+            self._file.write(track)
+        except ShotadError:
+            if moved:
+                change_slots(self.folder, slots.inverse)
+            raise
+        if moved:
+            self.known.read()
+        self.track = track
+        self.revision += 1
+        self._scripts.due()
+
+    def close(self) -> None:
+        """Write the scripts that are still due."""
+        self._scripts.close()
+
+    def tell(self, what: str, hint: str) -> None:
+        """Tell all pages of trouble, once."""
+        if self._hub is not None and self._trouble != (what, hint):
+            self._hub.tell("trouble", {"what": what, "hint": hint})
+        self._trouble = (what, hint)
+
+    def _read_first(self) -> Track:
+        track = self._file.look()
+        if track is None or track.film.fingerprint != self._film.fingerprint:
+            name = "none" if track is None else track.film.name
+            raise WorkFolderError(
+                f"{self._file.path} belongs to another film: {name}, not {self._film.name}.",
+                "Name that film with --film, or another work folder.",
+            )
+        return track
+
+    def _adopt(self, found: Track) -> None:
+        if found.film.fingerprint != self._film.fingerprint:
+            self._file.forget()
+            raise ReviewError(
+                f"{self._file.path} now belongs to another film: {found.film.name}.",
+                f"Put the track of {self._film.name} back; until then nothing is changed here.",
+            )
+        kept = {cue.id: cue for cue in self.track.cues}
+        # Lines that are the same stay the same objects, by which what is known of them is found again.
+        same = (kept[cue.id] if kept.get(cue.id) == cue else cue for cue in found.cues)
+        self.track = replace(found, cues=tuple(same))
+        self._scripts.due()
+
+    def _look_beside(self) -> None:
+        """Bring in scripts that a person edited; where that cannot be, say so and go on without."""
+        try:
+            brought = self._beside.brought_into(self.track)
+        except ShotadError as error:
+            self.tell(error.what, error.hint)
+            return
+        self._trouble = None
+        if brought is not None:
+            self._file.write(brought)
+            self.track = brought
+            self._scripts.due()
+
+    def _write_scripts(self) -> None:
+        """Write the scripts as the track now is, unless somebody's edits in them wait to be sorted out."""
+        texts = self._beside.texts(self.track)
+        try:
+            with self.open():
+                self.take_in()
+                self._beside.write(texts)
+        except ShotadError as error:
+            self.tell(error.what, error.hint)

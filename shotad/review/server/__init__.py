@@ -1,0 +1,1 @@
+"""The server: addresses, who may ask, news, files, the program."""

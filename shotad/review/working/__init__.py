@@ -1,0 +1,1 @@
+"""Long work that the page asks for, and the cast."""

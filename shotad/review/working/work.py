@@ -1,0 +1,236 @@
+"""What the jobs of the page do: lines described anew, scripts exported, the film rendered.
+
+Each takes the session and a progress, holds the work folder only while it runs where it has to, and returns
+what the page shows of it. Edits that are made meanwhile stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from shotad.config import Config
+from shotad.errors import ReviewError, ShotadError
+from shotad.progress import Progress
+from shotad.review.working.castplace import run_with_cast
+from shotad.review.working.holding import file_row, held, opened
+from shotad.runsettings import for_rendering
+from shotad.script.exporting import script_file, write_format
+from shotad.script.findings import finding_row
+from shotad.script.text import FORMATS, script_format
+
+if TYPE_CHECKING:
+    from shotad.redo import Redone, Result
+    from shotad.rendering.rendered import Rendered
+    from shotad.review.editing.session import Session
+    from shotad.writing import Engines
+
+SAME = (
+    "the engines gave the line again that was there. An engine without chance gives the same answer to the "
+    "same question: give it a note."
+)
+SAME_AGAIN = (
+    "the engines gave the line again that was there. They tell what they measure in the picture and read no "
+    "notes: write the line yourself."
+)
+
+Row = dict[str, Any]
+
+
+@lru_cache(maxsize=1)
+def _engines(settings: str) -> Engines:
+    from shotad.writing import Engines
+
+    return Engines.of(Config.model_validate_json(settings))
+
+
+def engines_of(config: Config) -> Engines:
+    """The engines that the settings name. They stay loaded until others are asked for: the next line that is
+    described anew need not wait for a model."""
+    return _engines(config.model_dump_json())
+
+
+def redo_line(
+    session: Session,
+    progress: Progress,
+    ids: Sequence[str],
+    note: str = "",
+    *,
+    over_edits: bool = False,
+    engines: Engines | None = None,
+) -> Row:
+    """Describe the lines or slots called ``ids`` anew, with a hint. What is new can be undone in one step.
+
+    ``over_edits``: also lines that a person wrote or accepted; their text stays among the candidates. Raises
+    EditConflict for such lines otherwise, ReviewError where another shotad holds the folder, EngineError.
+    """
+    from shotad.redo import redo
+
+    if not ids:
+        raise ReviewError("No line was named.", "Choose a line first.")
+    run = run_with_cast(session)
+    engines = engines or engines_of(run.config)
+    _tell_terms(engines, progress)
+    told = "Described anew"
+    with held(session.folder) as folder, opened(session, run, run.config) as film:
+        try:
+            done = redo(
+                film,
+                folder,
+                run,
+                list(ids),
+                note=note,
+                over_edits=over_edits,
+                engines=engines,
+                progress=progress,
+                sheet=False,
+            )
+            folder.note(f"described anew on the review page: {', '.join(ids)}")
+            same = SAME if engines.writes.abilities.converses else SAME_AGAIN
+            told = _told(done.results, same)
+        finally:
+            # What was written before a stop or an error is in the track too.
+            session.absorb(told)
+    return _redone(done, told, same)
+
+
+def _tell_terms(engines: Engines, progress: Progress) -> None:
+    """Say what leaves this machine, as every run does."""
+    from shotad.engines.openai.notice import notice
+
+    for line in notice(engines.looks, engines.writes):
+        progress.note(line)
+
+
+def _told(results: Sequence[Result], same: str) -> str:
+    """One sentence on what came of it."""
+    new = [one for one in results if one.after is not None]
+    if len(results) == 1 and new and new[0].after is not None:
+        return f"Described anew: {new[0].after.text}"
+    if len(results) == 1:
+        return f"Nothing was changed: {results[0].reason or same}"
+    lines = f"{len(new)} of {len(results)} lines described anew"
+    return f"{lines}." if len(new) == len(results) else f"{lines}; the others stay as they were."
+
+
+def _redone(done: Redone, told: str, same: str) -> Row:
+    return {
+        "said": told,
+        "lines": [
+            {
+                "id": (one.after or one.before).id,
+                "changed": one.after is not None,
+                "old": one.before.text,
+                "new": None if one.after is None else one.after.text,
+                "reason": same if one.same else one.reason,
+            }
+            for one in done.results
+        ],
+        "warnings": list(done.warnings),
+        "files": [],
+    }
+
+
+def export(session: Session, progress: Progress, formats: Sequence[str]) -> Row:
+    """Write the track in these formats (none named: those that every export writes) beside it.
+
+    A format whose library is not installed is left out and told; raises ScriptError where none could be
+    written, and for a format that is unknown.
+    """
+    track, place = session.track, session.folder
+    forms = [(name, script_format(name)) for name in formats or FORMATS]
+    files: list[Row] = []
+    failures: list[Row] = []
+    task = progress.task("Writing scripts", len(forms), "files")
+    for name, form in forms:
+        try:
+            path = write_format(track, form, script_file(track, form, place))
+        except ShotadError as error:
+            failures.append({"name": name, "reason": f"{error.what} {error.hint}".strip()})
+            if len(failures) == len(forms):
+                raise
+        else:
+            files.append({**file_row(path, session.folder), "format": name})
+        task.advance()
+    task.done()
+    many = "1 script was" if len(files) == 1 else f"{len(files)} scripts were"
+    return {"said": f"{many} written to {place}.", "files": files, "failures": failures}
+
+
+def render_film(
+    session: Session,
+    progress: Progress,
+    makes: Sequence[str],
+    voice: str | None = None,
+    profile: str | None = None,
+    extended: bool | None = None,
+    *,
+    speed: float | None = None,
+) -> Row:
+    """Speak the lines and make what ``makes`` names (``film:mkv``, ``ad:mp3`` …), beside the track.
+
+    Without ``voice``, ``profile``, ``extended`` and ``speed`` those of the settings are taken. Edits made
+    meanwhile are heard or, if they come too late for that, kept. Raises ReviewError where another shotad
+    holds the folder, and what `shotad.rendering.render.render` raises.
+    """
+    from shotad.rendering.asking import shortener
+    from shotad.rendering.render import render
+    from shotad.rendering.wanted import parse_wanted, wanted_files
+    from shotad.sound.voices import make_voice, notice
+
+    run = run_with_cast(session)
+    flags: Row = {
+        "voice__name": voice or None,
+        "voice__speed": speed,
+        "mix__profile": profile or None,
+        "extended__on": extended,
+    }
+    config = for_rendering(session.config, **flags)
+    track = session.track
+    wanted = wanted_files(parse_wanted(makes), track.film.name, session.folder)
+    speaker = None
+    if any(one.kind.is_heard for one in wanted):
+        speaker = make_voice(config.voice, track.language)
+        for line in notice(speaker):
+            progress.note(line)
+    with held(session.folder) as folder, opened(session, run, config) as film:
+        try:
+            done = render(
+                film,
+                folder,
+                config,
+                wanted,
+                voice=speaker,
+                shorten=shortener(folder, config, progress),
+                progress=progress,
+            )
+            names = ", ".join(one.wanted.path.name for one in done.made)
+            folder.note(f"rendered {names} from the review page: {len(done.spoken)} lines")
+        finally:
+            # How each line was spoken now stands in the track; that is nothing to undo.
+            session.absorb("The film was rendered.")
+    return _rendered(done, session)
+
+
+def _rendered(done: Rendered, session: Session) -> Row:
+    spoken, heard = len(done.spoken), len(done.track.heard)
+    voice = f"{spoken} of {heard} lines spoken by {done.voice}." if done.voice else "No voice was needed."
+    made = [
+        {**file_row(one.wanted.path, session.folder), "kind": one.wanted.kind.value, "fresh": one.fresh}
+        for one in done.made
+    ]
+    return {
+        "said": f"{_count(len(made), 'file')} made. {voice}",
+        "files": made,
+        "told": list(done.sound.told) if done.sound else [],
+        "findings": [finding_row(finding) for finding in done.findings],
+        "warnings": list(done.warnings),
+        "failures": [{"name": one.wanted.path.name, "reason": one.reason} for one in done.failures],
+        "unspoken": [cue.id for cue in done.unspoken],
+        "pauses": len(done.pauses),
+    }
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
