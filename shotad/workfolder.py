@@ -13,10 +13,10 @@ import hashlib
 import json
 import os
 import re
+import secrets
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -32,6 +32,12 @@ _LOCK = ".lock"
 
 _DRAFT = re.compile(r"\.(?P<name>.+)\.\d+\.part(?P<ending>\.\w+)")
 """Names of films while they are written."""
+
+_PART = re.compile(r"\.tmp-[0-9a-f]{8}-(?P<process>\d+)-.+")
+"""Names of other files while they are written (`replacing`)."""
+
+_writing: set[str] = set()
+"""Files that this very process is writing: its number alone may be that of a killed one, in a container."""
 
 _LONGEST_STEM = 200
 """Bytes of a film's name that names of files take over: 255 are what most disks take for a whole name."""
@@ -145,11 +151,14 @@ class WorkFolder:
         return self._force and name not in self._fresh
 
     def _sweep(self) -> None:
-        """Remove temporary files and folders that a killed run has left, here and one folder deeper."""
+        """Remove temporary files and folders that a killed run has left, here and one folder deeper.
+
+        Those of living processes stay: a page that is open writes beside a run, without holding the folder.
+        """
         for pattern in (".tmp-*", "*/.tmp-*", ".*.part.*"):
             for leftover in self.path.glob(pattern):
                 if pattern != ".*.part.*" or _DRAFT.fullmatch(leftover.name):
-                    _remove(leftover)
+                    sweep(leftover)
 
 
 class RecordLog:
@@ -232,18 +241,48 @@ def write_bytes(path: Path, parts: Iterable[bytes]) -> None:
 def sweep_beside(path: Path) -> None:
     """Remove what a killed run has left of writing ``path``, in a folder that is not ours alone."""
     for leftover in path.parent.glob(f"{_prefix_of(path)}*"):
-        _remove(leftover)
+        sweep(leftover)
     for leftover in path.parent.glob(".*.part.*"):
         draft = _DRAFT.fullmatch(leftover.name)
         if draft is not None and f"{draft['name']}{draft['ending']}" == path.name:
-            _remove(leftover)
+            sweep(leftover)
 
 
-def _remove(leftover: Path) -> None:
+def sweep(leftover: Path) -> None:
+    """Remove a temporary file or folder, unless a living process is writing it or it cannot be removed.
+
+    The process is told from the name. Other names, and drafts of films, are of who holds the folder alone.
+    """
+    if _is_being_written(leftover):
+        return
     if leftover.is_dir() and not leftover.is_symlink():
         shutil.rmtree(leftover, ignore_errors=True)
     else:
-        leftover.unlink(missing_ok=True)
+        with suppress(OSError):
+            leftover.unlink()
+
+
+def _is_being_written(file: Path) -> bool:
+    named = _PART.fullmatch(file.name)
+    if named is None:
+        return False
+    process = int(named["process"])
+    if process == os.getpid():
+        return file.name in _writing
+    return _is_alive(process)
+
+
+def _is_alive(process: int) -> bool:
+    """Whether a process of this machine runs. On Windows that is not asked: open files stay by themselves."""
+    if os.name == "nt":
+        return False
+    try:
+        os.kill(process, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True
 
 
 def _prefix_of(path: Path) -> str:
@@ -259,9 +298,7 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     with _explained(path, "cannot be written"):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=_prefix_of(path), dir=path.parent)
-        os.close(handle)
-        part = Path(name)
+        part = _begun(path)
         try:
             yield part
             with part.open("rb+") as written:
@@ -270,6 +307,22 @@ def replacing(path: Path) -> Iterator[Path]:
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
+            _writing.discard(part.name)
+
+
+def _begun(path: Path) -> Path:
+    """An empty file that is to become ``path``; its name says who writes it."""
+    while True:
+        part = path.with_name(f"{_prefix_of(path)}{os.getpid()}-{secrets.token_hex(4)}")
+        _writing.add(part.name)
+        try:
+            os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
+            continue
+        except OSError:
+            _writing.discard(part.name)
+            raise
+        return part
 
 
 def readable_json(value: Json) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from shotad.errors import WorkFolderError
-from shotad.workfolder import RecordLog, WorkFolder, key_of, readable_json, work_folder_of
+from shotad.workfolder import RecordLog, WorkFolder, key_of, readable_json, replacing, work_folder_of
 
 
 def test_the_folder_stands_beside_the_film() -> None:
@@ -92,6 +92,56 @@ def test_left_over_temporary_files_are_swept(tmp_path: Path) -> None:
     (tmp_path / ".tmp-abc").write_text("half")
     with WorkFolder(tmp_path):
         assert not (tmp_path / ".tmp-abc").exists()
+
+
+_WRITER = """
+import sys, time
+from pathlib import Path
+from shotad.workfolder import replacing
+with replacing(Path(sys.argv[1])) as part:
+    part.write_text("whole")
+    print(part.name, flush=True)
+    sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_what_a_living_process_writes_is_not_swept_away(tmp_path: Path, killed: bool) -> None:
+    target = tmp_path / "slots.hand.json"
+    command = [sys.executable, "-c", _WRITER, str(target)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout is not None
+        part = tmp_path / writer.stdout.readline().strip()
+        if killed:
+            writer.kill()
+            writer.wait()
+        with WorkFolder(tmp_path):
+            assert part.exists() != killed
+        writer.communicate("\n" if not killed else None)
+    assert target.exists() != killed
+    assert not part.exists()
+
+
+def test_what_another_thread_of_the_same_process_writes_is_not_swept_away(tmp_path: Path) -> None:
+    recycled = f".tmp-01234567-{os.getpid()}-abcdef01"
+    (tmp_path / recycled).write_text("of a killed process that had our number")
+    with replacing(tmp_path / "film.json") as part:
+        part.write_text("{}")
+        with WorkFolder(tmp_path):
+            assert part.exists()
+            assert not (tmp_path / recycled).exists()
+    assert (tmp_path / "film.json").read_text() == "{}"
+
+
+def test_what_cannot_be_swept_away_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".tmp-abc").write_text("half")
+
+    def refuse(_: Path, missing_ok: bool = False) -> None:
+        raise PermissionError(13, "in use")
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with WorkFolder(tmp_path):
+        assert (tmp_path / ".tmp-abc").exists()
 
 
 def test_a_file_in_the_way_is_explained(tmp_path: Path) -> None:

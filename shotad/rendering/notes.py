@@ -14,7 +14,7 @@ from shotad.translating.beside import outdated_note
 
 def notes_on(materials: Materials, voicing: Voicing | None) -> tuple[str, ...]:
     """Plain sentences on sound that is itself a description, on lines in another language than the voice's,
-    on a translation whose source was changed, on a cast that is gone."""
+    on a translation whose source was changed, on a cast that is gone, on edits that came too late."""
     if voicing is None:
         return ()
     notes = [*_programme(materials), *_languages(materials, voicing)]
@@ -22,6 +22,8 @@ def notes_on(materials: Materials, voicing: Voicing | None) -> tuple[str, ...]:
         notes.append(stale)
     if cast_is_gone(materials.folder.path):
         notes.append("The cast of this run is gone, and with it how its names are said.")
+    if voicing.late:
+        notes.append(voicing.late)
     return tuple(notes)
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from shotad.config import Config
-from shotad.errors import EditConflict, FilmError, SoundError, WorkFolderError
+from shotad.errors import FilmError, SoundError, WorkFolderError
 from shotad.film.reader import Film
 from shotad.progress import NoProgress, Progress
 from shotad.rendering.ledger import Ledger
@@ -30,6 +30,11 @@ from shotad.workfolder import WorkFolder
 
 ROUNDS = 5
 """Times that a track is read which people change while its lines are spoken."""
+
+STILL_EDITED = (
+    "Lines were edited until after they were spoken: the files hold them as they were then. Render again "
+    "when the editing is done; only what was changed is spoken anew."
+)
 
 
 def render(
@@ -98,22 +103,23 @@ def _make(workshop: Workshop, ledger: Ledger, wanted: Sequence[Wanted]) -> list[
 def _spoken(
     materials: Materials, voice: Speaker, progress: Progress, shorten: Shorten | None, *, force: bool
 ) -> tuple[Materials, Voicing]:
-    """The lines as they stand when the last of them is spoken: whoever saves the track meanwhile is heard."""
-    anew = 0
-    for _ in range(ROUNDS):
+    """The lines as they stand when the last of them is spoken: whoever saves the track meanwhile is heard.
+
+    Where somebody goes on editing for `ROUNDS` it is the lines as they were read last; it is told.
+    """
+    anew = rounds = 0
+    while True:
         _check_lines(materials)
         voicing = speak(materials, voice, progress, shorten=shorten, force=force)
         anew += voicing.anew
-        if materials.is_current:
-            return materials.of(voicing.track), replace(
-                voicing, anew=anew, kept=max(0, voicing.anew + voicing.kept - anew)
-            )
+        rounds += 1
+        is_current = materials.is_current
+        if is_current or rounds == ROUNDS:
+            late = "" if is_current else STILL_EDITED
+            kept = max(0, voicing.anew + voicing.kept - anew)
+            return materials.of(voicing.track), replace(voicing, anew=anew, kept=kept, late=late)
         progress.note(f"{materials.file.name} or a script was changed meanwhile: it is read again.")
         materials, force = gather(materials.film, materials.folder, materials.config, materials.file), False
-    raise EditConflict(
-        f"{materials.file} changes again and again while its lines are spoken.",
-        "Close what writes to it, and render again; nothing of it is lost.",
-    )
 
 
 def _check_lines(materials: Materials) -> None:

@@ -30,7 +30,8 @@ VOICES = "voice"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Voicing:
-    """All lines spoken and placed. ``track`` says of each line how it was spoken."""
+    """All lines spoken and placed. ``track`` says of each line how it was spoken; ``late`` that some of them
+    were edited since, empty where none was."""
 
     track: Track
     fitting: Fitting
@@ -38,6 +39,7 @@ class Voicing:
     voice: str
     anew: int
     kept: int
+    late: str = ""
 
 
 def speak(

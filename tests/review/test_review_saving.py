@@ -29,24 +29,6 @@ def test_what_is_written_is_the_track(tmp_path: Path) -> None:
     assert TrackFile(file.path).look() == later
 
 
-def test_a_file_swept_away_while_it_is_written_is_written_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    chmod, swept = Path.chmod, []
-
-    def after_a_sweep(self: Path, mode: int) -> None:
-        if not swept:
-            swept.append(self)
-            self.unlink()
-        chmod(self, mode)
-
-    monkeypatch.setattr(Path, "chmod", after_a_sweep)
-    file = TrackFile(tmp_path / "track.json")
-    file.write(TRACK)
-    assert swept
-    assert file.path.read_text(encoding="utf-8") == to_json(TRACK)
-
-
 def test_lines_that_are_the_same_are_not_worded_again(tmp_path: Path) -> None:
     file = TrackFile(tmp_path / "track.json")
     assert file.block(CUES[0]) is file.block(CUES[0])

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from shotad.errors import ShotadError
-from shotad.review.editing.saving import insistently, signatures
+from shotad.review.editing.saving import signatures
 from shotad.script.track import Track
 from shotad.scriptfiles import WRITTEN, are_written, edited_scripts, script_places, script_texts, write_texts
 from shotad.tracking import with_edited_scripts
@@ -54,7 +54,7 @@ class Beside:
         """Write the scripts, if they are not so already and nobody's edits in them wait."""
         if self._blocked or self._are_so(texts):
             return
-        insistently(lambda: write_texts(texts, self._folder))
+        write_texts(texts, self._folder)
         self._seen = signatures(self._files)
 
     def _are_so(self, texts: Mapping[Path, str]) -> bool:

@@ -12,8 +12,6 @@ from shotad.script.cue import Cue
 from shotad.script.track import Track, cue_block, cue_span, from_json, to_json
 from shotad.workfolder import write_bytes
 
-_TRIES = 5
-
 Signature = tuple[int, int, int] | None
 """By what a file is known to be the same: when it was changed, its size, its place on the disk."""
 
@@ -30,18 +28,6 @@ def signature(path: Path) -> Signature:
 def signatures(paths: Iterable[Path]) -> tuple[Signature, ...]:
     """Those of several files."""
     return tuple(map(signature, paths))
-
-
-def insistently(write: Callable[[], object]) -> None:
-    """Write, again where what is not finished yet was swept away: whoever opens the work folder takes it for
-    what a killed run has left (`shotad.workfolder.WorkFolder`)."""
-    for left in reversed(range(_TRIES)):
-        try:
-            write()
-            return
-        except FileNotFoundError:
-            if not left:
-                raise
 
 
 class TrackFile:
@@ -85,7 +71,7 @@ class TrackFile:
     def write(self, track: Track) -> None:
         """Replace the file; it is on the disk when this returns. Raises WorkFolderError."""
         data = to_json(track, self.block, self.span).encode()
-        insistently(lambda: write_bytes(self.path, [data]))
+        write_bytes(self.path, [data])
         self._known, self._data, self._broken = signature(self.path), data, None
         if len(self._blocks) > 2 * len(track.cues) + 100:
             there = {cue.id for cue in track.cues}
