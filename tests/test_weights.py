@@ -293,3 +293,20 @@ def test_every_file_of_the_manifest_can_be_had() -> None:
         if item.licence == RESEARCH:
             continue  # taken only by somebody who has agreed to that
         assert room.weights_file(name).stat().st_size == item.bytes
+
+
+def test_the_manifest_is_parsed_once_for_all_models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    text = room.manifest_path().read_text(encoding="utf-8")
+    file = tmp_path / "manifest.yaml"
+    file.write_text(text, encoding="utf-8")
+    monkeypatch.setattr(room, "manifest_path", lambda: file)
+    parsed: list[str] = []
+    load = room.yaml.safe_load
+    monkeypatch.setattr(room.yaml, "safe_load", lambda text: parsed.append(text) or load(text))
+    names = list(room.manifest())
+    room.manifest().clear()
+    assert [room.weights(name).name for name in names] == names
+    assert len(parsed) == 1
+    file.write_text(text.replace("memory_mb: ", "memory_mb: 1"), encoding="utf-8")
+    assert room.weights(names[0]).memory_mb >= 10
+    assert len(parsed) == 2

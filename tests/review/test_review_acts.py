@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from shotad.errors import ReviewError
 from shotad.review.editing.acts import ACTS, Scene, room_of
@@ -291,3 +294,63 @@ def test_the_machines_line_does_not_come_back_over_another() -> None:
 def test_an_unknown_line(name: str) -> None:
     with pytest.raises(ReviewError, match="no line 's00009999'"):
         act(scene(TWO), name, "s00009999", number=1, text="x", at=1, start=1.0, by=1.0)
+
+
+def _room_by_hand(where: Scene, cue: Cue, hull: Interval) -> Interval | None:
+    """The room of a line where nothing is known of speech, by looking at every tenth of a second."""
+    taken = [c.interval for c in where.track.heard if c.id != cue.id]
+    tenths = range(round(hull.start * 10), round(hull.end * 10))
+    free = [t for t in tenths if not any(o.start * 10 < t + 1 and t < o.end * 10 for o in taken)]
+    pieces: list[list[int]] = []
+    for t in free:
+        if pieces and pieces[-1][-1] == t - 1:
+            pieces[-1].append(t)
+        else:
+            pieces.append([t])
+    start, end = round(cue.interval.start * 10), round(cue.interval.end * 10)
+
+    def rank(piece: list[int]) -> tuple[int, int, int]:
+        low, high = piece[0], piece[-1] + 1
+        shared = max(0, min(high, end) - max(low, start))
+        return shared, -max(0, low - end, start - high), -low
+
+    best = max(pieces, key=rank, default=None)
+    return None if best is None else Interval(best[0] / 10, (best[-1] + 1) / 10)
+
+
+@given(st.lists(st.tuples(st.integers(1, 590), st.integers(1, 200)), min_size=1, max_size=25))
+@settings(max_examples=60, deadline=None)
+def test_the_room_of_a_line_is_that_of_the_whole_gap(times: list[tuple[int, int]]) -> None:
+    cues = [
+        Cue(f"s{n:08d}", None, Interval(start / 10, min(60.0, (start + length) / 10)), "A cat.")
+        for n, (start, length) in enumerate(times)
+    ]
+    track = Track(FilmId("a.mp4", "f", 60.0), "en", (), "0.1", ()).with_cues(cues)
+    where = Scene(track, None, {}, FRAME)
+    hull = Interval(0.1, 60.0)
+    where = replace(where, free=(hull,))
+    for cue in track.cues:
+        assert room_of(where, cue) == _room_by_hand(where, cue, hull)
+
+
+class _Counting(Scene):
+    looked = 0
+
+    def heard_in(self, span: tuple[int, int]) -> Iterator[tuple[int, int, str]]:
+        for found in super().heard_in(span):
+            type(self).looked += 1
+            yield found
+
+
+@pytest.mark.parametrize("free", [None, (Interval(0.0, 8000.0),)])
+@pytest.mark.parametrize("step", [4.0, 400.0])
+def test_the_room_of_a_line_looks_at_its_neighbours_alone(
+    free: tuple[Interval, ...] | None, step: float
+) -> None:
+    number = int(8000 / step)
+    cues = [Cue(f"s{n:08d}", None, Interval(n * step + 1, n * step + 3), "A cat.") for n in range(number)]
+    track = Track(FilmId("a.mp4", "f", 8000.0), "en", (), "0.1", ()).with_cues(cues)
+    where = _Counting(track, free, {}, FRAME)
+    _Counting.looked = 0
+    assert all(room_of(where, cue) is not None for cue in track.cues)
+    assert _Counting.looked <= 30 * number

@@ -174,6 +174,28 @@ def test_what_was_written_before_a_stop_stays_and_can_be_undone(session: Session
     assert redo(session, names[1])["lines"][0]["changed"], "the folder was let go"
 
 
+def test_what_a_job_wrote_is_told_once_and_by_itself(session: Session) -> None:
+    """Also where a page looked at the disk while it was at work."""
+    first, second = (cue.id for cue in session.track.heard[:2])
+    told: list[str] = []
+
+    def answer(request: Request) -> str:
+        if (found := session.refresh()) is not None:
+            told.append(found.change.said)
+        done = session.act("accept", session.track.heard[2].id, {})
+        told.append(done.change.said)
+        return fresh(request)
+
+    redo(session, first, second, answer=answer)
+    assert set(told) == {"", "Accepted by Ann.", "Accepted already by Ann."}
+    assert session.undo_label == "2 of 2 lines described anew."
+    assert session.refresh() is None
+    session.undo()
+    texts = {cue.id: cue.text for cue in on_disk(session).cues}
+    assert not any(texts[name].startswith("A cat sits") for name in (first, second))
+    assert session.cue(session.track.heard[2].id).state is LineState.ACCEPTED
+
+
 class _StopsAfter:
     def __init__(self, steps: int) -> None:
         self.left = steps

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 
+from shotad.review.editing.history import stamp_of
 from shotad.review.kinds import Change
 from shotad.script.cue import REDO, Cue
 from shotad.script.track import Track
@@ -24,7 +25,7 @@ class News:
     """Lines that others changed: which of them nobody was told of yet, and which a job may have written."""
 
     def __init__(self) -> None:
-        self._untold: set[str] = set()
+        self._untold: dict[str, Cue | None] = {}
         self._taken: dict[str, Cue | None] = {}
         self._expects = False
 
@@ -33,11 +34,11 @@ class News:
 
     def add(self, changed: Before) -> None:
         """Lines have been taken in."""
-        self._untold |= set(changed)
+        self._untold = {**changed, **self._untold}
         self._taken = {**changed, **self._taken}
 
     def expect(self) -> None:
-        """A job begins: what is taken in from now on is what it wrote."""
+        """A job begins: what is taken in from now on is what it wrote, which it tells itself."""
         self._taken, self._expects = {}, True
 
     def of_job(self, now: Track, last: Before) -> Before:
@@ -54,12 +55,20 @@ class News:
         return {**last, **found}
 
     def told(self, known: Container[str], now: Track) -> Change:
-        """What nobody was told of, less the lines that are ``known``; from now on it is told."""
-        names = sorted(name for name in self._untold if name not in known)
-        self._untold = set()
+        """What nobody was told of, less the lines that are ``known``; from now on it is told.
+
+        No words are made of how a render spoke a line, nor of what a job does.
+        """
+        before = {name: cue for name, cue in sorted(self._untold.items()) if name not in known}
+        self._untold = {}
         there = {cue.id: cue for cue in now.cues}
-        gone = tuple(name for name in names if name not in there)
-        cues = tuple(there[name] for name in names if name in there)
-        what = "1 line was" if len(names) == 1 else f"{len(names)} lines were"
-        said = f"{what} changed by another program." if names else ""
+        gone = tuple(name for name in before if name not in there)
+        cues = tuple(there[name] for name in before if name in there)
+        number = 0 if self._expects else len(gone) + sum(_is_other(before[cue.id], cue) for cue in cues)
+        what = "1 line was" if number == 1 else f"{number} lines were"
+        said = f"{what} changed by another program." if number else ""
         return Change(said, cues, gone)
+
+
+def _is_other(before: Cue | None, now: Cue) -> bool:
+    return before is None or stamp_of(before) != stamp_of(now)

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, islice
 
 from shotad.errors import ReviewError
 from shotad.review.kinds import Json
@@ -19,6 +19,10 @@ from shotad.types import Interval, Slot
 
 Span = tuple[int, int]
 """Half-open time in whole milliseconds, the resolution in which tracks are written."""
+
+_NEAR = 5000
+"""Milliseconds on either side of a line that are looked at first: of a gap of hours with a thousand lines
+in it, only the few around one bound its room."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ class Scene:
             return whole
         first = max(0, bisect_right(self._gap_starts, span[0]) - 1)
         best: Span | None = None
-        for gap in self.free[first:]:
+        for gap in islice(self.free, first, None):
             low, high = math.ceil(gap.start * 1000 - 1e-6), math.floor(gap.end * 1000 + 1e-6)
             if low >= span[1]:
                 break
@@ -114,13 +118,14 @@ def room_of(scene: Scene, cue: Cue) -> Interval | None:
     was planned. None where other lines leave no room.
     """
     span = span_of(cue.interval)
-    low, high = _hull(scene, cue, span)
-    pieces = _without(scene, (low, high), cue.id)
-    fitting = [piece for piece in pieces if piece[1] - piece[0] >= scene.shortest]
-    if not fitting:
-        return None
-    best = max(fitting, key=lambda piece: (_shared(piece, span), -_distance(piece, span), -piece[0]))
-    return interval_of(best)
+    hull = _hull(scene, cue, span)
+    reach = max(_NEAR, 2 * scene.shortest)
+    while True:
+        around = max(hull[0], span[0] - reach), min(hull[1], span[1] + reach)
+        best = _best_piece(scene, around, span, cue.id)
+        if around == hull or (best is not None and _is_settled(best, around, hull, span, reach)):
+            return None if best is None else interval_of(best)
+        reach *= 2
 
 
 def room_or_refuse(scene: Scene, cue: Cue) -> Span:
@@ -243,6 +248,21 @@ def _hull(scene: Scene, cue: Cue, span: Span) -> Span:
         low, high = min(low, planned[0]), max(high, planned[1])
     earliest, end = milliseconds(EARLIEST), milliseconds(scene.track.film.duration)
     return max(min(low, span[0]), min(earliest, span[0])), min(max(high, span[1]), max(end, span[1]))
+
+
+def _best_piece(scene: Scene, within: Span, span: Span, name: str) -> Span | None:
+    """Of the free pieces of ``within`` the one that shares most time with ``span``, or lies nearest to it."""
+    fitting = [piece for piece in _without(scene, within, name) if piece[1] - piece[0] >= scene.shortest]
+    return max(
+        fitting, key=lambda piece: (_shared(piece, span), -_distance(piece, span), -piece[0]), default=None
+    )
+
+
+def _is_settled(best: Span, around: Span, hull: Span, span: Span, reach: int) -> bool:
+    """Whether the best piece ``around`` a line, up to ``reach`` from its ``span``, is that of the whole hull:
+    it ends by itself, and nothing that lies farther can be better."""
+    ends = all(best[side] != around[side] or around[side] == hull[side] for side in (0, 1))
+    return ends and (_shared(best, span) > 0 or 2 * _distance(best, span) <= reach)
 
 
 def _without(scene: Scene, span: Span, name: str) -> list[Span]:

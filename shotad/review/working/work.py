@@ -74,6 +74,7 @@ def redo_line(
     _tell_terms(engines, progress)
     told = "Described anew"
     with held(session.folder) as folder, opened(session, run, run.config) as film:
+        session.expect()
         try:
             done = redo(
                 film,
