@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.browser import chromium
 from tests.rendering.described import write_folder
+from tests.review.pages import (
+    Program,
+    drawn,
+    focused,
+    has_focus,
+    said,
+    served,
+    settled,
+    tabs,
+    until,
+    violations,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -27,46 +34,7 @@ LINES = {
     16.5: "A cat crosses the street.",
 }
 SIZES = ((1440, 900), (768, 1024), (320, 640), (320, 256))
-WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-PATIENCE = 30_000  # ms
-
-
-class Served:
-    """``shotad review`` of a work folder, as a program of its own that can be killed."""
-
-    def __init__(self, folder: Path, port: int | None = None) -> None:
-        command = [sys.executable, "-m", "shotad.cli.main", "review", str(folder), "--no-open"]
-        command += ["--port", str(port)] if port else []
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
-        )
-        assert self.process.stdout is not None
-        found = (re.search(r"http://\S+", line) for line in self.process.stdout)
-        match = next((match for match in found if match), None)
-        if match is None:
-            self.close()
-            pytest.fail(f"the server ended with {self.process.returncode} before it told its address")
-        self.url = match[0]
-        self.port = int(re.findall(r":(\d+)/", self.url)[0])
-
-    def kill(self) -> None:
-        """Ends it as a crash would."""
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait(30)
-
-    def close(self) -> None:
-        """Ends it, if it still runs."""
-        if self.process.poll() is None:
-            self.process.terminate()
-            self.process.wait(60)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as browser:
-        yield browser
+NEXT_TASK = "new Promise((done) => setTimeout(done))"
 
 
 @pytest.fixture
@@ -75,35 +43,16 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def served(folder: Path) -> Iterator[Served]:
-    server = Served(folder)
-    yield server
-    server.close()
+def opened(browser: Any, folder: Path) -> Iterator[Callable[[], Any]]:
+    """Opens a tab of one window, with the focus on the first line."""
+    with served(folder) as address, tabs(browser, address, shared=True) as made:
 
+        def open_tab() -> Any:
+            page = made.open()
+            row(page).focus()
+            return page
 
-@pytest.fixture
-def context(browser: Any) -> Iterator[Any]:
-    made = browser.new_context(viewport={"width": 1440, "height": 900})
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def opened(context: Any, served: Served) -> Iterator[Callable[[], Any]]:
-    """Opens a tab, with its name given and the focus on the first line. No fault of the page goes unseen."""
-    faults: list[str] = []
-
-    def open_tab() -> Any:
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE)
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.goto(served.url)
-        page.wait_for_selector("[role=option]")
-        row(page).focus()
-        return page
-
-    yield open_tab
-    assert faults == []
+        yield open_tab
 
 
 @pytest.fixture
@@ -123,11 +72,6 @@ def name(page: Any) -> str:
     return str(row(page).get_attribute("aria-label"))
 
 
-def focused(page: Any) -> str:
-    """Id of what has the focus; of a nameless thing its tag."""
-    return str(page.evaluate("document.activeElement.id || document.activeElement.tagName"))
-
-
 def on_row(page: Any) -> bool:
     """Whether the chosen row has the focus."""
     return bool(focused(page) == row(page).get_attribute("id"))
@@ -136,25 +80,6 @@ def on_row(page: Any) -> bool:
 def press(page: Any, *keys: str) -> None:
     for key in keys:
         page.keyboard.press(key)
-
-
-def said(page: Any, words: str) -> None:
-    """Waits until the page has said this."""
-    page.wait_for_function(
-        "words => document.getElementById('status').textContent.includes(words)", arg=words
-    )
-
-
-def settled(page: Any) -> None:
-    """Waits until all that was asked for is answered."""
-    page.evaluate("import('/web/store.js').then((store) => store.settled())")
-
-
-def violations(page: Any) -> list[str]:
-    """What axe-core says against the page."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    found = axe.run(page, options={"runOnly": WCAG}).response["violations"]
-    return [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]]
 
 
 def test_the_page_has_landmarks_headings_and_lines_that_read_well(page: Any) -> None:
@@ -175,23 +100,24 @@ def test_the_page_has_landmarks_headings_and_lines_that_read_well(page: Any) -> 
     assert on_row(page)
 
 
-def test_axe_finds_nothing_and_nothing_is_cut_off(page: Any) -> None:
-    found = []
-    for scheme in ("light", "dark", "forced"):
-        forced = scheme == "forced"
-        light = "light" if forced else scheme
-        page.emulate_media(color_scheme=light, forced_colors="active" if forced else "none")
-        for width, height in SIZES:
-            page.set_viewport_size({"width": width, "height": height})
-            page.wait_for_timeout(300)
-            found += [(scheme, width, height, one) for one in violations(page)]
-            if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-                found.append((scheme, width, height, "cut off"))
-        row(page).focus()
-        press(page, "?")
-        page.wait_for_selector("#help[open]")
-        found += [(scheme, 0, 0, one) for one in violations(page)]
-        press(page, "Escape")
+@pytest.mark.parametrize(
+    "look",
+    [{"color_scheme": "light"}, {"color_scheme": "dark"}, {"forced_colors": "active"}],
+    ids=["light", "dark", "forced"],
+)
+def test_axe_finds_nothing_and_nothing_is_cut_off(page: Any, look: Any) -> None:
+    page.emulate_media(**look)
+    found: list[Any] = []
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        drawn(page)
+        found += [(width, height, one) for one in violations(page)]
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            found.append((width, height, "cut off"))
+    row(page).focus()
+    press(page, "?")
+    page.wait_for_selector("#help[open]")
+    found += [("help", one) for one in violations(page)]
     assert found == []
 
 
@@ -220,12 +146,12 @@ def test_accept_goes_on_and_every_step_can_be_undone(page: Any) -> None:
     assert page.locator("#progress-text").inner_text() == "1 of 6 accepted"
     assert page.locator("#undo").inner_text().startswith("Undo: ")
     press(page, "Control+z")
-    page.wait_for_function("() => document.getElementById('progress-text').textContent.startsWith('0 of')")
+    until(page, "document.getElementById('progress-text').textContent.startsWith('0 of')")
     assert name(page).startswith("Line 1 of 6,")
     assert on_row(page)
     assert page.locator("#undo").get_attribute("aria-disabled") == "true"
     press(page, "Control+Shift+Z")
-    page.wait_for_function("() => document.getElementById('progress-text').textContent.startsWith('1 of')")
+    until(page, "document.getElementById('progress-text').textContent.startsWith('1 of')")
     assert page.locator("#undo").get_attribute("aria-disabled") == "false"
     assert on_row(page)
 
@@ -265,13 +191,14 @@ def test_no_command_loses_the_focus(page: Any) -> None:
             row(page).focus()
             press(page, key.replace("Ctrl", "Control").replace(" ", "Space"))
             settled(page)
-            page.wait_for_timeout(30)
-            assert focused(page) not in ("BODY", "HTML"), (command, key)
-            for _ in range(3):
+            page.evaluate(NEXT_TASK)
+            has_focus(page)
+            for _ in range(5):
                 if page.locator("dialog[open]").count():
                     press(page, "Escape")
-            page.wait_for_timeout(30)
-            assert focused(page) not in ("BODY", "HTML"), (command, key)
+            assert page.locator("dialog[open]").count() == 0, command
+            page.evaluate(NEXT_TASK)
+            has_focus(page)
 
 
 def test_every_command_is_in_the_help_with_its_keys_and_a_button(page: Any) -> None:
@@ -283,9 +210,8 @@ def test_every_command_is_in_the_help_with_its_keys_and_a_button(page: Any) -> N
     assert headings[0] == "Move"
     assert len(headings) == len(set(headings)) > 5
     page.locator("#help button", has_text="Last line").click()
-    page.wait_for_function("() => !document.querySelector('dialog[open]')")
-    page.wait_for_timeout(50)
-    assert name(page).startswith("Line 6 of 6,")
+    until(page, "!document.querySelector('dialog[open]')")
+    until(page, "document.activeElement.getAttribute('aria-label')?.startsWith('Line 6 of 6,')")
     assert on_row(page)
 
 
@@ -332,7 +258,7 @@ def test_go_to_time(page: Any) -> None:
     assert "no time" in page.locator("#go-to [role=alert]").inner_text()
     page.locator("#go-to-time").fill("0:12")
     press(page, "Enter")
-    page.wait_for_function("() => !document.querySelector('dialog[open]')")
+    until(page, "!document.querySelector('dialog[open]')")
     said(page, "Line 4.")
     assert name(page).startswith("Line 4 of 6,")
     assert on_row(page)
@@ -377,9 +303,9 @@ def test_regions_by_f6(page: Any) -> None:
 def test_the_reviewers_name_is_asked_once_and_kept(page: Any, opened: Any) -> None:
     page.locator("#first-name").fill("Ann <b>")
     press(page, "Enter")
-    page.wait_for_function("() => document.getElementById('reviewer').textContent === 'Reviewer: Ann <b>'")
+    until(page, "document.getElementById('reviewer').textContent === 'Reviewer: Ann <b>'")
     assert page.locator("#first-name").count() == 0
-    assert focused(page) not in ("BODY", "HTML")
+    has_focus(page)
     again = opened()
     assert again.locator("#reviewer").inner_text() == "Reviewer: Ann <b>"
     assert again.locator("#first-name").count() == 0
@@ -414,7 +340,7 @@ def test_a_conflict_shows_both_texts_and_loses_none(page: Any, button: str, text
     assert violations(page) == []
     page.locator("#conflict button", has_text=button).click()
     settled(page)
-    page.wait_for_function("() => !document.querySelector('dialog[open]')")
+    until(page, "!document.querySelector('dialog[open]')")
     assert name(page).endswith(text)
     assert on_row(page)
     assert page.evaluate("sessionStorage.getItem('shotad-unsaved')") is None
@@ -429,22 +355,26 @@ def test_a_conflict_that_is_put_off_is_offered_again(page: Any) -> None:
     assert name(page).endswith(LINES[1.0])
 
 
-def test_what_is_typed_outlives_a_dead_server(page: Any, served: Served, folder: Path, context: Any) -> None:
-    served.kill()
-    page.wait_for_selector("#banner .bad [role=alert]")
-    assert "The server is gone; what you typed is kept here" in page.locator("#banner").inner_text()
-    write = "import('/web/store.js').then((s) => s.act('write', {text: 'Typed in the dark.'}))"
-    assert page.evaluate(write) is None
-    again = Served(folder, served.port)
-    try:
-        page.goto(again.url)
-        page.wait_for_selector("#banner q")
-        assert page.locator("#banner q").inner_text() == "Typed in the dark."
-        page.locator("#banner button", has_text="Save it now").click()
-        page.wait_for_function("() => document.getElementById('banner').querySelector('q') === null")
-        assert name(page).endswith("Typed in the dark.")
-        assert focused(page) not in ("BODY", "HTML")
-        assert "Typed in the dark." in (folder / "track.json").read_text(encoding="utf-8")
-    finally:
-        page.goto("about:blank")
-        again.close()
+def test_what_is_typed_outlives_a_dead_server(browser: Any, folder: Path) -> None:
+    server = Program(folder)
+    with tabs(browser, server.url) as made:
+        page = made.open()
+        server.kill()
+        server.close()
+        page.wait_for_selector("#banner .bad [role=alert]")
+        assert "The server is gone; what you typed is kept here" in page.locator("#banner").inner_text()
+        write = "import('/web/store.js').then((s) => s.act('write', {text: 'Typed in the dark.'}))"
+        assert page.evaluate(write) is None
+        again = Program(folder, server.port)
+        try:
+            page.goto(again.url)
+            page.wait_for_selector("#banner q")
+            assert page.locator("#banner q").inner_text() == "Typed in the dark."
+            page.locator("#banner button", has_text="Save it now").click()
+            until(page, "document.getElementById('banner').querySelector('q') === null")
+            assert name(page).endswith("Typed in the dark.")
+            has_focus(page)
+            assert "Typed in the dark." in (folder / "track.json").read_text(encoding="utf-8")
+        finally:
+            page.goto("about:blank")
+            again.close()

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import socket
-import threading
-import time
 import wave
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -16,14 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.review.server.app import make_app
-from shotad.review.server.opening import open_review
-from shotad.review.server.security import Keys
-from shotad.runsettings import read_settings
 from shotad.script.track import load_track
 from shotad.tracking import TRACK, save_track
-from tests.browser import chromium
-from tests.rendering.described import film_with, write_folder
+from tests.rendering.described import write_folder
+from tests.review.pages import drawn, said, served, settled, tabs, until, violations
 
 pytestmark = pytest.mark.slow
 
@@ -36,25 +29,12 @@ CANDIDATES = (
     "A cat, curled up, sleeps.",
     "Curled up by the window, a cat sleeps.",
 )
-PATIENCE = 30.0  # seconds
-WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def film() -> Path:
-    return film_with()
 
 
 @pytest.fixture
-def folder(tmp_path: Path, film: Path) -> Path:
+def folder(tmp_path: Path) -> Path:
     """A described film whose first line has six candidates."""
-    place = write_folder(tmp_path / "movie.shotad", film)
+    place = write_folder(tmp_path / "movie.shotad")
     track = load_track(place / TRACK)
     cues = tuple(
         replace(cue, candidates=CANDIDATES, chosen=0) if cue.id == FIRST else cue for cue in track.cues
@@ -64,65 +44,23 @@ def folder(tmp_path: Path, film: Path) -> Path:
 
 
 @pytest.fixture
-def address(folder: Path, film: Path) -> Iterator[str]:
-    """Where the page of the folder is served, by a thread of this process: many tests need a server anew."""
-    uvicorn = pytest.importorskip("uvicorn", reason="uvicorn is not installed (extra review)")
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-        keys = Keys()
-        keys.name_cookie(port)
-        review = open_review(folder, film, read_settings(folder), keys=keys)
-        settings = uvicorn.Config(make_app(review), log_level="critical", timeout_graceful_shutdown=1)
-        server = uvicorn.Server(settings)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        yield f"http://127.0.0.1:{port}/?token={keys.token}"
-        server.should_exit = True
-        thread.join(PATIENCE)
-        review.jobs.close(PATIENCE)
-        review.close()
+def opened(browser: Any, folder: Path) -> Iterator[Callable[..., Any]]:
+    """Opens a tab, in a browser window of its own, at the first line."""
+    with served(folder) as address, tabs(browser, address) as made:
 
+        def open_tab(prepare: Callable[[Any], None] | None = None, **options: Any) -> Any:
+            page = made.open(prepare, **options)
+            page.wait_for_selector("#line-text")
+            until(page, "document.querySelector('.d-title')?.textContent.startsWith('Line 1 ')")
+            page.locator("#list [role=option]").first.click()
+            return page
 
-@pytest.fixture
-def opened(browser: Any, address: str) -> Iterator[Callable[..., Any]]:
-    """Opens a tab, in a browser window of its own; no fault of the page goes unseen."""
-    faults: list[str] = []
-    contexts: list[Any] = []
-
-    def open_tab(prepare: Callable[[Any], None] | None = None, **options: Any) -> Any:
-        contexts.append(browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options}))
-        page = contexts[-1].new_page()
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        if prepare:
-            prepare(page)
-        page.goto(address)
-        page.wait_for_selector("[role=option]")
-        page.wait_for_selector("#line-text")
-        until(page, "document.querySelector('.d-title')?.textContent.startsWith('Line 1 ')")
-        page.locator("#list [role=option]").first.click()
-        return page
-
-    yield open_tab
-    for context in contexts:
-        context.close()
-    assert faults == []
+        yield open_tab
 
 
 @pytest.fixture
 def page(opened: Callable[..., Any]) -> Any:
     return opened()
-
-
-def until(page: Any, script: str) -> None:
-    """Waits for something to be true. The page forbids eval, which Playwright's own waiting needs."""
-    end = time.monotonic() + PATIENCE
-    while not page.evaluate(script):
-        assert time.monotonic() < end, f"never came: {script}"
-        page.wait_for_timeout(20)
-
-
-def said(page: Any, words: str) -> None:
-    until(page, f"document.getElementById('status').textContent.includes({json.dumps(words)})")
 
 
 def value(page: Any, name: str) -> str:
@@ -159,10 +97,6 @@ class Acts:
     def _over(self, request: Any) -> None:
         if request.url.endswith("/api/act"):
             self.open -= 1
-
-
-def settled(page: Any) -> None:
-    page.evaluate("import('/web/store.js').then((store) => store.settled())")
 
 
 # The line
@@ -346,8 +280,6 @@ def test_keys_held_through_many_lines_fetch_little(opened: Callable[..., Any]) -
         page.route("**/api/lines/*", detail)
 
     page = opened(prepare)
-    page.wait_for_timeout(400)
-    asked.clear()
     page.evaluate(
         """import('/web/store.js').then(async (store) => {
              for (const id of store.store.order.slice(1, 201)) {
@@ -357,9 +289,9 @@ def test_keys_held_through_many_lines_fetch_little(opened: Callable[..., Any]) -
            })"""
     )
     until(page, "document.querySelector('.d-title').textContent === 'Line 201 of 300'")
-    page.wait_for_timeout(600)
-    assert asked[-1].endswith("s00000200")
-    assert len(asked) < 20  # a machine that stands still now and then is a person who rests
+    with page.expect_response("**/api/lines/s00000200"):
+        pass
+    assert len(asked) < 60  # a machine that stands still now and then is a person who rests
 
 
 def test_frames_are_named_walked_and_enlarged(opened: Callable[..., Any]) -> None:
@@ -507,8 +439,11 @@ def test_a_film_that_the_browser_cannot_play_is_copied(opened: Callable[..., Any
 
 
 def test_frames_step_one_by_one(page: Any) -> None:
-    until(page, "document.querySelector('video').readyState > 0")
-    page.wait_for_timeout(400)  # the film goes to the line's start
+    # The film has gone to the line's start.
+    until(
+        page,
+        "((video) => Math.abs(video.currentTime - 1) < 0.02 && !video.seeking)(document.querySelector('video'))",
+    )
     seen = []
     for _ in range(4):
         page.get_by_role("button", name="+1 frame", exact=True).click()
@@ -552,7 +487,7 @@ def test_lines_are_clicked_and_their_ends_dragged(page: Any, folder: Path) -> No
     page.mouse.click(*place(page, 10.0))
     until(page, "document.querySelector('.d-title').textContent.startsWith('Line 2 ')")
     page.get_by_role("button", name="Chosen line").first.click()
-    page.wait_for_timeout(100)
+    drawn(page)
     page.mouse.move(*place(page, 11.0))
     page.mouse.down()
     page.mouse.move(*place(page, 12.5), steps=4)
@@ -565,8 +500,11 @@ def test_lines_are_clicked_and_their_ends_dragged(page: Any, folder: Path) -> No
 def test_the_view_follows_the_chosen_line(page: Any) -> None:
     timeline(page, "t.setScale(200)")
     choose(page, 2)
-    page.wait_for_timeout(100)
-    assert timeline(page, "t.from") < 14 < timeline(page, "t.from + t.width / t.scale")
+    until(page, "import('/web/timeline.js').then((m) => m.drawn().from < 14)")
+    until(
+        page,
+        "import('/web/timeline.js').then((m) => 14 < m.drawn().from + m.drawn().width / m.drawn().scale)",
+    )
 
 
 def test_the_time_line_zooms_by_keys_of_its_own(page: Any) -> None:
@@ -607,17 +545,12 @@ def test_threads_have_letters(page: Any) -> None:
     ids=["light", "dark", "forced", "narrow"],
 )
 def test_axe_finds_nothing_and_nothing_sticks_out(opened: Callable[..., Any], options: Any) -> None:
-    axe = pytest.importorskip(
-        "axe_playwright_python", reason="axe_playwright_python is not installed (extra dev)"
-    )
-    page = opened(bypass_csp=True, **options)
+    page = opened(**options)
     page.fill("#line-text", "We saw a cat by the window, and then another cat.")
     until(page, "document.querySelector('#line-findings li') !== null")
     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-    page.evaluate((Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8"))
-    rules = json.dumps({"runOnly": WCAG})
-    found = page.evaluate(f"axe.run(document, {rules}).then((result) => result.violations)")
-    assert [(one["id"], [node["target"] for node in one["nodes"]]) for one in found] == []
+    drawn(page)
+    assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     small = """[...document.querySelectorAll('#film button, #detail button, #film input, #detail input, #detail summary')]
       .filter((one) => one.checkVisibility())

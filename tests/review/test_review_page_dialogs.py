@@ -15,22 +15,14 @@ from shotad.cast.files.castfile import CastFile
 from shotad.script.cue import LineState
 from shotad.script.text import check_script
 from shotad.script.track import Track, load_track
-from tests.browser import chromium
 from tests.redo.redoing import run
-from tests.review.test_review_page_core import Served
+from tests.review.pages import focused as at
+from tests.review.pages import has_focus, served, tabs, violations
 
 pytestmark = pytest.mark.slow
 
 SIZES = ((1440, 900), (768, 1024), (320, 640))
-WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-PATIENCE = 60_000  # ms
 KEYS = {"r": "redo-dialog", "t": "slots-dialog", "c": "cast-dialog", "x": "export-dialog"}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -50,26 +42,12 @@ def folder(described: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def served(folder: Path) -> Iterator[Served]:
-    server = Served(folder)
-    yield server
-    server.close()
-
-
-@pytest.fixture
-def page(browser: Any, served: Served) -> Iterator[Any]:
-    """The page, the focus on the first line. No fault of it goes unseen."""
-    faults: list[str] = []
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    made = context.new_page()
-    made.set_default_timeout(PATIENCE)
-    made.on("pageerror", lambda error: faults.append(str(error)))
-    made.goto(served.url)
-    made.wait_for_selector("[role=option]")
-    made.locator("[role=option]").first.focus()
-    yield made
-    context.close()
-    assert faults == []
+def page(browser: Any, folder: Path) -> Iterator[Any]:
+    """The page, the focus on the first line."""
+    with served(folder) as address, tabs(browser, address) as made:
+        page = made.open()
+        page.locator("[role=option]").first.focus()
+        yield page
 
 
 def opened(page: Any, key: str) -> Any:
@@ -97,11 +75,6 @@ def ended(dialog: Any, state: str = "done", number: int = 0) -> Any:
     return card
 
 
-def at(page: Any) -> str:
-    """Where the focus is: an id, or a role."""
-    return str(page.evaluate("document.activeElement.id || document.activeElement.getAttribute('role')"))
-
-
 def on_disk(folder: Path) -> Track:
     return load_track(folder / "track.json")
 
@@ -114,21 +87,19 @@ def test_a_dialog_opens_by_key_and_gives_the_focus_back(page: Any, key: str) -> 
     assert dialog.get_attribute("aria-labelledby") == f"{KEYS[key]}-heading"
     page.keyboard.press("Escape")
     page.wait_for_selector("dialog[open]", state="detached")
-    page.wait_for_timeout(100)
+    has_focus(page)
     assert at(page) == before
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_no_rule_of_accessibility_is_broken_and_nothing_is_cut_off(page: Any, size: tuple[int, int]) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page.set_viewport_size({"width": size[0], "height": size[1]})
     for key in KEYS:
         page.locator("[role=option]").first.focus()
         dialog = opened(page, key)
         if key == "c":
             dialog.locator("summary").first.click()
-        broken = axe.run(page, options={"runOnly": WCAG}).response["violations"]
-        assert [(one["id"], [node["target"] for node in one["nodes"]]) for one in broken] == []
+        assert violations(page) == []
         wide = dialog.locator(".dialog-body").evaluate("d => d.scrollWidth - d.clientWidth")
         assert wide <= 0, f"{key} is cut off at {size}"
         page.keyboard.press("Escape")
