@@ -1,7 +1,8 @@
 """The scripts beside a track: written with it, and read back where a person changed one of them.
 
 ``scripts.json`` holds the hash of each script as it was written. One that has another is somebody's work:
-it is brought into the track before anything is written over it.
+it is brought into the track before anything is written over it. While scripts are being written it holds both
+hashes of each, so that a run that is killed in between leaves nothing that looks like somebody's work.
 """
 
 from __future__ import annotations
@@ -47,18 +48,23 @@ def script_texts(track: Track, folder: Path, name: str) -> dict[Path, str]:
 
 
 def write_texts(texts: Mapping[Path, str], folder: Path) -> tuple[Path, ...]:
-    """Write scripts, and down how they were written; their paths."""
+    """Write scripts, and down how they were written; their paths. Of others it stays as it is noted."""
+    known, hashes = _written(folder), {path.name: _hash(text.encode()) for path, text in texts.items()}
+    noted = {name: hashes.get(name, own[0]) for name, own in known.items()} | hashes
+    before = {
+        path.name: sorted({*known.get(path.name, _as_it_is(path))} - {hashes[path.name]}) for path in texts
+    }
+    write_text(folder / WRITTEN, readable_json({"scripts": noted, "before": before}))
     for path, text in texts.items():
         write_text(path, text)
-    hashes = {path.name: _hash(text.encode()) for path, text in texts.items()}
-    write_text(folder / WRITTEN, readable_json({"scripts": hashes}))
+    write_text(folder / WRITTEN, readable_json({"scripts": noted}))
     return tuple(texts)
 
 
 def are_written(texts: Mapping[Path, str], folder: Path) -> bool:
-    """Whether scripts were last written just so."""
+    """Whether scripts were last written just so, and wholly."""
     written = _written(folder)
-    return all(written.get(path.name) == _hash(text.encode()) for path, text in texts.items())
+    return all(written.get(path.name) == (_hash(text.encode()),) for path, text in texts.items())
 
 
 def script_places(folder: Path, name: str) -> tuple[Path, ...]:
@@ -73,7 +79,7 @@ def edited_scripts(folder: Path, name: str) -> tuple[tuple[Format, Path], ...]:
     return tuple(
         (form, path)
         for form, path in places
-        if path.name in written and path.is_file() and _hash(path.read_bytes()) != written[path.name]
+        if path.name in written and path.is_file() and _hash(path.read_bytes()) not in written[path.name]
     )
 
 
@@ -109,13 +115,22 @@ def bring_back(
     return Brought(track, counts)
 
 
-def _written(folder: Path) -> dict[str, str]:
-    """Hashes by file name; none where nothing is known of them."""
+def _written(folder: Path) -> dict[str, tuple[str, ...]]:
+    """Hashes by file name: of a script as it was written last, then as it may still be where that was not
+    finished; none where nothing is known of them."""
     try:
-        hashes = json.loads((folder / WRITTEN).read_text(encoding="utf-8"))["scripts"]
-        return {str(name): str(value) for name, value in hashes.items()}
+        record = json.loads((folder / WRITTEN).read_text(encoding="utf-8"))
+        before = record.get("before", {})
+        return {
+            str(name): (str(value), *map(str, before.get(name, ())))
+            for name, value in record["scripts"].items()
+        }
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
+
+
+def _as_it_is(path: Path) -> tuple[str, ...]:
+    return (_hash(path.read_bytes()),) if path.is_file() else ()
 
 
 def _place(folder: Path, name: str, form: Format) -> Path:

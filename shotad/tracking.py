@@ -21,7 +21,7 @@ from shotad.runsettings import SETTINGS, read_settings
 from shotad.script.cue import Cue, Maker
 from shotad.script.edits import Derivation, derive, respeak
 from shotad.script.importing import Import, import_script
-from shotad.script.text import read_script
+from shotad.script.text import Format, read_script
 from shotad.script.track import FilmId, Track, load_track, to_json
 from shotad.scriptfiles import Brought, bring_back, edited_scripts, write_scripts
 from shotad.types import Interval
@@ -120,6 +120,11 @@ def with_edited_scripts(track: Track, folder: WorkFolder, but: Path | None = Non
     """The track with what people changed in the scripts beside it, all ``but`` one."""
     beside = edited_scripts(folder.path, track.film.name)
     edited = [(form, path) for form, path in beside if but is None or path.resolve() != but.resolve()]
+    return with_scripts(track, folder, edited)
+
+
+def with_scripts(track: Track, folder: WorkFolder, edited: Sequence[tuple[Format, Path]]) -> Brought:
+    """The track with what people changed in just these scripts. Raises as `bring_back`."""
     if not edited:
         return Brought(track, {})
     return bring_back(track, edited, _slot_times(folder), _pace(folder.path))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,10 @@ import pytest
 from shotad.errors import EditConflict, ScriptError
 from shotad.script.cue import Cue, EditField
 from shotad.script.track import FilmId, Track, load_track
-from shotad.scriptfiles import WRITTEN, edited_scripts
+from shotad.scriptfiles import WRITTEN, are_written, edited_scripts, script_texts, write_texts
 from shotad.tracking import TRACK, import_into, present_track, save_track, with_edited_scripts
 from shotad.types import Interval
-from shotad.workfolder import WorkFolder
+from shotad.workfolder import WorkFolder, write_text
 
 FILM = FilmId("movie.mp4", "f" * 32, 60.0)
 
@@ -123,3 +124,46 @@ def test_a_deleted_script_deletes_no_line(place: Path) -> None:
     (place / "movie.ad.vtt").unlink()
     assert len(brought(place)) == 3
     assert set(json.loads((place / WRITTEN).read_text())["scripts"]) >= {"movie.ad.vtt"}
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+@pytest.mark.parametrize("done", range(6))
+def test_a_run_killed_while_it_writes_scripts_leaves_nobodys_edits(
+    place: Path, monkeypatch: pytest.MonkeyPatch, done: int
+) -> None:
+    """After any number of the files, and once more after the next attempt."""
+    first, last = (made().with_cues(replace(cue, text=f"{word}.") for cue in made().cues) for word in "XY")
+    for track in (first, last):
+        written = 0
+
+        def write(path: Path, text: str) -> None:
+            nonlocal written
+            if path.name != TRACK:
+                if written == done:
+                    raise Killed
+                written += 1
+            write_text(path, text)
+
+        with monkeypatch.context() as patched:
+            patched.setattr("shotad.scriptfiles.write_text", write)
+            with pytest.raises(Killed):
+                save_track(track, place, FILM.name)
+        assert edited_scripts(place, FILM.name) == ()
+        assert list(brought(place).values()) == list(track.cues)
+    texts = script_texts(last, place, FILM.name)
+    assert not are_written(texts, place)
+    replace_in(place / "movie.ad.csv", next(iter(made().cues)).text if done < 5 else "Y.", "Mine.")
+    assert [path.name for _, path in edited_scripts(place, FILM.name)] == ["movie.ad.csv"]
+
+
+def test_scripts_that_are_not_written_stay_known(place: Path) -> None:
+    track = made().with_cues(replace(cue, text="Z.") for cue in made().cues)
+    texts = script_texts(track, place, FILM.name)
+    some = {path: text for path, text in texts.items() if path.suffix != ".csv"}
+    replace_in(place / "movie.ad.csv", "A cat sleeps.", "A dog sleeps.")
+    write_texts(some, place)
+    assert [path.name for _, path in edited_scripts(place, FILM.name)] == ["movie.ad.csv"]
+    assert are_written(some, place)

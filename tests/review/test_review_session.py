@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ from shotad.review.editing.session import Session, stamp_of
 from shotad.runsettings import read_settings
 from shotad.script.cue import CueStatus, LineState
 from shotad.script.track import Track, load_track, to_json
+from shotad.scriptfiles import WRITTEN, edited_scripts
 from shotad.tracking import TRACK, import_into, save_track, track_lock
 from tests.rendering.described import write_folder
 from tests.review.sessions import session_of
@@ -182,6 +184,45 @@ def test_scripts_that_contradict_are_told_and_left(place: Path) -> None:
     assert "Hail" in hub.news[0][1]["what"]
     assert all(script.read_text(encoding="utf-8") == text for script, text in texts.items())
     assert text_of(on_disk(place), CAT) == "A cat wakes."
+    for ending in ("srt", "xml"):
+        assert "A cat wakes." in next(place.glob(f"*.{ending}")).read_text(encoding="utf-8")
+    assert {path for _, path in edited_scripts(place, first.film.name)} == texts.keys()
+
+
+def test_a_script_that_contradicts_the_track_blocks_no_other(place: Path) -> None:
+    hub, run = Hub(), read_settings(place)
+    first = session_of(place)
+    first.act("write", RAIN, {"text": "Rain stops."})
+    rewritten, kept = next(place.glob("*.dapt.xml")), next(place.glob("*.csv"))
+    theirs = rewritten.read_text(encoding="utf-8").replace("Rain falls", "Hail falls")
+    first.close()
+    rewritten.write_text(theirs, encoding="utf-8")
+    kept.write_text(
+        kept.read_text(encoding="utf-8").replace("A cat sleeps", "A dog sleeps"), encoding="utf-8"
+    )
+    session = Session(place, first.film, run, hub=hub)
+    assert text_of(session.track, CAT) == "A dog sleeps by the window."
+    assert text_of(session.track, RAIN) == "Rain stops."
+    session.close()
+    assert ["Hail" in data["what"] for kind, data in hub.news if kind == "trouble"] == [True]
+    assert rewritten.read_text(encoding="utf-8") == theirs
+    assert "A dog sleeps" in next(place.glob("*.vtt")).read_text(encoding="utf-8")
+    rewritten.unlink()
+    session_of(place).close()
+    assert "Rain stops." in rewritten.read_text(encoding="utf-8")
+
+
+def test_what_a_killed_page_left_undone_is_written_by_the_next(place: Path) -> None:
+    session = session_of(place)
+    scripts = {path: path.read_bytes() for path in place.glob("*.ad.*")}
+    session.act("write", CAT, {"text": "A cat wakes."})
+    session.close()
+    for path, data in scripts.items():
+        path.write_bytes(data)
+    hashes = {path.name: hashlib.sha256(data).hexdigest() for path, data in scripts.items()}
+    (place / WRITTEN).write_text(json.dumps({"scripts": hashes}))
+    session_of(place).close()
+    assert all(b"A cat wakes." in path.read_bytes() for path in scripts)
 
 
 def test_a_broken_file_is_left_until_it_is_mended(place: Path, session: Session) -> None:

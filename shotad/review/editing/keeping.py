@@ -127,19 +127,18 @@ class Keeper:
 
     def _look_beside(self) -> None:
         """Bring in scripts that a person edited; where that cannot be, say so and go on without."""
-        try:
-            brought = self._beside.brought_into(self.track)
-        except ShotadError as error:
-            self.tell(error.what, error.hint)
-            return
-        self._trouble = None
-        if brought is not None:
-            self._file.write(brought)
-            self.track = brought
+        looked = self._beside.brought_into(self.track)
+        if looked.trouble is None:
+            self._trouble = None
+        else:
+            self.tell(looked.trouble.what, looked.trouble.hint)
+        if looked.track is not None:
+            self._file.write(looked.track)
+            self.track = looked.track
             self._scripts.due()
 
     def _write_scripts(self) -> None:
-        """Write the scripts as the track now is, unless somebody's edits in them wait to be sorted out."""
+        """Write the scripts as the track now is, but those in which edits wait to be sorted out."""
         texts = self._beside.texts(self.track)
         try:
             with self.open():
