@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,12 @@ import pytest
 from shotad.config import Config
 from shotad.errors import FilmError, WorkFolderError
 from shotad.film.audio import sound_blocks
+from shotad.film.info import FilmInfo
 from shotad.film.reader import open_film
 from shotad.review.kinds import Json
-from shotad.review.pictures import proxymaking
-from shotad.review.pictures.proxy import COPY_TYPE, Proxy
+from shotad.review.pictures import proxymaking, remuxing
+from shotad.review.pictures.playable import Playable, browser_kind
+from shotad.review.pictures.proxy import Proxy
 from shotad.review.pictures.proxymaking import Order, known_copy, make_copy
 from tests.browser import chromium
 from tests.browserfilm import BrowserFilm
@@ -56,7 +59,34 @@ FILMS = {
     "wide pixels": FilmSpec(pixel_aspect=Fraction(4, 3)),
     "full range": FilmSpec(full_range=True, matrix=6),
     "large": FilmSpec(size=(640, 484), gop=250, b_frames=2, matrix=1),
+    "VP9": FilmSpec(suffix=".mkv", codec="libvpx-vp9", sounds=(SoundSpec(codec="libopus"),)),
+    "late WebM": FilmSpec(
+        suffix=".webm",
+        codec="libvpx-vp9",
+        shift=5.0,
+        sounds=(SoundSpec(codec="libopus"),),
+    ),
 }
+
+COPIED = {
+    "plain": "copied",
+    "Matroska": "copied",
+    "late clock": "copied",
+    "1001-based rate": "copied",
+    "uneven frames": "none",
+    "long frames": "none",
+    "late picture": "copied",
+    "late sound": "encoded",
+    "gap in the sound": "encoded",
+    "AC-3": "encoded",
+    "full range": "none",
+    "large": "none",
+    "VP9": "encoded",
+    "late WebM": "encoded",
+}
+"""Films whose picture can be copied, and what becomes of their sound."""
+
+WAYS = [(name, True) for name in FILMS] + [(name, False) for name in COPIED]
 
 
 def copied(film: Path, folder: Path, **order: Any) -> Path:
@@ -73,10 +103,10 @@ def beeps(path: Path, track: int | None = None) -> list[float]:
     return [float(loud[i]) / 48000 for i in range(len(loud)) if i == 0 or loud[i] - loud[i - 1] > 4800]
 
 
-@pytest.mark.parametrize("name", FILMS)
-def test_every_frame_keeps_its_second_and_its_picture(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(("name", "small"), WAYS)
+def test_every_frame_keeps_its_second_and_its_picture(tmp_path: Path, name: str, small: bool) -> None:
     source = make_film(FILMS[name]).path
-    with open_film(source) as film, open_film(copied(source, tmp_path)) as copy:
+    with open_film(source) as film, open_film(copied(source, tmp_path, small=small)) as copy:
         before = [(frame.seconds, read_number(frame.rgb())) for frame in film.frames()]
         after = [(frame.seconds, read_number(frame.rgb())) for frame in copy.frames()]
         assert [number for _, number in after] == [number for _, number in before]
@@ -85,24 +115,91 @@ def test_every_frame_keeps_its_second_and_its_picture(tmp_path: Path, name: str)
         assert np.all(early < 20e-6)
         assert after[0][0] == 0
         assert copy.info.start == 0
-        width, height = film.info.size_within(480)
-        assert (copy.info.width, copy.info.height) == (width, height)
-        colours = [read_patches(next(f.frames()).rgb((width, height))) for f in (film, copy)]
-        assert np.abs(colours[0] - colours[1]).max() < 8
+        size = film.info.size_within(480 if small else None)
+        assert (copy.info.width, copy.info.height) == size
+        colours = [read_patches(next(f.frames()).rgb(size)) for f in (film, copy)]
+        assert np.abs(colours[0] - colours[1]).max() < (8 if small else 1)
 
 
-@pytest.mark.parametrize("name", [name for name, spec in FILMS.items() if spec.sounds])
-def test_sound_stays_with_the_picture(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(("name", "small"), [way for way in WAYS if FILMS[way[0]].sounds])
+def test_sound_stays_with_the_picture(tmp_path: Path, name: str, small: bool) -> None:
     source = make_film(FILMS[name]).path
     heard = beeps(source)
     assert len(heard) == 2
-    assert beeps(copied(source, tmp_path)) == pytest.approx(heard, abs=0.003)
+    assert beeps(copied(source, tmp_path, small=small)) == pytest.approx(heard, abs=0.003)
+
+
+@pytest.mark.parametrize("name", FILMS)
+def test_what_is_copied_and_what_is_encoded(tmp_path: Path, name: str) -> None:
+    order = Order(make_film(FILMS[name]).path, tmp_path / "review" / "proxy.mp4", "key")
+    known = make_copy(order, lambda _: None)
+    if name in COPIED:
+        assert (known["picture"], known["sound"]) == ("copied", COPIED[name])
+    else:
+        assert (known["picture"], known["sound"]) == (
+            "encoded",
+            "encoded" if FILMS[name].sounds else "none",
+        )
+    assert known["damage"] is None
+    with open_film(order.target) as copy:
+        assert known["type"] == browser_kind(copy.info).media_type
+
+
+def test_a_copied_picture_is_the_film_s_to_the_packet(tmp_path: Path) -> None:
+    import av
+
+    source = make_film(FILMS["Matroska"]).path
+    with av.open(str(source)) as film, av.open(str(copied(source, tmp_path))) as copy:
+        for kind in ("video", "audio"):
+            packets = [
+                [bytes(p) for p in one.demux(getattr(one.streams, kind)[0]) if p.size] for one in (film, copy)
+            ]
+            assert packets[0] == packets[1]
+
+
+def test_too_large_a_film_and_too_full_a_disk_are_not_filled_with_a_copy(tmp_path: Path) -> None:
+    source = make_film(FILMS["Matroska"]).path
+    size = source.stat().st_size
+    with open_film(source) as film:
+        assert remuxing.copies_picture(film, 2 * size)
+        assert not remuxing.copies_picture(film, 2 * size - 1)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(remuxing, "MOST_BYTES", size - 1)
+            assert not remuxing.copies_picture(film, 2 * size)
+
+
+def test_what_does_not_fit_after_all_is_encoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A browser would not play what came out: nothing of it stays."""
+    source, asked = make_film(FILMS["Matroska"]).path, []
+
+    def refused(info: FilmInfo) -> Playable:
+        asked.append(info.width)
+        return Playable(len(asked) > 2, "video/mp4", "no")
+
+    monkeypatch.setattr(proxymaking, "browser_kind", refused)
+    known = make_copy(Order(source, tmp_path / "review" / "proxy.mp4", "key"), lambda _: None)
+    assert (known["picture"], known["sound"]) == ("encoded", "encoded")
+    assert len(asked) == 3
+    assert sorted(path.name for path in (tmp_path / "review").iterdir() if path.name[0] != ".") == [
+        "proxy.json",
+        "proxy.mp4",
+    ]
+
+
+def test_a_copy_as_small_as_can_be_is_good_for_both_orders(tmp_path: Path) -> None:
+    order = Order(make_film(FILMS["Matroska"]).path, tmp_path / "review" / "proxy.mp4", "key")
+    make_copy(order, lambda _: None)
+    small = replace(order, small=True)
+    assert known_copy(order) is not None
+    assert known_copy(small) is None
+    make_copy(small, lambda _: None)
+    assert known_copy(order) == known_copy(small) != None  # noqa: E711
 
 
 def test_a_key_frame_every_second_and_no_frame_that_refers_forward(tmp_path: Path) -> None:
     import av
 
-    path = copied(make_film(FilmSpec(frames=130, gop=500, b_frames=3)).path, tmp_path)
+    path = copied(make_film(FilmSpec(frames=130, gop=500, b_frames=3)).path, tmp_path, small=True)
     with av.open(str(path)) as container:
         packets = [packet for packet in container.demux(video=0) if packet.size]
         keys = [float(packet.pts * packet.time_base) for packet in packets if packet.is_keyframe]
@@ -111,9 +208,10 @@ def test_a_key_frame_every_second_and_no_frame_that_refers_forward(tmp_path: Pat
     assert np.diff(keys).max() <= 1.04 + 1e-3
 
 
-def test_the_audio_track_of_the_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize("small", [False, True])
+def test_the_audio_track_of_the_run(tmp_path: Path, small: bool) -> None:
     source = make_film(FilmSpec(suffix=".mkv", sounds=(SOUND, SoundSpec(beeps=(1.0,))))).path
-    assert beeps(copied(source, tmp_path, track=1)) == pytest.approx([1.0], abs=0.003)
+    assert beeps(copied(source, tmp_path, track=1, small=small)) == pytest.approx([1.0], abs=0.003)
 
 
 def test_hdr_becomes_what_the_pictures_show(tmp_path: Path) -> None:
@@ -136,13 +234,14 @@ def test_numbered_frames(tmp_path: Path) -> None:
     assert [second for second, _ in frames] == pytest.approx([0, 0.5, 1, 1.5, 2], abs=20e-6)
 
 
-def test_a_film_that_is_cut_off_gives_what_can_be_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("small", [False, True])
+def test_a_film_that_is_cut_off_gives_what_can_be_read(tmp_path: Path, small: bool) -> None:
     whole = make_film(
         FilmSpec(suffix=".mkv", frames=100, sounds=(SoundSpec(duration=4.0),))
     ).path.read_bytes()
     cut = tmp_path / "cut.mkv"
     cut.write_bytes(whole[: len(whole) // 2])
-    order = Order(cut, tmp_path / "review" / "proxy.mp4", "key")
+    order = Order(cut, tmp_path / "review" / "proxy.mp4", "key", small=small)
     known = make_copy(order, lambda _: None)
     assert "cut off" in known["damage"]
     with open_film(order.target) as copy:
@@ -189,7 +288,7 @@ def test_an_older_copy_is_made_anew_and_the_same_is_not(tmp_path: Path) -> None:
 
 
 def test_an_order_survives_the_command_line() -> None:
-    order = Order(Path("a b/ü.mkv"), Path("/x/proxy.mp4"), "k", "pyav", Fraction(3, 2), 4)
+    order = Order(Path("a b/ü.mkv"), Path("/x/proxy.mp4"), "k", "pyav", Fraction(3, 2), 4, True)
     assert Order.from_json(order.to_json()) == order
 
 
@@ -217,9 +316,10 @@ def test_made_in_the_background_and_told(tmp_path: Path) -> None:
     assert dict(proxy.state(), why="") == {
         "state": "proxy",
         "url": "/media/proxy",
-        "type": COPY_TYPE,
+        "type": 'video/mp4; codecs="avc1.64000B, mp4a.40.2"',
         "done": 1.0,
         "why": "",
+        "left": None,
     }
     assert {kind for kind, _ in hub.told} == {"playable"}
     states = [data["state"] for _, data in hub.told]
@@ -228,6 +328,9 @@ def test_made_in_the_background_and_told(tmp_path: Path) -> None:
     done = [data["done"] for _, data in hub.told]
     assert done == sorted(done)
     assert any(0 < share < 1 for share in done)
+    left = [data["left"] for _, data in hub.told if data["state"] == "making" and data["done"] >= 0.02]
+    assert left
+    assert all(seconds is not None and seconds >= 0 for seconds in left)
     again = Proxy(source, tmp_path, Config(), Heard())
     assert again.state()["state"] == "proxy"
 
@@ -240,6 +343,24 @@ def test_a_film_that_browsers_play_is_played_itself_until_one_cannot(tmp_path: P
     proxy.start()
     proxy.wait()
     assert proxy.state()["state"] == "proxy"
+
+
+def test_a_copied_picture_that_a_browser_refuses_is_encoded(tmp_path: Path) -> None:
+    source = make_film(FILMS["Matroska"]).path
+
+    def kind() -> str:
+        return str(json.loads((tmp_path / "review" / "proxy.json").read_text())["picture"])
+
+    proxy = Proxy(source, tmp_path, Config())
+    for expected in ("copied", "encoded", "encoded"):
+        proxy.start()
+        proxy.wait()
+        assert kind() == expected
+    again = Proxy(source, tmp_path, Config())
+    assert again.path is not None
+    for _ in range(2):
+        again.start()
+        assert again.state()["state"] == "proxy"
 
 
 def test_what_went_wrong_is_told(tmp_path: Path) -> None:
@@ -255,7 +376,8 @@ def test_what_went_wrong_is_told(tmp_path: Path) -> None:
 
 
 def long_film() -> Path:
-    return make_film(FilmSpec(suffix=".mkv", frames=700, sounds=(SOUND,))).path
+    """One that is encoded."""
+    return make_film(FilmSpec(suffix=".mkv", pixels="yuv420p10le", frames=500, sounds=(SOUND,))).path
 
 
 def test_stopped_at_once_and_started_cleanly(tmp_path: Path) -> None:
@@ -274,7 +396,7 @@ def test_stopped_at_once_and_started_cleanly(tmp_path: Path) -> None:
     assert again.path is not None
     assert not list((tmp_path / "review").glob(".tmp-*"))
     with open_film(again.path) as copy:
-        assert sum(1 for _ in copy.frames()) == 700
+        assert sum(1 for _ in copy.frames()) == 500
 
 
 def test_it_never_outlives_who_started_it(tmp_path: Path) -> None:
@@ -302,16 +424,21 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FILMS)
-def test_the_browser_shows_the_frame_of_each_second(browser: Any, tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(("name", "small"), WAYS)
+def test_the_browser_shows_the_frame_of_each_second(
+    browser: Any, tmp_path: Path, name: str, small: bool
+) -> None:
     """Sent to a frame's own second, and to its middle, the browser shows just that frame."""
     source = make_film(FILMS[name]).path
     with open_film(source) as film:
         frames = [(frame.seconds, read_number(frame.rgb())) for frame in film.frames()]
-    wanted = [frames[i] for i in (0, 1, 5, 11, 12, 13, 23, 24, 25, 26, 30, 48)]
-    middles = [(frames[i][0] + frames[i + 1][0]) / 2 for i in (0, 1, 5, 11, 12, 13, 23, 24, 25, 26, 30, 48)]
-    path = copied(source, tmp_path)
-    with BrowserFilm(browser, path, COPY_TYPE) as shown:
+    chosen = [0, 1, 5, 11, 12, 13, 23, 24, 25, 26, 30, 48]
+    wanted = [frames[i] for i in chosen]
+    middles = [(frames[i][0] + frames[i + 1][0]) / 2 for i in chosen]
+    path = copied(source, tmp_path, small=small)
+    with open_film(path) as copy:
+        media_type = browser_kind(copy.info).media_type
+    with BrowserFilm(browser, path, media_type) as shown:
         assert shown.loaded.error is None
         assert shown.loaded.can == "probably"
         assert shown.numbers_at([second for second, _ in wanted]) == [number for _, number in wanted]

@@ -90,6 +90,11 @@ def _kind(info: FilmInfo, container: InputContainer, head: bytes, wanted: int | 
     return Playable(None, media_type, unsure.why) if unsure else Playable(True, media_type)
 
 
+def plays_picture(container: InputContainer) -> bool:
+    """Whether all browsers play the picture of an open film, were it in MP4."""
+    return _picture(container, "video/mp4").plays is True
+
+
 def _container(name: str, head: bytes) -> str | None:
     """The media type of a container, or None. WebM and Matroska differ by what their head says."""
     if "mp4" in name.split(","):

@@ -7,7 +7,9 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +17,14 @@ from shotad.config import Config
 from shotad.film.info import FilmInfo
 from shotad.film.reader import open_film
 from shotad.review.kinds import Hub, Json
+from shotad.review.pictures.encoding import BITS, LINES, QUALITY
 from shotad.review.pictures.playable import Playable, browser_kind
-from shotad.review.pictures.proxymaking import BITS, FORMAT, LINES, QUALITY, Order, known_copy
+from shotad.review.pictures.proxymaking import FORMAT, Order, known_copy
 from shotad.workfolder import key_of
 
 FILM_URL, COPY_URL = "/media/film", "/media/proxy"
-COPY_TYPE = 'video/mp4; codecs="avc1.64001E, mp4a.40.2"'
-SILENT_TYPE = 'video/mp4; codecs="avc1.64001E"'
+SURE = 0.02
+"""Share that must be done before it is said how long the rest takes."""
 
 _QUIET = "The work on the copy ended without a word."
 
@@ -47,12 +50,14 @@ class Proxy:
         self._hub, self._lock = hub, threading.Lock()
         self._info = info if info is not None else _look(film, config)
         self.kind: Playable = browser_kind(self._info, config)
-        self._order = _order(film, folder, config, self._info)
+        # What browsers were thought to play, and one did not, is encoded if a copy is asked for.
+        self._order = _order(film, folder, config, self._info, small=self.kind.plays is not False)
         self._known = known_copy(self._order)
         self._child: subprocess.Popen[str] | None = None
         self._thread: threading.Thread | None = None
         self._done, self._why, self._told = 0.0, "", -1.0
-        self._stopped = False
+        self._begun = 0.0
+        self._stopped = self._asked = False
 
     @property
     def path(self) -> Path | None:
@@ -60,30 +65,42 @@ class Proxy:
         return self._order.target if self._known is not None else None
 
     def state(self) -> Json:
-        """What the page plays: ``state`` film, proxy, making or none, ``url``, ``type``, ``done`` 0 to 1, and
-        ``why`` it is not the film itself, or what is wrong."""
+        """What the page plays: ``state`` film, proxy, making or none, ``url``, ``type``, ``done`` 0 to 1,
+        ``why`` it is not the film itself, or what is wrong, and ``left``: about how many seconds the making
+        still takes, None while that is not known."""
         with self._lock:
             return self._state()
 
     def _state(self) -> Json:
         if self._known is not None:
             damage = self._known.get("damage") or ""
-            return _view("proxy", COPY_URL, self._copy_type(), 1.0, damage or self.kind.why)
+            return _view("proxy", COPY_URL, str(self._known["type"]), 1.0, damage or self.kind.why)
         if self._thread is not None:
-            return _view("making", None, "", self._done, self.kind.why)
+            return {**_view("making", None, "", self._done, self.kind.why), "left": self._left()}
         if self.kind.plays is not False and not self._why:
             return _view("film", FILM_URL, self.kind.media_type, 1.0, "")
         return _view("none", None, "", 0.0, self._why or self.kind.why)
 
-    def _copy_type(self) -> str:
-        return COPY_TYPE if self._info.audio else SILENT_TYPE
+    def _left(self) -> float | None:
+        """Seconds that the making still takes, as it has gone so far."""
+        if self._done < SURE:
+            return None
+        return round((time.monotonic() - self._begun) / self._done * (1 - self._done), 1)
 
     def start(self) -> None:
-        """Have the copy made, in the background; nothing where it is there or being made."""
+        """Have the copy made, in the background; nothing where it is there or being made.
+
+        Asked for a second time although there is one whose picture was copied: a browser has refused it, and
+        it is made anew, encoded.
+        """
         with self._lock:
+            again, self._asked = self._asked, True
+            if again and self._known is not None and self._known["picture"] == "copied":
+                self._order, self._known = replace(self._order, small=True), None
             if self._known is not None or self._thread is not None or self._stopped:
                 return
             self._done, self._why, self._told = 0.0, "", -1.0
+            self._begun = time.monotonic()
             self._thread = threading.Thread(target=self._make, name="proxy", daemon=True)
             self._thread.start()
         self._tell()
@@ -156,7 +173,7 @@ class Proxy:
 
 
 def _view(state: str, url: str | None, media_type: str, done: float, why: str) -> Json:
-    return {"state": state, "url": url, "type": media_type, "done": done, "why": why}
+    return {"state": state, "url": url, "type": media_type, "done": done, "why": why, "left": None}
 
 
 def _look(film: Path, config: Config) -> FilmInfo:
@@ -164,12 +181,12 @@ def _look(film: Path, config: Config) -> FilmInfo:
         return opened.info
 
 
-def _order(film: Path, folder: Path, config: Config, info: FilmInfo) -> Order:
+def _order(film: Path, folder: Path, config: Config, info: FilmInfo, *, small: bool) -> Order:
     rate = info.frame_rate if info.video_codec == "stills" else None
     settings = [LINES, QUALITY, BITS, config.film.reader, config.film.audio_track]
     key = key_of(f"proxy/{FORMAT}", info.fingerprint, settings)
     target = folder.absolute() / "review" / "proxy.mp4"
-    return Order(film.absolute(), target, key, config.film.reader, rate, config.film.audio_track)
+    return Order(film.absolute(), target, key, config.film.reader, rate, config.film.audio_track, small)
 
 
 def _environment() -> dict[str, str]:
