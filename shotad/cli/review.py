@@ -67,8 +67,7 @@ def command(
 def _film(folder: Path, run: RunSettings, path: Path, given: Path | None) -> Path | None:
     """The film; None where it is gone and nobody says where it is."""
     from shotad.recorded import film_of
-    from shotad.script.track import load_track
-    from shotad.tracking import TRACK
+    from shotad.review.server.opening import film_id
 
     if given is not None:
         if not given.exists():
@@ -77,7 +76,7 @@ def _film(folder: Path, run: RunSettings, path: Path, given: Path | None) -> Pat
     if path.is_file():
         return path
     try:
-        return film_of(folder, run, load_track(folder / TRACK).film.name)
+        return film_of(folder, run, film_id(folder).name)
     except FilmError:
         return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -109,9 +109,14 @@ def lint(
     extra: Sequence[Finding] = (),
     folder: Path | None = None,
     skipped: Sequence[str] = (),
+    each: Sequence[Finding] | None = None,
 ) -> Report:
-    """All that is wrong with these lines. What a person accepted in ``folder`` is kept apart."""
-    found = [*_all(material, checker), *dict.fromkeys(extra)]
+    """All that is wrong with these lines. What a person accepted in ``folder`` is kept apart.
+
+    ``each`` is what `each_line` finds, where that is known already (`shotad.lint.again`).
+    """
+    single = each_line(material, checker) if each is None else each
+    found = [*single, *between(material, checker), *dict.fromkeys(extra)]
     levelled = [done for finding in found if (done := _levelled(finding, checker.settings)) is not None]
     ordered = in_order(levelled, material.lines)
     texts = stamps(material.lines)
@@ -128,20 +133,18 @@ def lint(
     )
 
 
-def _all(material: Material, checker: Checker) -> Iterator[Finding]:
-    yield from _each_line(material, checker)
-    yield from _between(material, checker)
-    yield from _whole(material, checker)
-
-
-def _each_line(material: Material, checker: Checker) -> Iterator[Finding]:
-    """Rules that look at a line, and at those just before it."""
+def each_line(
+    material: Material, checker: Checker, *, only: Container[str] | None = None
+) -> Iterator[Finding]:
+    """Rules that look at a line, and at the words of those just before it; ``only`` names the lines that are
+    looked at (None: all)."""
     if material.given:
         checker = replace(checker, limits=without_minima(checker.limits))
     limits, settings = checker.limits, checker.settings
     lists = {line.language: lists_for(line.language, checker.words) for line in material.lines}
     english = [events for tongue, words in lists.items() if is_english(tongue) for events in _events(words)]
-    parsed = checker.reader.read(material.lines, frozenset(english)) if checker.reader else {}
+    wanted = [line for line in material.lines if only is None or line.id in only]
+    parsed = checker.reader.read(wanted, frozenset(english)) if checker.reader else {}
     said = Along.of(material.speech or (), lambda utterance: utterance.interval)
     talk = [u.interval for u in said.items if u.kind is not SpeechKind.LYRICS]
     spoken = Along.of(talk, lambda interval: interval)
@@ -150,6 +153,8 @@ def _each_line(material: Material, checker: Checker) -> Iterator[Finding]:
     )
     window = settings.dialogue_window
     for number, line in enumerate(material.lines):
+        if only is not None and line.id not in only:
+            continue
         before = [earlier.text for earlier in material.lines[max(number - limits.history, 0) : number]]
         wording = check_line(line.text, previous=before, limits=limits, lists=lists[line.language])
         read = parsed.get(line.id)
@@ -209,7 +214,13 @@ def _shared(one: Interval, other: Interval) -> float:
     return 0.0 if part is None else part.duration
 
 
-def _between(material: Material, checker: Checker) -> Iterator[Finding]:
+def between(material: Material, checker: Checker) -> Iterator[Finding]:
+    """Rules that look at all lines together."""
+    yield from _in_time(material, checker)
+    yield from _whole(material, checker)
+
+
+def _in_time(material: Material, checker: Checker) -> Iterator[Finding]:
     """T5, and the order of T6."""
     for before, line in zip(material.lines, material.lines[1:], strict=False):
         yield from check_order(before.heard, line.heard, line.id)

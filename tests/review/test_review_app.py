@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.errors import ReviewError
+from shotad.errors import ReviewError, ScriptError
 from shotad.review.server.bundle import Review
 from shotad.review.server.routes_page import MEDIA_TYPES, WEB
 from shotad.script.track import load_track
@@ -402,6 +402,39 @@ def test_another_film_in_its_place_is_told(place: Path) -> None:
     write_folder(place)
     with pytest.raises(FilmError, match="is not the film"):
         open_review(place, film_with(frames=200), read_settings(place))
+
+
+@pytest.mark.parametrize(
+    "voice", [{"name": "piper:gone", "speed": 1.2}, {"name": 5, "speed": "fast"}, {"speed": 90}, []]
+)
+def test_a_remembered_voice_that_is_not_there_any_more_keeps_no_page_from_opening(
+    place: Path, voice: object
+) -> None:
+    write_folder(place)
+    (place / "review.json").write_text(json.dumps({"voice": voice}))
+    with reviewed(place) as (_, page):
+        told = page.film()["voice"]
+    wanted = voice["name"] if isinstance(voice, dict) and voice.get("speed") == 1.2 else None
+    assert (told["name"] == wanted) is (wanted is not None)
+    assert told["speed"] == (1.2 if wanted else 1.0)
+
+
+@pytest.mark.parametrize("kind", ["as written", "turned round", "damaged"])
+def test_the_film_of_a_track_is_known_however_a_person_has_arranged_it(place: Path, kind: str) -> None:
+    from shotad.review.server.opening import film_id
+
+    path = write_folder(place) / "track.json"
+    track = load_track(path)
+    rows = json.loads(path.read_text())
+    match kind:
+        case "turned round":
+            path.write_text(json.dumps(dict(reversed(rows.items()))))
+        case "damaged":
+            path.write_text('{"film": {"name": ')
+            with pytest.raises(ScriptError):
+                film_id(place)
+            return
+    assert film_id(place) == track.film
 
 
 def test_closing_writes_the_scripts_that_are_due(place: Path) -> None:

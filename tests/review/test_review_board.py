@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from shotad.config import Config, load_config
 from shotad.review.editing.session import Session
 from shotad.review.kinds import Change, Done
-from shotad.review.showing.board import (
-    FORMAT_TITLES,
-    Board,
-    changed_view,
-    conflict_view,
-    film_view,
-    line_view,
-)
+from shotad.review.showing.board import Board, changed_view, conflict_view, line_view
 from shotad.review.showing.engineview import LOCAL, engine_title, engines_view
+from shotad.review.showing.filmview import FORMAT_TITLES, film_text, film_view, formats_view
 from shotad.review.showing.findings import Findings
 from shotad.script.cue import Cue, CueStatus, Voiced, line_stamp
 from shotad.script.text import ALL_FORMATS
@@ -95,6 +91,38 @@ def test_every_format_and_kind_of_file_is_offered_with_a_title(opened):
     film = next(row for row in view["makes"] if row["kind"] == "film")
     assert "mkv" in film["endings"]
     assert film["title"]
+
+
+def test_a_format_whose_package_is_missing_is_told_to_be(monkeypatch):
+    assert all(form["ready"] and form["why"] == "" for form in formats_view())
+    monkeypatch.setitem(sys.modules, "docx", None)
+    formats = {form["name"]: form for form in formats_view()}
+    assert not formats["docx"]["ready"]
+    assert "python-docx" in formats["docx"]["why"]
+    assert "shotad[documents]" in formats["docx"]["why"]
+    assert formats["xlsx"]["ready"]
+    assert formats["vtt"]["ready"]
+
+
+def test_the_film_as_text_is_the_film_also_after_changes(opened):
+    session, findings = opened
+
+    def compare() -> None:
+        told: dict[str, Any] = {"findings": findings, "playable": {}, "voice": {}}
+        assert json.loads(film_text(session, **told)) == film_view(session, **told)
+
+    compare()
+    first, second = (cue.id for cue in session.track.cues[:2])
+    for act, line, args in (
+        ("write", first, {"text": "We see a cat."}),
+        ("shift", second, {"by": -0.5}),
+        ("drop", second, {}),
+    ):
+        done = session.act(act, line, args)
+        findings.update([line])
+        assert findings.settle()
+        changed_view(session, done, findings)
+        compare()
 
 
 def test_a_line_has_what_the_page_expects(opened):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from shotad.errors import ReviewError
 from shotad.facts import TextFact
 from shotad.language.parsing import is_at_hand
 from shotad.lint.accepted import FILE as ACCEPTED
+from shotad.lint.again import Again
 from shotad.lint.check import Checker, lint, lint_track
 from shotad.lint.lines import Material, TrackLine
 from shotad.lint.sentences import Read
@@ -22,7 +24,6 @@ from shotad.review.editing.session import Session
 from shotad.review.showing.findings import Findings, finding_view
 from shotad.review.showing.later import WhenQuiet
 from shotad.review.showing.nearby import Nearby, is_told_at_once, reach_of
-from shotad.review.showing.rereading import Remembering
 from shotad.script.cue import Voiced
 from shotad.script.rules import Finding, Level
 from shotad.types import Interval, SpeechKind, Utterance
@@ -262,32 +263,50 @@ def test_a_finding_is_shown_with_what_to_do():
 
 
 class Counting:
-    """A reader that counts what it is asked."""
+    """A reader that counts what it is asked, and finds nothing."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
 
     def read(self, lines: Sequence[TrackLine], events: frozenset[str]) -> Mapping[str, Read]:
         self.asked += [line.text for line in lines]
-        return {line.id: Read(None, ()) for line in lines}  # type: ignore[arg-type]
+        return {}
 
 
-def test_a_text_is_taken_apart_once_and_forgotten_when_it_is_gone():
-    def lines(*texts: str) -> list[TrackLine]:
-        return [TrackLine(f"s{n:08d}", Interval(n, n + 1), text) for n, text in enumerate(texts)]
+@settings(deadline=None, max_examples=100)
+@given(materials(), st.data())
+def test_lines_checked_again_are_as_when_all_are_checked(material, data):
+    checker, again = data.draw(st.sampled_from(CHECKERS)), Again()
+    for _ in range(4):
+        each = again.of(material, checker)
+        assert lint(material, checker, each=each) == lint(material, checker)
+        lines = list(material.lines)
+        at = data.draw(st.integers(0, len(lines) - 1))
+        match data.draw(st.sampled_from(("words", "time", "gone", "end"))):
+            case "words":
+                lines[at] = replace(lines[at], text=data.draw(st.sampled_from(WORDS)))
+            case "time":
+                lines[at] = replace(lines[at], interval=data.draw(st.sampled_from(lines)).interval)
+            case "gone" if len(lines) > 1:
+                del lines[at]
+            case _:
+                material = replace(material, end=data.draw(st.sampled_from((95.0, 99.0))))
+        material = replace(material, lines=tuple(lines))
 
-    inner = Counting()
-    reader = Remembering(inner)
-    assert set(reader.read(lines("He was there.", "Rain.", "He was there."), frozenset())) == {
-        "s00000000", "s00000002",
-    }  # fmt: skip
-    reader.read(lines("He was there.", "She was here."), frozenset())
-    assert inner.asked == ["He was there.", "She was here."]
-    reader.read(lines("Rain."), frozenset())
-    reader.read(lines("He was there."), frozenset())
-    assert inner.asked[2:] == ["He was there."]
-    reader.read(lines("He was there."), frozenset(("seen",)))
-    assert len(inner.asked) == 4
+
+def test_only_what_changed_is_looked_at_again():
+    def material(*texts: str) -> Material:
+        lines = (TrackLine(f"s{n:08d}", Interval(n, n + 1), text) for n, text in enumerate(texts))
+        return Material("film", tuple(lines), 60.0, ())
+
+    reader, again = Counting(), Again()
+    checker = replace(CHECKERS[1], reader=reader)  # a line looks back to the one before it
+    again.of(material("He was there.", "Rain.", "Snow.", "Wind."), checker)
+    reader.asked.clear()
+    again.of(material("He was there.", "Hail.", "Snow.", "Wind."), checker)
+    assert reader.asked == ["Hail.", "Snow."]
+    again.of(material("He was there.", "Hail.", "Snow.", "Wind."), checker)
+    assert len(reader.asked) == 2
 
 
 def test_work_that_is_asked_for_often_is_done_once_when_it_is_quiet():

@@ -17,6 +17,7 @@ from shotad.review.kinds import Done, Json
 from shotad.review.server.events import Tabs
 from shotad.review.server.security import Hosts, Keys
 from shotad.review.showing.board import changed_view, conflict_view
+from shotad.review.showing.filmview import lines_text
 
 if TYPE_CHECKING:
     from shotad.review.editing.session import Session
@@ -76,6 +77,7 @@ class Review:
         if self.pictures is not None:
             self._begin(self.pictures.hearing.voices, "looking for voices")
         self._begin(self.people.view, "reading the cast")
+        self._begin(lambda: lines_text(self.session, self.findings), "writing the lines")
 
     def _begin(self, work: Callable[[], object], name: str) -> None:
         def run() -> None:

@@ -6,14 +6,15 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
 from shotad.errors import ReviewError
 from shotad.review.kinds import Json
 from shotad.review.server.remembered import remember
 from shotad.review.server.routes import get, post, value
-from shotad.review.showing.board import film_view
 from shotad.review.showing.details import line_detail
+from shotad.review.showing.filmview import film_text
 
 if TYPE_CHECKING:
     from shotad.review.server.bundle import Review
@@ -40,7 +41,7 @@ def routes(review: Review) -> list[Route]:
             waiting = threading.Timer(_BREATH, rooms.hearing.warm)
             waiting.daemon = True
             waiting.start()
-        return film_view(
+        text = film_text(
             session,
             findings=review.findings,
             playable=rooms.proxy.state() if rooms else _NO_FILM,
@@ -48,6 +49,7 @@ def routes(review: Review) -> list[Route]:
             jobs=review.jobs.views(),
             cast=review.people.view()["people"],
         )
+        return Response(text.encode(), media_type="application/json")
 
     def line(request: Request) -> Any:
         name = request.path_params["line"]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import signal
 import socket
+import sys
 import threading
 import time
 import webbrowser
@@ -23,13 +24,13 @@ from filelock import FileLock, Timeout
 
 from shotad.errors import ReviewError, UsageError, WorkFolderError
 from shotad.progress import Progress
-from shotad.review.server.app import make_app
-from shotad.review.server.bundle import Review
-from shotad.review.server.opening import open_review
+from shotad.review.server.events import Tabs
+from shotad.review.server.opening import open_session, review_of
 from shotad.review.server.security import Keys, hosts_for
 from shotad.workfolder import write_text
 
 if TYPE_CHECKING:
+    from shotad.review.server.bundle import Review
     from shotad.runsettings import RunSettings
 
 LOCK, ADDRESS = ".review.lock", ".review.address"
@@ -38,6 +39,9 @@ _FIRST_PORT, _PORTS = 20_000, 12_000
 """Below the ports that systems give to outgoing connections."""
 _PATIENCE = 20.0
 """Seconds that a running job has to stop when the server ends."""
+_SWITCH = 0.001
+"""Seconds that a thread may compute while others wait: an answer passes through several threads, and each
+would wait Python's 5 ms anew while lines are checked or a film is rendered."""
 _LAST_ANSWERS = 3
 """Seconds that answers under way have to be sent when the server ends."""
 
@@ -64,29 +68,27 @@ def serve(
 
     ``film`` is None where it is gone. Without ``port`` one is taken that is, as a rule, the same for the same
     folder, so that a browser finds again what it keeps for the page. Raises ReviewError where another server
-    has the folder open, UsageError for an address that cannot be had, and what `open_review` raises.
+    has the folder open, UsageError for an address that cannot be had, and what `open_session` raises.
     """
     with _alone(folder) as tell_address, _bound(host, port, folder) as listener:
         address = Address.of(listener)
-        keys = Keys()
+        keys, tabs, ends = Keys(), Tabs(), _Ends()
         keys.name_cookie(address.port)
-        review = open_review(folder, film, run, reviewer=reviewer, keys=keys, hosts=hosts_for(address.host))
-        tell_address(address.plain)
-        _warn(address, review, console)
-
-        def begun() -> None:
+        session = open_session(folder, film, run, tabs, reviewer=reviewer)
+        with ends.heard():
+            tell_address(address.plain)
+            _warn(address, film, console)
+            # Whoever comes from now on waits a moment: the socket listens, and what follows cannot fail.
             said = {"address": address.with_token(keys.token), "folder": str(folder)}
             console.result(f"Review: {said['address']}\nCtrl-C ends it. Every change is saved at once.", said)
-            review.warm()
             if open_browser:
                 _open_browser(address.with_token(keys.once), console)
-
-        ends = _Ends()
-        try:
-            with ends.heard():
-                _Server(review, begun).run(sockets=[listener])
-        finally:
-            with ends.heard():
+            sys.setswitchinterval(_SWITCH)
+            review = review_of(session, film, tabs, keys=keys, hosts=hosts_for(address.host))
+            try:
+                if not ends.count:
+                    _Server(review).run(sockets=[listener])
+            finally:
                 _close(review, ends, console)
 
 
@@ -198,13 +200,13 @@ def usual_port(folder: Path) -> int:
     return _FIRST_PORT + int.from_bytes(sha256(name).digest()[:4], "big") % _PORTS
 
 
-def _warn(address: Address, review: Review, console: Speaker) -> None:
+def _warn(address: Address, film: Path | None, console: Speaker) -> None:
     if not address.is_loopback:
         console.note(
             "Warning: everybody in your network who has the address can reach this page and change the "
             "track, and what is sent is not encrypted."
         )
-    if review.pictures is None:
+    if film is None:
         console.note("The film is not where it was: lines can be reviewed without picture and sound.")
 
 
@@ -219,9 +221,11 @@ def _open_browser(url: str, console: Speaker) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Uvicorn, telling when it can be reached, and letting tabs go before it waits for connections to end."""
+    """Uvicorn, letting tabs go before it waits for connections to end."""
 
-    def __init__(self, review: Review, begun: Callable[[], None]) -> None:
+    def __init__(self, review: Review) -> None:
+        from shotad.review.server.app import make_app
+
         super().__init__(
             uvicorn.Config(
                 make_app(review),
@@ -239,12 +243,12 @@ class _Server(uvicorn.Server):
                 timeout_graceful_shutdown=_LAST_ANSWERS,
             )
         )
-        self._review, self._begun = review, begun
+        self._review = review
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         signal.signal(signal.SIGHUP, self.handle_exit)
-        self._begun()
+        self._review.warm()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._review.tabs.close()

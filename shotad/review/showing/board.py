@@ -1,59 +1,42 @@
-"""What the page shows of a film and of its lines, as JSON values."""
+"""What the page shows of the lines of a film and of changes to them, as JSON values."""
 
 from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
-from pathlib import Path
+from collections import Counter
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from shotad import __version__
 from shotad.config import Config
 from shotad.plan.slots import word_budget
 from shotad.prepare import Prepared
-from shotad.rendering.wanted import FILMS, MEANINGS, SOUNDS, Kind
 from shotad.review.editing.acts_slots import SlotsChanged
 from shotad.review.editing.scene import Scene, room_of
 from shotad.review.editing.session import Session, stamp_of
-from shotad.review.kinds import Done, Json
-from shotad.review.showing.engineview import engines_view
+from shotad.review.kinds import Done
 from shotad.review.showing.findings import Findings, finding_view
 from shotad.script.cue import Cue, LineState, count_words, milliseconds
 from shotad.script.pace import Budget, budget_in, spoken_words
-from shotad.script.text import ALL_FORMATS
+from shotad.script.rules import Finding
 from shotad.script.track import Track
-from shotad.threadnames import thread_number
-from shotad.types import Interval, ShotScale, Slot
-
-FORMAT_TITLES: Mapping[str, str] = {
-    "vtt": "WebVTT: descriptions for players and web pages",
-    "srt": "SRT: subtitles that any player shows",
-    "dapt": "DAPT: W3C's format for audio description scripts",
-    "csv": "CSV: a table for any spreadsheet",
-    "json": "JSON: for programs",
-    "frazier": "Frazier: a table for recording studios",
-    "reaper": "Reaper: regions for recording",
-    "docx": "Word: a script to print and to read",
-    "xlsx": "Excel: a spreadsheet",
-    "hls": "HLS: tells streaming players of the description",
-    "dash": "DASH: tells streaming players of the description",
-}
-"""What a format is for, in a few words."""
+from shotad.types import Interval, Slot
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
     """A track made ready for being shown. ``shown`` is what was shown of lines that are still the same
-    objects, by id; it goes from one board of a session to the next."""
+    objects, by id; it goes from one board of a session to the next. ``texts`` are lines as JSON, each with
+    the findings that it tells of."""
 
     config: Config
     scene: Scene
     prepared: Prepared
     shown: dict[str, tuple[Cue, dict[str, Any]]]
+    rooms: dict[str, Interval | None] = field(default_factory=dict)
+    texts: dict[str, tuple[tuple[Finding, ...], str]] = field(default_factory=dict)
 
     @staticmethod
     def of(session: Session) -> Board:
@@ -88,13 +71,26 @@ class Board:
         known = self.shown.get(cue.id)
         if known is None or known[0] is not cue:
             known = self.shown[cue.id] = (cue, self._by_itself(cue))
-        room = room_of(self.scene, cue)
+        room = self._room(cue)
         return {
             **known[1],
-            "room": None if room is None else _span(room),
+            "room": None if room is None else span_view(room),
             "room_seconds": _rounded(None if room is None else max(0.0, room.end - cue.interval.start)),
             "findings": [finding_view(found) for found in findings.of(cue.id)],
         }
+
+    def line_text(self, cue: Cue, findings: Findings) -> str:
+        """The same as JSON."""
+        found, known = findings.of(cue.id), self.texts.get(cue.id)
+        if known is None or known[0] != found:
+            text = json.dumps(self.line(cue, findings), ensure_ascii=False, separators=(",", ":"))
+            known = self.texts[cue.id] = (found, text)
+        return known[1]
+
+    def _room(self, cue: Cue) -> Interval | None:
+        if cue.id not in self.rooms:
+            self.rooms[cue.id] = room_of(self.scene, cue)
+        return self.rooms[cue.id]
 
     def _by_itself(self, cue: Cue) -> dict[str, Any]:
         """All of a line that depends on no other."""
@@ -102,8 +98,7 @@ class Board:
         return {
             "id": cue.id,
             "stamp": stamp_of(cue),
-            "start": _ms(cue.interval.start),
-            "end": _ms(cue.interval.end),
+            **times_view(cue.interval),
             "text": cue.text,
             "kind": cue.kind.value,
             "language": cue.language,
@@ -128,51 +123,6 @@ class Board:
 
 _BOARDS: WeakKeyDictionary[Session, Board] = WeakKeyDictionary()
 """The last board of each session: what is shown of most lines stays as it was."""
-
-
-def film_view(
-    session: Session,
-    *,
-    findings: Findings,
-    playable: Json,
-    voice: Json,
-    jobs: Sequence[Json] = (),
-    cast: Sequence[Json] = (),
-) -> dict[str, Any]:
-    """Everything that the page needs at its start. ``jobs`` and ``cast`` are as their rooms show them."""
-    board, track, prepared, film = Board.of(session), session.track, session.prepared, session.film
-    by_hand = {slot.id for slot in prepared.added}
-    return {
-        "version": __version__,
-        "film": {
-            "name": film.name,
-            "title": Path(film.name).stem,
-            "duration": _ms(prepared.end),
-            "frame_rate": float(film.frame_rate or Fraction(25)),
-            "has_sound": bool(film.audio),
-        },
-        "language": track.language,
-        "reviewer": session.reviewer,
-        "playable": dict(playable),
-        "voice": dict(voice),
-        "shots": shots_view(session),
-        "speech": [
-            {"start": _ms(u.interval.start), "end": _ms(u.interval.end), "kind": u.kind.value}
-            for u in prepared.speech
-        ],
-        "slots": [slot_view(slot, by_hand) for slot in prepared.slots],
-        "free": [_span(gap) for gap in prepared.gaps],
-        "lines": [board.line(cue, findings) for cue in track.cues],
-        "progress": progress_view(track),
-        "history": history_view(session),
-        "findings": findings.summary(),
-        "revision": session.revision,
-        "jobs": [dict(job) for job in jobs],
-        "formats": [{"name": name, "title": FORMAT_TITLES.get(name, name)} for name in ALL_FORMATS],
-        "makes": makes_view(),
-        "engines": engines_view(session.config),
-        "cast": [dict(person) for person in cast],
-    }
 
 
 def line_view(session: Session, cue: Cue, findings: Findings) -> dict[str, Any]:
@@ -210,11 +160,11 @@ def conflict_view(session: Session, ids: Iterable[str], findings: Findings) -> l
 def progress_view(track: Track) -> dict[str, Any]:
     """How far the review has come; ``lines`` counts those that are heard, ``dropped`` all others."""
     heard = track.heard
-    states = [cue.state for cue in heard]
+    states = Counter(cue.state for cue in heard)
     people = dict.fromkeys(cue.review.by for cue in heard if cue.review is not None and cue.review.by)
     return {
         "lines": len(heard),
-        **{state.value: states.count(state) for state in LineState},
+        **{state.value: states[state] for state in LineState},
         "dropped": len(track.cues) - len(heard),
         "by": list(people),
     }
@@ -225,57 +175,14 @@ def history_view(session: Session) -> dict[str, str | None]:
     return {"undo": session.undo_label, "redo": session.redo_label}
 
 
-def shots_view(session: Session) -> list[dict[str, Any]]:
-    """The shots with their threads, counted from 0, and their scales, as film grammar was read."""
-    known = _grammar(session.folder / "grammar.json")
-    return [
-        {
-            "index": shot.index,
-            "start": _ms(shot.interval.start),
-            "end": _ms(shot.interval.end),
-            **known.get(shot.index, _UNREAD),
-        }
-        for shot in session.prepared.shots
-    ]
-
-
-_UNREAD: Json = {"thread": None, "scale": None}
-
-
-def _grammar(path: Path) -> dict[int, Json]:
-    """Thread and scale by shot; empty where film grammar was not read, or its record is damaged."""
-    try:
-        rows = json.loads(path.read_text(encoding="utf-8"))["shots"]
-        return {int(row["index"]): _grammar_view(row) for row in reversed(rows)}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}
-
-
-def _grammar_view(row: Json) -> Json:
-    letters, scale = row.get("thread"), row.get("scale")
-    return {
-        "thread": None if letters is None else thread_number(letters),
-        "scale": None if scale is None else ShotScale(scale).value,
-    }
-
-
 def slot_view(slot: Slot, by_hand: Container[str]) -> dict[str, Any]:
     """A slot; ``by_hand`` are the ids of those that a person added."""
     return {
         "id": slot.id,
-        "start": _ms(slot.interval.start),
-        "end": _ms(slot.interval.end),
+        **times_view(slot.interval),
         "words": slot.max_words,
         "by_hand": slot.id in by_hand,
     }
-
-
-def makes_view() -> list[dict[str, Any]]:
-    """What can be rendered, and into which files."""
-    return [
-        {"kind": kind.value, "title": MEANINGS[kind], "endings": list(FILMS if kind.is_film else SOUNDS)}
-        for kind in Kind
-    ]
 
 
 def words_in(text: str, allowed: Budget) -> int:
@@ -303,7 +210,7 @@ def _spoken(cue: Cue) -> dict[str, Any] | None:
     made = cue.spoken
     if made is None:
         return None
-    at = None if made.interval is None else _span(made.interval)
+    at = None if made.interval is None else span_view(made.interval)
     return {"at": at, "text": made.text, "speed": made.speed, "steps": list(made.steps)}
 
 
@@ -313,19 +220,23 @@ def _machine(cue: Cue) -> dict[str, Any] | None:
     if own is None:
         return None
     return {
-        "start": _ms(own.interval.start),
-        "end": _ms(own.interval.end),
+        **times_view(own.interval),
         "text": own.text,
         "status": own.status.value,
         "reason": own.reason,
     }
 
 
-def _span(time: Interval) -> list[float]:
-    return [_ms(time.start), _ms(time.end)]
+def span_view(time: Interval) -> list[float]:
+    return [to_the_millisecond(time.start), to_the_millisecond(time.end)]
 
 
-def _ms(seconds: float) -> float:
+def times_view(time: Interval) -> dict[str, float]:
+    """Start and end."""
+    return {"start": to_the_millisecond(time.start), "end": to_the_millisecond(time.end)}
+
+
+def to_the_millisecond(seconds: float) -> float:
     """To the millisecond, as tracks have it."""
     return milliseconds(seconds) / 1000
 

@@ -7,9 +7,7 @@ from typing import Any
 
 from shotad.config import Config
 from shotad.engines import ENGINES, stage_engines
-from shotad.engines.openai.notice import notice
 from shotad.errors import ShotadError
-from shotad.writing import Engines
 
 TITLES = {
     "observer": "the embedded observer",
@@ -53,6 +51,9 @@ def _view(settings: str) -> dict[str, Any]:
         if {names.stage1, names.stage2} <= HERE:
             models = (config.stage1.model or "", config.stage2.model or "")
             return _told(engine_title(names.stage1, models[0]), engine_title(names.stage2, models[1]), [])
+        from shotad.engines.openai.notice import notice
+        from shotad.writing import Engines  # Stage I and II: not loaded for a page alone
+
         engines = Engines.of(config)
     except ShotadError as error:
         return {"stage1": None, "stage2": None, "local": False, "notice": str(error)}

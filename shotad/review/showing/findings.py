@@ -17,6 +17,7 @@ from typing import Any
 
 from shotad.errors import ReviewError, ShotadError
 from shotad.lint.accepted import accept, read_accepted, stamp_of, stamps
+from shotad.lint.again import Again
 from shotad.lint.book import hint_of, order_of, title_of
 from shotad.lint.check import Checker, lint
 from shotad.lint.gather import rendered_findings, track_material
@@ -26,7 +27,6 @@ from shotad.review.editing.session import Session
 from shotad.review.kinds import Hub
 from shotad.review.showing.later import WhenQuiet
 from shotad.review.showing.nearby import Nearby, is_told_at_once, reach_of
-from shotad.review.showing.rereading import Remembering
 from shotad.script.rules import Finding, Level
 from shotad.script.track import Track
 from shotad.types import Interval
@@ -106,6 +106,7 @@ class Findings:
         self._lines: dict[str, Checked] = {}
         self._whole = Whole()
         self._known: Known | None = None
+        self._again = Again()
         self._accepted: frozenset[tuple[str, str, str]] = frozenset()
         self._lock = threading.RLock()
         self._later = WhenQuiet(self._look, pause, "findings")
@@ -189,7 +190,10 @@ class Findings:
         folder, track = self._session.folder, self._session.track
         known = self._read(track)
         material = replace(known.nearby.around, lines=lines_of_track(track, self._slots()))
-        report = lint(material, known.checker, extra=known.rendered, folder=folder, skipped=known.skipped)
+        each = self._again.of(material, known.checker)
+        report = lint(
+            material, known.checker, extra=known.rendered, folder=folder, skipped=known.skipped, each=each
+        )
         return self._take(known, report, read_accepted(folder))
 
     def _take(self, known: Known, report: Report, accepted: frozenset[tuple[str, str, str]]) -> list[str]:
@@ -218,8 +222,6 @@ class Findings:
             return known
         material, skipped = track_material(track, folder)
         checker = known.checker if known is not None else Checker.of(config.lint, config.fit)
-        if checker.reader is not None and not isinstance(checker.reader, Remembering):
-            checker = replace(checker, reader=Remembering(checker.reader))
         return Known(Nearby.of(material), checker, rendered_findings(folder), skipped, now)
 
     def _check_around(self, known: Known, changed: Sequence[str]) -> None:
