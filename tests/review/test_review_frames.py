@@ -16,17 +16,29 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-from shotad.config import Config
+from shotad.config import Config, load_config
+from shotad.engines.base import Reply, Request
+from shotad.engines.fake import FakeEngine
 from shotad.errors import ReviewError
 from shotad.film.framestore import FrameStore
 from shotad.film.grid import Grid
 from shotad.film.info import FilmInfo
 from shotad.film.reader import open_film
+from shotad.pictures.marks import marks_for
+from shotad.pipeline import Engines, describe
+from shotad.prepare import Given, GivenCast
+from shotad.presence import Mark
+from shotad.redo import redo
 from shotad.review.kinds import Picture
 from shotad.review.pictures import frames as room
-from shotad.review.pictures.frames import Frames, spread
-from shotad.types import Interval
+from shotad.review.pictures.frames import Frames
+from shotad.review.pictures.outlines import mark_of
+from shotad.review.pictures.seen import spread
+from shotad.runsettings import RunSettings
+from shotad.types import Clip, Interval
+from shotad.workfolder import WorkFolder
 from tests.media import FilmSpec, Made, make_film, make_stills, read_number
+from tests.painted_faces import Head, Take, look_for_painted_faces, paint_film, photo
 
 SPEC = FilmSpec(size=(320, 180), frames=150, gop=50, b_frames=2, cuts=(50, 100))
 
@@ -162,6 +174,144 @@ def test_of_several_records_the_last_counts_and_broken_ones_do_not(tmp_path: Pat
     with (tmp_path / "stage1.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"key": "k3", "slot": "s000')
     assert [note.seconds for note in opened(tmp_path).notes("s00002000")] == [4.5]
+
+
+def test_a_slot_at_which_only_a_redo_has_looked(tmp_path: Path) -> None:
+    """A slot that a person added, say: no run knows it."""
+    described(tmp_path, record())
+    frames = opened(tmp_path)
+    tries = [
+        {"key": "r1", "slot": "s00009000", "stage1": record("k5", shots=[row(0, "current", [1.0, 2.0])])},
+        {"key": "r2", "slot": "s00009000", "stage1": record("k6", shots=[row(0, "current", [4.5])])},
+        {"key": "r3", "slot": "s00009000", "stage1": None},
+        {"key": "r4", "slot": "s00002000", "stage1": record("k7", shots=[row(0, "current", [5.5])])},
+    ]
+    assert frames.notes("s00009000") == ()
+    lines = "".join(json.dumps(found) + "\n" for found in tries)
+    (tmp_path / "redo.jsonl").write_text(lines, encoding="utf-8")
+    assert [note.seconds for note in frames.notes("s00009000")] == [4.5]
+    assert read_number(pixels(frames.picture("s00009000", 1))) == make_film(SPEC).number_at(4.5)
+    assert [note.seconds for note in frames.notes("s00002000")] == PAST + CURRENT, "that of the run"
+
+
+TAKES = (
+    Take(4, (Head("ann", (0.2, 0.5), (0.6, 0.5)), Head("bo", (0.8, 0.3), (0.8, 0.6)))),
+    Take(4, (Head("bo", (0.5, 0.5), (0.4, 0.5)), Head("stranger", (0.75, 0.5), (0.75, 0.5)))),
+    Take(3),
+)
+CAST_RUN = (
+    "engine=fake", "speech.source=none", "slots.find_credits=false", "scale.method=none",
+    "threads.features=none", "frames.min_pixels=12544", "frames.max_pixels=25088",
+)  # fmt: skip
+
+
+class Remembering(FakeEngine):
+    """The fake engine, with the clips that it was shown, by slot."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clips: dict[str, Clip] = {}
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        self.clips |= {one.slot_id: one.clip for one in requests if one.clip is not None}
+        return super().generate(requests)
+
+
+def with_cast(folder: Path, *assignments: str) -> tuple[Path, RunSettings, Remembering]:
+    """A film of painted heads, described with its cast in ``folder/w``; the engine that saw it."""
+    film = paint_film(folder / "heads.mp4", TAKES)
+    for who in ("ann", "bo"):
+        photo(folder / f"{who}.png", who)
+    people = "".join(
+        f"  - id: {who}\n    name: {who.title()}\n    photos: {who}.png\n" for who in ("ann", "bo")
+    )
+    (folder / "cast.yaml").write_text(f"people:\n{people}")
+    (folder / "slots.csv").write_text("start,end\n0.5,3.5\n4.5,7.5\n8.5,10.5\n")
+    config = load_config(None, (*CAST_RUN, *assignments))
+    asked = Given(slots=folder / "slots.csv", cast=GivenCast(folder / "cast.yaml"))
+    looks = Remembering()
+    with open_film(film) as reader, WorkFolder(folder / "w") as work:
+        describe(reader, work, config, asked, engines=Engines(looks, FakeEngine()), sheet=False)
+    return film, RunSettings(config, film, asked), looks
+
+
+def assert_shown(frames: Frames, looks: Remembering) -> int:
+    """Every frame is to the pixel what the engine got; how many there are."""
+    count = 0
+    for slot, clip in looks.clips.items():
+        notes = frames.notes(slot)
+        assert len(notes) == len(clip)
+        for note, wanted in zip(notes, clip.images, strict=True):
+            assert np.array_equal(pixels(frames.picture(slot, note.number, True)), wanted)
+            count += 1
+    return count
+
+
+@pytest.fixture
+def lossless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures as PNG, so that they can be compared to the pixel."""
+
+    def png(image: np.ndarray[Any, np.dtype[np.uint8]]) -> Picture:
+        out = io.BytesIO()
+        Pillow.fromarray(image).save(out, "PNG")
+        return Picture("image/jpeg", out.getvalue(), "key")
+
+    monkeypatch.setattr(room, "_jpeg", png)
+
+
+SETTINGS = (
+    ("overlay.label=box", "overlay.characters=boxes"),
+    ("prompt.characters=current",),
+    ("cast.colours=clip", "overlay.label=none"),
+    ("overlay.characters=none",),
+)
+
+
+@pytest.mark.parametrize("settings", [(), *(pytest.param(one, marks=pytest.mark.slow) for one in SETTINGS)])
+def test_people_are_marked_as_the_model_saw_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lossless: None, settings: tuple[str, ...]
+) -> None:
+    look_for_painted_faces(monkeypatch)
+    film, run, looks = with_cast(tmp_path, *settings)
+    with open_film(film) as reader:
+        info = reader.info
+    frames = Frames(Session(tmp_path / "w", info, run.config), film)
+    assert assert_shown(frames, looks) > 20
+    if settings == ():
+        (tmp_path / "w" / "characters.json").unlink()
+        forgotten = Frames(Session(tmp_path / "w", info, run.config), film)
+        with pytest.raises(AssertionError):
+            assert_shown(forgotten, looks)
+
+
+@pytest.mark.slow
+def test_people_are_marked_as_a_redo_saw_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lossless: None
+) -> None:
+    look_for_painted_faces(monkeypatch)
+    film, run, looks = with_cast(tmp_path)
+    slot = "s00000500"
+    again = Remembering()
+    with open_film(film) as reader, WorkFolder(tmp_path / "w") as work:
+        info = reader.info
+        redo(reader, work, run, [slot], engines=Engines(again, FakeEngine()), sheet=False)
+    assert list(again.clips) == [slot]
+    kept = (tmp_path / "w" / "stage1.jsonl").read_text(encoding="utf-8").splitlines()
+    rest = [line for line in kept if f'"{slot}"' not in line[:400]]
+    assert len(rest) == len(kept) - 1
+    (tmp_path / "w" / "stage1.jsonl").write_text("".join(f"{line}\n" for line in rest), encoding="utf-8")
+    assert assert_shown(Frames(Session(tmp_path / "w", info, run.config), film), again) > 5
+    assert looks.clips.keys() > again.clips.keys()
+
+
+@pytest.mark.parametrize("mark", list(marks_for([str(n) for n in range(30)]).values()), ids=str)
+def test_a_mark_is_read_from_its_words(mark: Mark) -> None:
+    assert mark_of(str(mark)) == mark
+
+
+@pytest.mark.parametrize("words", ["", "none", "dashed", "wavy red", "red, tagged", "purple"])
+def test_other_words_are_no_mark(words: str) -> None:
+    assert mark_of(words) is None
 
 
 class Counting:

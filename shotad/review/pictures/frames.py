@@ -1,6 +1,7 @@
 """The frames that the models saw of a slot, as its record tells, with the same pixels that they saw.
 
-Which frames they were stands in ``stage1.jsonl``; the pictures are decoded from the film when they are
+Which frames they were stands in ``stage1.jsonl`` or ``redo.jsonl`` (`seen`), who was marked on them in the
+records of faces (`outlines`); the pictures are decoded from the film when they are
 asked for (or come from the frame store, while a run keeps one), all of a slot in one go.
 """
 
@@ -11,10 +12,10 @@ import io
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -25,14 +26,13 @@ from shotad.film.reader import Film, open_film
 from shotad.framing import STILLS
 from shotad.framing import Frames as Reading
 from shotad.review.kinds import FrameNote, Picture
+from shotad.review.pictures.outlines import Outlines
+from shotad.review.pictures.seen import Looks, Seen
 from shotad.types import Clip, Image, Interval
 from shotad.workfolder import WorkFolder
 
 MOST_BYTES = 48 << 20
 """Of pictures that are held in memory."""
-
-SHOWN = 24
-"""Frames of a slot that are marked as worth showing, where the model saw more: at most about so many."""
 
 QUALITY = 85
 """Of JPEGs."""
@@ -41,9 +41,6 @@ AT_ONCE = 2
 """Slots that are decoded at the same time, at most."""
 
 _BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError)
-
-Label = Literal["number", "box", "none"]
-_LABELS: tuple[Label, ...] = ("number", "box", "none")
 
 
 class Told(Protocol):
@@ -60,17 +57,6 @@ class Told(Protocol):
     @property
     def film(self) -> FilmInfo:
         """What is known of the film."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """What one slot's record tells. ``overlay`` None: its frames were seen as they are."""
-
-    record: str
-    notes: tuple[FrameNote, ...]
-    current: frozenset[int]
-    overlay: Label | None
-    size: tuple[int, int] | None
 
 
 _Name = tuple[str, str, int, bool]
@@ -96,7 +82,8 @@ class Frames:
 
     def __init__(self, session: Told, film: Path) -> None:
         self._session, self._path = session, film
-        self._records = _Records(session.folder / "stage1.jsonl")
+        self._people = Outlines(session.folder)
+        self._records = Looks(session.folder)
         self._kept = _Kept(MOST_BYTES)
         self._change = threading.Condition()
         self._under_way: dict[_Job, _Pass] = {}
@@ -143,7 +130,7 @@ class Frames:
         if film is not None:
             film.close()
 
-    def _pass(self, slot_id: str, seen: _Seen, number: int, painted: bool) -> _Pass:
+    def _pass(self, slot_id: str, seen: Seen, number: int, painted: bool) -> _Pass:
         """The pass under way in which that frame is decoded, or a new one: of what is shown of the slot, or
         of all where the frame is none of these."""
         shown = tuple(note for note in seen.notes if note.extra["shown"])
@@ -155,7 +142,7 @@ class Frames:
             threading.Thread(target=self._decode, args=(job, going, seen), name=name, daemon=True).start()
         return self._under_way[job]
 
-    def _decode(self, job: _Job, going: _Pass, seen: _Seen) -> None:
+    def _decode(self, job: _Job, going: _Pass, seen: Seen) -> None:
         """Decode what a pass wants, each picture to be had as soon as it is there."""
         slot_id, record, painted, _ = job
         why = "The film ends before this frame, or cannot be decoded there."
@@ -211,7 +198,7 @@ class Frames:
                 self._film = open_film(self._path, reader=reader, frame_rate=rate)
             return self._film
 
-    def _as_seen(self, image: Image, note: FrameNote, seen: _Seen) -> Image:
+    def _as_seen(self, image: Image, note: FrameNote, seen: Seen) -> Image:
         """At the model's size, with the marks of its run."""
         from shotad.pictures.overlay import fit, paint, vlm_size
 
@@ -219,8 +206,12 @@ class Frames:
         size = seen.size or vlm_size(width, height, self._session.config.frames)
         number = note.shot if note.shot is not None else 0
         one = Clip(fit(image[np.newaxis], size), np.array([note.seconds]), np.array([number], np.int64))
-        marks = OverlaySettings(label=seen.overlay or "none")
-        painted: Image = paint(one, marks, current=seen.current).images[0]
+        config = self._session.config
+        marks = OverlaySettings(label=seen.overlay or "none", characters=config.overlay.characters)
+        # Where each frame was decided for itself, nothing is kept of that.
+        people = seen.marks if config.cast.decide == "track" else {}
+        presence = self._people.on(note, people, newest=seen.redone)
+        painted: Image = paint(one, marks, current=seen.current, presence=presence).images[0]
         return painted
 
 
@@ -243,89 +234,6 @@ class _Kept:
         while self.size > self._most and len(self._pictures) > 1:
             _, old = self._pictures.popitem(last=False)
             self.size -= len(old.data)
-
-
-class _Records:
-    """Stage I's records by slot, read again whenever their file has changed."""
-
-    def __init__(self, path: Path) -> None:
-        self._path, self._lock = path, threading.Lock()
-        self._read_at: tuple[int, int] | None = None
-        self._seen: Mapping[str, _Seen] = {}
-
-    def of(self, slot_id: str) -> _Seen | None:
-        """What is known of that slot; of several records the last counts."""
-        with self._lock:
-            try:
-                found = self._path.stat()
-            except OSError:
-                return None
-            if (stamp := (found.st_mtime_ns, found.st_size)) != self._read_at:
-                self._seen, self._read_at = self._read(), stamp
-            return self._seen.get(slot_id)
-
-    def _read(self) -> dict[str, _Seen]:
-        seen = {}
-        try:
-            with self._path.open(encoding="utf-8", errors="replace") as file:
-                for line in file:
-                    try:
-                        record = json.loads(line)
-                        seen[str(record["slot"])] = _seen(record)
-                    except _BROKEN:
-                        continue  # a line that is half written, or of another shotad
-        except OSError:
-            return {}
-        return seen
-
-
-def _seen(record: Mapping[str, Any]) -> _Seen:
-    overlay, size = record.get("overlay"), record.get("frame_size")
-    notes = []
-    for row in record["shots"]:
-        scale = record["scales"].get(str(row["number"]))
-        extra = {"index": int(row["shot"]), "role": str(row["role"]), "scale": scale}
-        notes += [FrameNote(0, float(second), int(row["number"]), extra) for second in row["seconds"]]
-    shown = spread([str(note.extra["role"]) for note in notes], [note.shot for note in notes], SHOWN)
-    return _Seen(
-        record=str(record["key"]),
-        notes=tuple(
-            replace(
-                note, number=i + 1, extra={**note.extra, "shown": i in shown, "painted": overlay is not None}
-            )
-            for i, note in enumerate(notes)
-        ),
-        current=frozenset(int(row["number"]) for row in record["shots"] if row["role"] == "current"),
-        overlay=_LABELS[_LABELS.index(overlay)] if overlay is not None else None,
-        size=(int(size[0]), int(size[1])) if size else None,
-    )
-
-
-def spread(roles: Sequence[str], shots: Sequence[int | None], most: int) -> Collection[int]:
-    """Which of the frames, by place from 0, to show where there is room for about ``most``.
-
-    At least one of each shot, then evenly in each; a shot that is described counts three times.
-
-    >>> sorted(spread(["past"] * 4 + ["current"] * 8, [0] * 4 + [1] * 8, 4))
-    [2, 4, 8, 11]
-    """
-    if len(roles) <= most:
-        return range(len(roles))
-    places: dict[int | None, list[int]] = {}
-    for place, shot in enumerate(shots):
-        places.setdefault(shot, []).append(place)
-    weight = {s: len(p) * (3 if roles[p[0]] == "current" else 1) for s, p in places.items()}
-    whole = sum(weight.values())
-    chosen: set[int] = set()
-    for shot, here in places.items():
-        count = min(len(here), max(1, round(most * weight[shot] / whole)))
-        steps = (
-            [len(here) // 2]
-            if count == 1
-            else [round(k * (len(here) - 1) / (count - 1)) for k in range(count)]
-        )
-        chosen |= {here[step] for step in steps}
-    return chosen
 
 
 def _zones_of(index: Path) -> list[Interval]:
