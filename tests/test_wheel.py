@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 import venv
 import zipfile
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -40,18 +45,62 @@ def shotad(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "bin" / "shotad"
 
 
+def environment() -> dict[str, str]:
+    """Nothing of this checkout is to be found by the installed program."""
+    return {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "SHOTAD_DATA")}
+
+
 def call(program: Path, *words: object) -> subprocess.CompletedProcess[str]:
-    environment = {
-        key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "SHOTAD_DATA")
-    }
     return subprocess.run(
         [str(program), *map(str, words)],
         capture_output=True,
         text=True,
-        env=environment,
+        env=environment(),
         cwd="/",
         check=False,
     )
+
+
+PAGE = "/web/"
+"""Where the files of the page are served."""
+LINKS = re.compile(
+    r"""(?:href|src)="(/web/[^"]+)"|(?:\bfrom|\bimport)\s*\(?\s*"(\.[^"]+)"|url\("?([^")]+)"?\)|["'`](/web/[^"'`$]+)["'`]"""
+)
+
+
+def linked(read: Callable[[str], str]) -> dict[str, str]:
+    """The files that the page needs, by their name: what it links to, and what those link to in turn."""
+    found: dict[str, str] = {}
+    due = ["index.html"]
+    while due:
+        name = due.pop()
+        if name in found:
+            continue
+        found[name] = read(name)
+        for groups in LINKS.findall(found[name]):
+            link = next(one for one in groups if one)
+            if not link.startswith(("data:", "#")):
+                due.append(PurePosixPath(link.removeprefix(PAGE)).as_posix())
+    return found
+
+
+@contextmanager
+def reviewing(program: Path, folder: Path) -> Iterator[str]:
+    """The address, with its token, at which the installed program serves a review until the end."""
+    command = [str(program), "review", str(folder), "--no-open"]
+    kept = {**environment(), "PYTHONUNBUFFERED": "1"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=kept, cwd="/")
+    assert process.stdout is not None
+    try:
+        told = (re.search(r"http://\S+", line) for line in process.stdout)
+        address = next((match[0] for match in told if match), None)
+        assert address, "the server ended before it told its address"
+        yield address
+    finally:
+        process.terminate()
+        ended = process.wait(60)
+        process.stdout.close()
+    assert ended == 0
 
 
 def test_the_wheel_carries_all_it_needs(wheel: Path) -> None:
@@ -121,3 +170,36 @@ def test_the_round_with_names_works_after_installation(shotad: Path, tmp_path: P
         for p in (tmp_path / "w").iterdir()
         if p.suffix in (".json", ".jsonl") and "embeddings" in p.read_text()
     ]
+
+
+def test_the_wheel_carries_the_review_page_with_all_that_it_links_to(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as packed:
+        names = [name for name in packed.namelist() if name.startswith("shotad/review/web/")]
+        files = linked(lambda name: packed.read(f"shotad/review/web/{name}").decode())
+    assert {"index.html", "main.js", "store.js", "style.css", "icon.svg"} <= set(files)
+    assert {Path(name).name for name in names} == set(files), "nothing is there that nobody links to"
+
+
+def test_the_installed_program_serves_the_review_page(shotad: Path, wheel: Path, tmp_path: Path) -> None:
+    film, folder = make_film(FilmSpec(frames=200, cuts=(100,))).path, tmp_path / "w"
+    done = call(shotad, "describe", film, "--out", folder, "--engine", "fake", "--no-sheet")
+    assert done.returncode == 0, done.stderr
+    without = call(shotad, "review", folder, "--no-open")
+    assert without.returncode != 0
+    assert "pip install 'shotad[review]'" in without.stderr
+    pip = [str(shotad.with_name("python")), "-m", "pip", "install", "--quiet", f"{wheel}[review]"]
+    subprocess.run(pip, check=True, capture_output=True)
+    with reviewing(shotad, folder) as address:
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        place = address.partition("?")[0]
+        page = browser.open(address, timeout=60)
+        assert page.url == place, "the token is taken out of the address"
+        html = page.read().decode()
+        files = linked(
+            lambda name: html if name == "index.html" else browser.open(f"{place}web/{name}").read().decode()
+        )
+        assert "main.js" in files
+        view = json.load(browser.open(f"{place}api/film", timeout=60))
+        assert [line["text"] for line in view["lines"] if line["heard"]]
+        with pytest.raises(urllib.error.HTTPError, match="40[13]"):
+            urllib.request.urlopen(f"{place}api/film", timeout=60)
