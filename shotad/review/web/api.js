@@ -73,13 +73,18 @@ export const post = (path, body = {}) =>
   });
 
 /** Names of events that the server sends. */
-const KINDS = ["change", "findings", "job", "playable", "voice", "film", "reviewer", "bye"];
+const KINDS = ["hello", "change", "findings", "job", "playable", "voice", "heard", "film", "reviewer", "trouble", "bye"];
+
+/** Milliseconds out of sight after which a tab gives its connection back: browsers have six for one server. */
+const HIDDEN = 5000;
 
 /**
- * Listens to the server's news until `close()`.
+ * Listens to the server's news until `close()`; not while the tab is out of sight. Each connection begins with
+ * `hello` {revision}, by which a page knows whether it missed something.
  *
  * @param {Record<string, (data: any) => void>} handlers By kind of event; besides these `open` (connected,
- *   again or for the first time) and `lost` (no connection for a while, told once for each loss).
+ *   again or for the first time), `lost` (no connection for a while, told once for each loss) and `rested` (the
+ *   tab was out of sight and heard nothing meanwhile; `open` follows).
  * @returns {{close: () => void, retry: () => void}} `retry` tries at once.
  */
 export function events(handlers) {
@@ -100,7 +105,7 @@ export function events(handlers) {
   const connect = () => {
     clearTimeout(again);
     source?.close();
-    source = new EventSource("/api/events");
+    const made = (source = new EventSource("/api/events"));
     source.onopen = () => {
       calm();
       told = false;
@@ -110,7 +115,7 @@ export function events(handlers) {
       // A browser tries again by itself, each time with such an error; people are told once.
       if (!told && !patience) patience = setTimeout(lost, PATIENCE);
       // It gives up for good on an answer that is no event stream (a refusal, say): then we ask again.
-      if (source.readyState !== EventSource.CLOSED) return;
+      if (source !== made || made.readyState !== EventSource.CLOSED) return;
       clearTimeout(again);
       again = setTimeout(connect, RETRY);
     };
@@ -121,9 +126,21 @@ export function events(handlers) {
     calm();
     clearTimeout(again);
     source?.close();
+    source = null;
   };
+  const wake = () => {
+    handlers.rested?.();
+    connect();
+  };
+  let resting = 0;
+  const seen = () => {
+    clearTimeout(resting);
+    if (document.hidden) resting = setTimeout(close, HIDDEN);
+    else if (!source) wake();
+  };
+  document.addEventListener("visibilitychange", seen);
   addEventListener("pagehide", close); // a page that is left needs no banner about it
-  addEventListener("pageshow", (event) => event.persisted && connect());
+  addEventListener("pageshow", (event) => event.persisted && wake());
   connect();
   return { retry: connect, close };
 }

@@ -38,7 +38,7 @@ function lost(retry) {
 /** One text that is not saved: it can be saved, copied, thrown away. */
 function row(id, typed) {
   const at = line(id) ? `Line ${number(id)}` : "A line that is gone";
-  const text = make("q", {}, typed.text);
+  const text = make("q", { lang: store.film?.language ?? "" }, typed.text);
   const save = make("button", { type: "button" }, "Save it now");
   const copy = make("button", { type: "button" }, "Copy");
   const away = make("button", { type: "button" }, "Throw away");
@@ -75,6 +75,16 @@ export function offer() {
   if (had) keepFocus();
 }
 
+/** Something is wrong with the files: stays until it is mended, or put away. */
+function trouble({ what = "", hint = "" }) {
+  const text = [what, hint].filter(Boolean).join(" ");
+  if (!text) return show("trouble", null);
+  const away = make("button", { type: "button" }, "Dismiss");
+  away.setAttribute("aria-label", `Dismiss: ${what}`);
+  away.addEventListener("click", () => show("trouble", null));
+  return show("trouble", make("div", { className: "bad" }, make("p", { role: "alert" }, text), away));
+}
+
 /** Asks for the name once, without taking the focus. */
 function ask() {
   const done = () => {
@@ -107,6 +117,7 @@ export function start(retry) {
     else show("name", null);
   });
   subscribe("unsaved", offer);
+  subscribe("trouble", trouble);
   subscribe("reviewer", (who) => who && show("name", null));
 }
 

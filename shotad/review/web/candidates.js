@@ -27,9 +27,9 @@ function option(text, index, id) {
  * @returns {{show: (line: object) => void}}
  */
 export function candidates(place) {
-  const legend = el("legend");
+  const legend = el("h3");
   const box = el("div", { class: "d-candidates" });
-  const group = el("fieldset", { class: "d-group", hidden: true }, legend, box);
+  const group = el("fieldset", { class: "d-group", hidden: true }, el("legend", {}, legend), box);
   place.append(group);
   let made = "";
 

@@ -93,7 +93,7 @@ export function hint(button) {
   if (!command) return;
   const keys = [...command.keys.any, ...command.keys.edit, ...command.keys.list];
   if (keys.length) {
-    button.setAttribute("aria-keyshortcuts", keys.map((key) => key.replace("Ctrl", "Control").replace(/^ $/u, "Space")).join(" "));
+    button.setAttribute("aria-keyshortcuts", keys.map((key) => key.replace("Ctrl", "Control").replace(/ $/u, "Space")).join(" "));
     button.title = `${command.title} (${keys.map(written).join(", ")})`;
   }
   if (!button.textContent.trim() && !button.getAttribute("aria-label")) button.textContent = command.title;

@@ -2,7 +2,7 @@
 
 import { dialog, make } from "./build.js";
 import { say } from "./say.js";
-import { act, emit, line, number, subscribe } from "./store.js";
+import { act, emit, line, number, store, subscribe } from "./store.js";
 import * as unsaved from "./unsaved.js";
 
 /** @type {{act: string, id: string|null, line: any, mine: any}[]} */
@@ -16,7 +16,7 @@ const WISHES = { accept: "accept it", unaccept: "take the acceptance back", drop
 
 /** @param {string} title */
 function version(title, text, id) {
-  return make("div", { className: "version" }, make("h3", { id }, title), make("p", { tabIndex: 0, role: "group", "aria-labelledby": id }, text || "(no text)"));
+  return make("div", { className: "version" }, make("h3", { id }, title), make("p", { tabIndex: 0, role: "group", "aria-labelledby": id, lang: text ? (store.film?.language ?? "") : "en" }, text || "(no text)"));
 }
 
 function press(text, run, primary = false) {

@@ -85,12 +85,10 @@ function tools(place) {
   const accept = button("accept", "Accept");
   accept.classList.add("primary");
   const unaccept = button("unaccept", "Take acceptance back");
-  const hear = el("div", { class: "d-row" },
-    button("hear", "Hear it"));
-  const doing = el("div", { class: "d-row", role: "group", "aria-label": "Line" },
-    accept, unaccept, drop, button("split", "Split"), button("join", "Join with next"),
+  const doing = el("div", { class: "d-row d-tools", role: "group", "aria-label": "Line" },
+    button("hear", "Hear line"), accept, unaccept, drop, button("split", "Split"), button("join", "Join with next"),
     button("describe-anew", "Describe anew…"), button("remove", "Remove"));
-  place.append(el("div", { class: "d-tools" }, hear, doing));
+  place.append(doing);
   const remove = doing.lastChild;
   return (shown) => {
     setText(drop, shown.heard ? "Drop" : "Take back in");
@@ -110,10 +108,10 @@ function build(place) {
   body.append(text);
   const edit = editor(text, "line-findings");
   const parts = [findings(text, "line-findings"), why(text)];
+  const pictures = frames(body);
   const choice = candidates(body);
   const times = moments(body);
   const origin = machine(body, button("machine", "Give back to the machine"));
-  const pictures = frames(body);
   const known = facts(body);
   body.append(problem);
   return {

@@ -119,7 +119,7 @@ export function editor(place, described) {
   const over = el("strong", { id: "line-over", class: "d-over", hidden: true });
   const state = el("span", { class: "d-saved" });
   const bar = el("span", { class: "d-bar", "aria-hidden": "true" }, el("span"));
-  place.append(el("label", { for: "line-text", class: "d-label" }, "Text of the line"), field, bar,
+  place.append(el("h3", { class: "d-label" }, el("label", { for: "line-text" }, "Text of the line")), field, bar,
     el("p", { class: "d-full" }, full, over, state));
 
   let id = null;

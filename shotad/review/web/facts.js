@@ -7,7 +7,7 @@ const STATUS = { shortened: "Shortened", dropped: "Dropped", failed: "Failed", s
 
 /** A part that opens; hidden while it has nothing to say. */
 function fold(place, title, open = false) {
-  const summary = el("summary", {}, title);
+  const summary = el("summary", {}, el("h3", {}, title));
   const body = el("div", { class: "d-fold" });
   const made = el("details", { class: "d-details", hidden: true, open }, summary, body);
   place.append(made);

@@ -1,6 +1,7 @@
 /** The frames that the model saw of a line's slot, as it saw them: raw, or with what was painted on them. */
 
 import { make as el } from "./build.js";
+import { say } from "./say.js";
 import { count, setText, short } from "./wording.js";
 
 /** What a frame is: "Frame 3, 1:20.4, shot 2". */
@@ -55,11 +56,13 @@ export function frames(place) {
   const large = enlarging();
   const painted = el("input", { type: "checkbox", id: "frames-painted" });
   const switcher = el("label", { class: "d-switch" }, painted, "With what was painted on them");
+  const every = el("button", { type: "button", class: "d-every", "aria-pressed": "false", hidden: true }, "All frames");
   const list = el("ul", { class: "d-frames", "aria-labelledby": "frames-heading" });
   const note = el("p", { class: "d-note" });
   const heading = el("h3", { id: "frames-heading" }, "Frames that the model saw");
-  place.append(el("section", { class: "d-section" }, el("div", { class: "d-headed" }, heading, switcher), list, note));
-  let all = [];
+  place.append(el("section", { class: "d-section" }, el("div", { class: "d-headed" }, heading, every, switcher), list, note));
+  let known = []; // all that the model saw
+  let all = []; // those that are shown: a choice that tells what is seen, or all
 
   const source = (frame) => (painted.checked ? frame.painted_url : frame.url);
   const buttons = () => [...list.querySelectorAll("button")];
@@ -84,19 +87,35 @@ export function frames(place) {
     for (const [i, image] of [...list.querySelectorAll("img")].entries()) image.src = source(all[i]);
   });
 
+  const fill = () => {
+    const chosen = known.filter((frame) => frame.shown !== false);
+    const whole = every.getAttribute("aria-pressed") === "true";
+    all = whole || !chosen.length ? known : chosen;
+    list.replaceChildren(...all.map(item));
+    every.hidden = !chosen.length || chosen.length === known.length;
+    const many = all.length === known.length ? count(all.length, "frame") : `${all.length} of ${count(known.length, "frame")}`;
+    setText(heading, known.length ? `${many} that the model saw` : "Frames that the model saw");
+    return many;
+  };
+  every.addEventListener("click", () => {
+    every.setAttribute("aria-pressed", String(every.getAttribute("aria-pressed") !== "true"));
+    say(`${fill()} shown.`, "frames");
+  });
+
   let made = "";
   return {
     show(given) {
       const key = JSON.stringify(given);
       if (key === made) return;
       made = key;
-      all = given ?? [];
-      list.replaceChildren(...all.map(item));
-      list.hidden = switcher.hidden = !all.length;
-      switcher.hidden = !all.some((frame) => frame.painted_url);
-      note.hidden = all.length > 0;
-      setText(note, given === null ? "…" : all.length ? "" : "No model looked at frames for this line.");
-      setText(heading, all.length ? `${count(all.length, "frame")} that the model saw` : "Frames that the model saw");
+      known = given ?? [];
+      every.setAttribute("aria-pressed", "false");
+      fill();
+      list.hidden = !known.length;
+      switcher.hidden = !known.some((frame) => frame.painted ?? frame.painted_url);
+      note.hidden = known.length > 0;
+      note.classList.toggle("coming", given === null); // keeps the room, so that nothing jumps
+      setText(note, given === null ? "…" : known.length ? "" : "No model looked at frames for this line.");
     },
   };
 }

@@ -26,7 +26,7 @@ function progress(progress) {
   by("progress").title = `${edited} edited, ${progress.machine} as the machine wrote, ${dropped} not heard`;
   by("progress-bar").max = Math.max(1, lines);
   by("progress-bar").value = accepted;
-  document.title = `${text} – ${store.film.film.title || store.film.film.name}`;
+  document.title = `${text} – ${store.film.film.title || store.film.film.name} – shotad review`;
 }
 
 /** @param {{undo: string|null, redo: string|null}} history */
@@ -93,11 +93,7 @@ function nameDialog() {
 }
 
 /** Undoes or does again; then the line it was about is chosen. */
-async function step(way, label) {
-  if (!store.film?.history?.[label]) {
-    say(`There is nothing to ${label}.`);
-    return;
-  }
+async function step(way) {
   const changed = await way();
   const about = changed?.focus ?? changed?.lines?.[0]?.id;
   if (about && line(about)) select(about);
@@ -106,8 +102,8 @@ async function step(way, label) {
 /** Starts the head of the page. */
 export function start() {
   const ways = { any: ["Ctrl+Shift+Z", "Ctrl+Y"] };
-  register({ name: "undo", title: "Undo", group: "Choose and edit", keys: { any: ["Ctrl+Z"] }, repeats: true, run: () => step(undo, "undo") });
-  register({ name: "redo", title: "Do again what was undone", group: "Choose and edit", keys: ways, repeats: true, run: () => step(redo, "redo") });
+  register({ name: "undo", title: "Undo", group: "Choose and edit", keys: { any: ["Ctrl+Z"] }, repeats: true, run: () => step(undo) });
+  register({ name: "redo", title: "Do again what was undone", group: "Choose and edit", keys: ways, repeats: true, run: () => step(redo) });
   register({ name: "reviewer", title: "Who reviews", group: "Page", run: nameDialog() });
   subscribe("film", (film) => {
     name(film);

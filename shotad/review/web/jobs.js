@@ -25,6 +25,12 @@ const waiting = new Map();
 /** @param {any} job */
 export const hasEnded = (job) => ENDED.has(job?.state);
 
+/** Kinds of jobs that write lines. */
+const WRITE = new Set(["redo", "name"]);
+
+/** Whether a job that writes lines is at work: it tells itself what it changed. */
+export const writing = () => [...store.jobs.values()].some((job) => job.state === "running" && WRITE.has(job.kind));
+
 /**
  * Has the server begin a job.
  *

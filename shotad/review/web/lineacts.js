@@ -2,7 +2,7 @@
 
 import { register } from "./commands.js";
 import { say } from "./say.js";
-import { act, line, number, select, store } from "./store.js";
+import { act, emit, line, number, select, store } from "./store.js";
 
 const CHOICES = 5;
 const FAR = 0.1; // seconds
@@ -30,6 +30,7 @@ async function accept() {
   const done = await doing;
   if (!done && store.current === next) select(id);
   if (done) say(`Line ${at}: ${done.said}${next ? "" : " That was the last line."}`);
+  if (done && next && store.current === next) emit("arrived", next);
 }
 
 async function drop() {

@@ -8,7 +8,7 @@ import { register } from "./commands.js";
 import { beside } from "./lineacts.js";
 import { say } from "./say.js";
 import { settings } from "./settings.js";
-import { emit, line, select, store, subscribe } from "./store.js";
+import { emit, line, number, select, store, subscribe } from "./store.js";
 import { clock, spoken } from "./times.js";
 
 /** Icon and word of each state; the icon is never alone. */
@@ -61,7 +61,8 @@ function put(element, text) {
 
 /** A row as all are at first; copies of it are made faster than rows. */
 const BLANK = make("div", { role: "option", className: "row", tabIndex: -1, "aria-selected": "false" });
-for (const name of ["at", "state", "text", "found", "words"]) BLANK.append(make("span", { className: name }));
+for (const name of ["at", "state", "text", "found", "words"])
+  BLANK.append(make("span", name === "text" ? { className: name } : { className: name, lang: "en" }));
 
 /** @returns {HTMLElement} */
 function newRow(id) {
@@ -84,6 +85,8 @@ function fill(row, one) {
   put(at, clock(one.start));
   put(state, STATES[kind].join(" "));
   put(text, one.text || "(no text)");
+  // The name of the row is read in the language of the line: its words are the matter.
+  if (row.lang !== one.language) row.lang = one.language;
   put(found, one.findings.length ? `${worst(one) === "error" ? "✖\ufe0e" : "▲"} ${many(one.findings.length, "finding")}` : "");
   if (one.findings.length) found.dataset.level = worst(one);
   else delete found.dataset.level;
@@ -111,7 +114,17 @@ function filter() {
     const row = rows.get(id);
     if (row.hidden === show) row.hidden = !show;
   }
+  tell(store.order.some((id) => lets(store.lines.get(id))));
   emit("shown", store.shown);
+}
+
+/** Says in the page where nothing is to be listed. */
+function tell(some) {
+  const note = document.getElementById("list-note");
+  put(note, store.order.length ? `No line is so: ${FILTERS[store.filter].title.toLowerCase()}. The chosen line stays.` : "There are no lines yet.");
+  note.hidden = some;
+  if (some) list.removeAttribute("aria-describedby");
+  else list.setAttribute("aria-describedby", note.id);
 }
 
 /** @type {string[]} The order in which the rows are. */
@@ -193,10 +206,20 @@ function update({ changed, gone }) {
   if (focused && !list.contains(document.activeElement)) mark(store.current, true);
 }
 
-/** Goes to a line; the list takes the focus only if it has it or the page asks by key from elsewhere. */
+/** Goes to a line. Where the focus is elsewhere, in its text say, no row is read: then the line is said. */
 function go(id, otherwise) {
-  if (id) select(id);
-  else say(otherwise);
+  if (!id) return say(otherwise);
+  select(id);
+  return told(id);
+}
+
+/**
+ * Says which line is chosen now, unless the list has the focus and the row is read anyway.
+ *
+ * @param {string} id
+ */
+export function told(id) {
+  if (!list.contains(document.activeElement)) say(label(line(id), number(id)), "line");
 }
 
 /** How many rows are in sight. */
@@ -266,6 +289,7 @@ export function start() {
     if (store.filter !== "all") filter();
   });
   subscribe("focus", (id) => mark(id, true));
+  subscribe("arrived", told);
   subscribe("settings", () => list.classList.toggle("compact", settings.compact));
   list.classList.toggle("compact", settings.compact);
 }

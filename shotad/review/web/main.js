@@ -6,6 +6,7 @@ import * as commands from "./commands.js";
 import * as conflict from "./conflict.js";
 import * as header from "./header.js";
 import * as help from "./help.js";
+import { writing } from "./jobs.js";
 import * as keys from "./keys.js";
 import * as lineacts from "./lineacts.js";
 import * as list from "./list.js";
@@ -30,26 +31,33 @@ async function part(name) {
 function change(changed) {
   const ours = changed.origin === tab;
   store.apply(changed);
-  if (!ours && changed.said) say(changed.origin === "job" ? changed.said : `Changed elsewhere: ${changed.said}`);
+  // What a job of this page writes the job itself tells, once, at its end.
+  if (!ours && changed.said && changed.origin !== "job" && !writing()) say(`Changed elsewhere: ${changed.said}`);
 }
 
 /** Whether what we hold may be old: the server, or the way to it, was gone. */
 let doubt = false;
 
+/** A connection begins: what was missed is fetched. */
+function hello({ revision }) {
+  if (doubt || revision !== store.store.revision) fresh();
+  doubt = false;
+}
+
 function listen() {
   const { retry } = events({
+    hello,
     change,
     findings: store.findings,
     job: store.job,
     playable: (news) => store.emit("playable", (store.store.film.playable = news)),
     voice: (news) => store.emit("voice", (store.store.film.voice = news)),
+    heard: (news) => store.emit("heard", news),
+    trouble: (news) => store.emit("trouble", news),
     film: () => fresh(),
     reviewer: ({ reviewer }) => store.emit("reviewer", (store.store.film.reviewer = reviewer)),
-    open() {
-      if (doubt) fresh();
-      doubt = false;
-      store.connection(true);
-    },
+    open: () => store.connection(true),
+    rested: () => (doubt = true),
     lost() {
       doubt = true;
       store.connection(false);

@@ -10,10 +10,10 @@ import { aloud, exact, setText } from "./wording.js";
 /** Keys of a spin button and the commands that they are. */
 const STEPS = { ArrowUp: "later", ArrowDown: "earlier", PageUp: "later-far", PageDown: "earlier-far" };
 const BUTTONS = [
-  ["earlier-far", "−0.1 s", "0.1 seconds earlier"],
-  ["earlier", "−1 frame", "one frame earlier"],
-  ["later", "+1 frame", "one frame later"],
-  ["later-far", "+0.1 s", "0.1 seconds later"],
+  ["earlier-far", "−0.1 s"],
+  ["earlier", "−1 frame"],
+  ["later", "+1 frame"],
+  ["later-far", "+0.1 s"],
 ];
 
 /** One of the two fields, `which` is "start" or "end". */
@@ -65,9 +65,9 @@ function moment(which, title) {
       else run(`${which}-${STEPS[event.key]}`, event);
     }
   });
-  const buttons = BUTTONS.map(([step, text, label]) => {
+  const buttons = BUTTONS.map(([step, text]) => {
     const made = button(`${which}-${step}`, text);
-    made.setAttribute("aria-label", `${title} ${label}`);
+    made.setAttribute("aria-label", `${title} ${text}`); // as it is written: who speaks to the computer says what they see
     made.className = "d-step";
     return made;
   });
@@ -83,7 +83,7 @@ function moment(which, title) {
 export function moments(place) {
   const fields = [moment("start", "Start"), moment("end", "End")];
   const room = el("p", { id: "moment-room", class: "d-note" });
-  place.append(el("fieldset", { class: "d-group" }, el("legend", {}, "When it is spoken"),
+  place.append(el("fieldset", { class: "d-group" }, el("legend", {}, el("h3", {}, "When it is spoken")),
     el("div", { class: "d-moments" }, ...fields.map((one) => one.box)), room));
   return {
     show(shown, isNew) {

@@ -12,7 +12,13 @@ import { aloud, setText, short } from "./wording.js";
 const KINDS = { mix: "as the audience hears it", voice: "the voice alone", programme: "the film alone" };
 /** Seconds that the time slider moves by a key. */
 const SLIDE = 1;
+/** Milliseconds of silence after which people are told that something is going on. */
+const LONG = 1200;
 const VOLUME = "shotad-volume";
+/** Seconds into a frame that are sought: exactly at its start browsers may show the frame before (23.976 a second). */
+const INSIDE = 0.001;
+/** Said where a browser wants a fresh key for a sound: now that it is made, it begins at once. */
+const ONCE_MORE = "Ready. Press once more to hear it.";
 
 /** @type {HTMLVideoElement} */
 let video;
@@ -42,7 +48,7 @@ export const playing = () => Boolean(beside?.running) || (canShow() && !video.pa
 export function seek(seconds) {
   if (heard) stop();
   position = Math.min(Math.max(0, seconds), duration());
-  if (canShow()) video.currentTime = position;
+  if (canShow()) video.currentTime = position + INSIDE;
   moved();
 }
 
@@ -68,7 +74,8 @@ export async function toggle() {
   try {
     await video.play();
   } catch (error) {
-    if (error.name !== "AbortError") alert(`The film cannot be played: ${error.message}`);
+    if (error.name === "NotAllowedError") say(ONCE_MORE);
+    else if (error.name !== "AbortError") alert(`The film cannot be played: ${error.message}`);
   }
   return view.state();
 }
@@ -78,7 +85,7 @@ export function step(by) {
   if (heard || playing()) stop();
   // Half a frame more, so that rounding never shows the same frame again.
   const at = Math.round(now() / frame()) + by;
-  seek(at * frame() + frame() / 1000);
+  seek(at * frame());
   say(aloud(now(), 3), "time");
 }
 
@@ -96,11 +103,13 @@ export async function hear(kind = "mix") {
   const turn = (asked += 1);
   heard = { id: shown.id, kind, text: "", start: 0, line: null, warnings: [] };
   view.waiting(`Line is being prepared: ${KINDS[kind]}…`);
+  const long = setTimeout(() => turn === asked && say("The line is being prepared."), LONG);
   try {
     await settled(); // what is typed is saved before it is spoken
     const stamp = line(shown.id)?.stamp ?? shown.stamp;
     const path = `/api/hear/${encodeURIComponent(shown.id)}?kind=${kind}&stamp=${encodeURIComponent(stamp)}`;
     const sound = await get(path);
+    clearTimeout(long);
     if (turn !== asked) return undefined;
     heard = { ...heard, ...sound, text: line(shown.id)?.spoken?.text || line(shown.id)?.text || "" };
     view.heard(heard);
@@ -108,12 +117,16 @@ export async function hear(kind = "mix") {
     if (!(await beside.start(sound.url, sound.start, canShow()))) return undefined;
     view.state();
   } catch (error) {
+    clearTimeout(long);
     if (turn !== asked) return undefined;
     heard = null;
+    beside.stop(); // the picture alone may have begun
     view.waiting("");
     view.state();
-    // Some browsers let only a fresh key press begin a sound; now that it is made it begins at once.
-    if (error.name === "NotAllowedError") return say("The sound is ready. Press once more to hear it.");
+    if (error.name === "NotAllowedError") {
+      view.waiting(ONCE_MORE);
+      return say(ONCE_MORE);
+    }
     alert(error instanceof ApiError ? error.message : `The sound cannot be played: ${error.message}`);
   }
   return undefined;
@@ -162,16 +175,20 @@ function volume(set) {
   }
 }
 
-/** The browser cannot play what it was given: the server makes a proxy. */
-async function failed() {
-  const { error } = video;
+/** The browser cannot play what it was given. */
+function failed() {
+  if (video.error) refused(video.error.message || `code ${video.error.code}`);
+}
+
+/** The browser cannot play it, for this reason: the server makes a copy that it can. */
+async function refused(reason) {
   const playable = store.film?.playable;
-  if (!error || !playable || !["film", "proxy"].includes(playable.state)) return;
-  const why = `The browser cannot play this film (${error.message || `code ${error.code}`}).`;
+  if (!playable || !["film", "proxy"].includes(playable.state)) return;
+  const why = `The browser cannot play this film (${reason}).`;
   store.film.playable = { ...playable, state: "none", url: null, why };
   view.playable(store.film.playable);
   try {
-    const news = await post("/api/proxy", { error: error.message || `code ${error.code}` });
+    const news = await post("/api/proxy", { error: reason });
     if (news?.state) emit("playable", (store.film.playable = news));
   } catch (problem) {
     if (!(problem instanceof ApiError)) throw problem;
@@ -194,7 +211,7 @@ function build(place) {
   video.playsInline = true;
   video.disablePictureInPicture = true;
   const audio = el("audio", { preload: "auto" });
-  const caption = el("p", { class: "p-caption", "aria-hidden": "true", hidden: true });
+  const caption = el("p", { class: "p-caption", "aria-hidden": "true", hidden: true }); // who listens hears the line itself
   const without = el("div", { class: "p-without", hidden: true });
   const reason = el("p");
   const making = el("progress", { max: 1, "aria-label": "Copy of the film", hidden: true });
@@ -208,7 +225,7 @@ function build(place) {
   const loud = el("input", { type: "range", class: "p-loud", min: 0, max: 100, step: 5, value: Math.round(volume() * 100), "aria-label": "Volume", "aria-valuetext": `${Math.round(volume() * 100)} percent` });
   const hearing = el("div", { class: "p-hear", role: "group", "aria-label": "Hear the chosen line" },
     button("hear", "Hear line"), button("hear-voice", "Voice alone"), button("hear-film", "Film alone"));
-  const controls = el("div", { class: "p-controls", role: "group", "aria-label": "Film" },
+  const controls = el("div", { class: "p-controls", role: "group", "aria-label": "Player" },
     play, button("frame-back", "−1 frame"), button("frame-on", "+1 frame"), time, slider,
     el("label", { class: "p-volume" }, el("span", {}, "Volume"), loud));
   const told = el("p", { class: "p-told", hidden: true });
@@ -255,16 +272,21 @@ function build(place) {
       if (caption.hidden === !text && caption.textContent === text) return;
       caption.hidden = !text;
       setText(caption, text);
+      caption.lang = store.film?.language ?? "";
     },
     waiting(text) {
       told.hidden = !text;
       setText(told, text);
       if (text) this.warn([]);
     },
+    told(sound) {
+      setText(told, `You hear line ${store.order.indexOf(sound.id) + 1}: ${KINDS[sound.kind]}.`);
+    },
     heard(sound) {
       const missing = sound.kind !== "programme" && !sound.line;
       told.hidden = false;
-      setText(told, `You hear line ${store.order.indexOf(sound.id) + 1}: ${KINDS[sound.kind]}.`);
+      const roughly = sound.settled === false ? " How loud the whole film is, is still being measured: levels may shift a little." : "";
+      setText(told, `You hear line ${store.order.indexOf(sound.id) + 1}: ${KINDS[sound.kind]}.${roughly}`);
       this.warn([...(missing ? ["The line is not spoken: it does not fit."] : []), ...(sound.warnings ?? [])]);
     },
     warn(texts) {
@@ -278,6 +300,9 @@ function build(place) {
     },
     playable(playable) {
       const shows = ["film", "proxy"].includes(playable.state) && playable.url;
+      // A kind of sound that it does not know a browser would leave out in silence, and show the picture.
+      if (shows && playable.state === "film" && playable.type && !video.canPlayType(playable.type))
+        return refused(`it does not know ${playable.type}`);
       if (shows && video.getAttribute("src") !== playable.url) {
         const at = now();
         video.src = playable.url;
@@ -293,6 +318,7 @@ function build(place) {
       else making.value = playable.done;
       setText(reason, shows ? "" : explain(playable));
       screen.classList.toggle("empty", !shows);
+      return undefined;
     },
     why: () => reason.textContent,
   };
@@ -317,6 +343,7 @@ export function start() {
     view.playable(film.playable);
   });
   subscribe("playable", view.playable);
+  subscribe("heard", ({ settled: is }) => is && heard && (heard.settled = true) && view.told(heard));
   // Another line is shown from its start; what is heard of the last one ends.
   subscribe("current", (id) => {
     if (heard && heard.id !== id) stop();

@@ -64,7 +64,7 @@ function build() {
     id = store.current;
     const one = line(id);
     const words = one ? `Line ${number(id)} at ${clock(one.start)}` : "No line is chosen.";
-    about.replaceChildren(make("p", {}, make("strong", {}, words)), make("blockquote", {}, one?.text || one?.reason || ""));
+    about.replaceChildren(make("p", {}, make("strong", {}, words)), make("blockquote", one?.text ? { lang: one.language } : {}, one?.text || one?.reason || ""));
     const others = free();
     const choices = [["this", "This line"]];
     if (others.length > 1 && !lines) choices.push(["shown", `The ${others.length} lines in the list that nobody edited or accepted`]);

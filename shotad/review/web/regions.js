@@ -15,8 +15,20 @@ function enter(to) {
   else document.getElementById(id)?.focus();
 }
 
+/** What sticks to the end of the window never lies over what has the focus (WCAG 2.4.11), however high it grows. */
+function keepClear() {
+  const foot = document.getElementById("foot");
+  const clear = () => {
+    const sticks = getComputedStyle(foot).position === "sticky";
+    document.documentElement.style.scrollPaddingBlockEnd = sticks ? `${foot.offsetHeight + 8}px` : "";
+  };
+  new ResizeObserver(clear).observe(foot);
+  addEventListener("resize", clear);
+}
+
 /** Registers the commands. */
 export function start() {
+  keepClear();
   const next = { any: ["F6"] };
   const previous = { any: ["Shift+F6"] };
   register({ name: "next-region", title: "Next region: film, lines, chosen line", group: "Move", keys: next, when: () => here() < REGIONS.length - 1, run: () => enter((here() + 1) % REGIONS.length) });

@@ -173,10 +173,13 @@ export function job(news) {
   emit("job", news);
 }
 
-/** The newest stamp that a stamp became by our own acts alone: what others changed is not followed. */
-function follow(stamp) {
+/**
+ * What a stamp became by our own acts alone: what others changed is not followed. Undo leads back to stamps that
+ * were there before, so the way ends where the line is now.
+ */
+function follow(stamp, now) {
   const seen = new Set();
-  while (grown.has(stamp) && !seen.has(stamp)) {
+  while (stamp !== now && grown.has(stamp) && !seen.has(stamp)) {
     seen.add(stamp);
     stamp = grown.get(stamp);
   }
@@ -237,7 +240,7 @@ export function act(name, args = {}, options = {}) {
   const from = store.current;
   if (name === "write") unsaved.keep(id, args.text, seen);
   return inTurn(async () => {
-    const stamp = seen === null ? null : follow(seen);
+    const stamp = seen === null ? null : follow(seen, store.lines.get(id)?.stamp);
     try {
       const given = typeof args === "function" ? args(store.lines.get(id)) : args;
       const body = { act: name, line: id ?? "", seen: stamp, args: given, group: options.group ?? "", tab };
@@ -273,9 +276,15 @@ function failed(error, name, id, args) {
 function step(way) {
   const from = store.current;
   return inTurn(async () => {
+    // Asked when its turn has come: what was asked for before may be the step to take back.
+    if (!store.film?.history?.[way]) {
+      say(`There is nothing to ${way}.`);
+      return null;
+    }
+    const were = new Map(store.lines); // the news of it may come before the answer, and change them
     try {
       const changed = await post(`/api/${way}`, { tab });
-      for (const one of changed.lines ?? []) grew(store.lines.get(one.id)?.stamp, changed, one.id);
+      for (const one of changed.lines ?? []) grew(were.get(one.id)?.stamp, changed, one.id);
       return answer(changed, false, from);
     } catch (error) {
       failed(error, way, null, {});

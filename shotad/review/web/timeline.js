@@ -48,12 +48,12 @@ class Timeline {
       return title;
     });
     this.where = el("p", { class: "t-where", id: "t-where" });
-    const tools = el("div", { class: "t-tools", role: "group", "aria-label": "Time line" },
+    const tools = el("div", { class: "t-tools", role: "group", "aria-label": "View of the time line" },
       button("zoom-out", "Zoom out"), button("zoom-in", "Zoom in"), button("zoom-all", "Whole film"),
       button("zoom-line", "Chosen line"), button("where-am-i", "Where am I?"));
     place.append(
       el("div", { class: "t-rows" }, el("div", { class: "t-titles", "aria-hidden": "true" }, ...titles), this.scroller),
-      el("div", { class: "t-foot" }, this.where, tools), legend());
+      el("div", { class: "t-foot" }, this.where, tools, legend()));
     this.spacer.style.blockSize = `${HEIGHT}px`;
   }
 

@@ -1,0 +1,433 @@
+"""Whether everybody can work on the page: what is said, what is seen, where the focus is; and news that come late."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import shotad.review
+from shotad.tracking import TRACK
+from tests.rendering.described import write_folder
+from tests.review.pages import drawn, focused, said, served, settled, tabs, until, violations
+
+slow = pytest.mark.slow
+
+WEB = Path(shotad.review.__file__).parent / "web"
+NARROW = {"width": 320, "height": 640}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_folder(tmp_path / "movie.shotad")
+
+
+@pytest.fixture
+def opened(browser: Any, folder: Path) -> Iterator[Callable[..., Any]]:
+    """Opens a tab with the focus on the first line."""
+    with served(folder) as address, tabs(browser, address, shared=True) as made:
+
+        def open_tab(prepare: Callable[[Any], None] | None = None, **options: Any) -> Any:
+            page = made.open(prepare, **options)
+            page.evaluate("localStorage.setItem('shotad-settings', '{\"asked\":true}')")
+            until(page, "document.querySelector('.d-title')?.textContent.startsWith('Line 1 ')")
+            page.locator("#list [role=option]").first.focus()
+            page.evaluate(_LISTEN)
+            return page
+
+        yield open_tab
+
+
+@pytest.fixture
+def page(opened: Callable[..., Any]) -> Any:
+    return opened()
+
+
+_LISTEN = """() => {
+  globalThis.heard = [];
+  for (const id of ['status', 'alert']) {
+    const place = document.getElementById(id);
+    const told = () => place.textContent && heard.push(place.textContent.trim());
+    new MutationObserver(told).observe(place, {childList: true, characterData: true, subtree: true});
+  }
+}"""
+"""Keeps what a screen reader would be given to say."""
+
+
+def emit(page: Any, topic: str, data: Any) -> None:
+    """As if the server had told this."""
+    page.evaluate(
+        "([topic, data]) => import('/web/store.js').then((m) => m.emit(topic, data))", [topic, data]
+    )
+
+
+def heard(page: Any) -> Any:
+    """What was said since it was last asked."""
+    settled(page)
+    page.wait_for_timeout(200)
+    return page.evaluate("heard.splice(0)")
+
+
+def dialogs(page: Any) -> int:
+    return int(page.locator("dialog[open]").count())
+
+
+# Undo
+
+
+@slow
+def test_after_an_undo_whose_news_was_faster_than_its_answer_the_next_key_acts(page: Any) -> None:
+    """The change event tells of a line before the answer does: no conflict with ourselves comes of it."""
+
+    def late(route: Any) -> None:
+        answer = route.fetch()
+        time.sleep(0.4)
+        route.fulfill(response=answer)
+
+    page.route("**/api/undo", late)
+    page.keyboard.press("Enter")
+    page.keyboard.press("End")
+    page.keyboard.type(" Now.")
+    settled(page)
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+z")
+    said(page, "Undone")
+    page.keyboard.press("]")
+    said(page, "1 frame later")
+    assert dialogs(page) == 0
+
+
+@slow
+def test_an_undo_waits_for_the_act_before_it(page: Any) -> None:
+    """Pressed while that is on its way it is not told that there is nothing to undo."""
+    page.keyboard.press("d")
+    page.keyboard.press("Control+z")
+    said(page, "Undone: Dropped.")
+    assert page.locator("#list [data-state=dropped]").count() == 0
+
+
+# What is said
+
+
+@slow
+def test_each_act_is_said_once(page: Any) -> None:
+    for key, words in {
+        "]": r"Start at 0:01\.040, 1 frame later\.",
+        "d": "Dropped.",
+        "Control+z": "Undone: Dropped.",
+        "a": "Line 1: .*",
+    }.items():
+        heard(page)
+        page.keyboard.press(key)
+        until(page, "heard.length > 0")
+        assert [bool(re.fullmatch(words, one)) for one in heard(page)] == [True], key
+
+
+@slow
+def test_who_goes_on_from_within_the_text_hears_which_line_it_is(page: Any) -> None:
+    page.keyboard.press("Enter")
+    heard(page)
+    page.keyboard.press("Alt+ArrowDown")
+    assert heard(page) == ["Line 2 of 3, 9 seconds, machine: She opens the old door. A lamp goes out."]
+    page.keyboard.press("Control+Shift+Enter")
+    assert heard(page) == [
+        "Line 2: Accepted. Line 3 of 3, 14 seconds, machine: Rain falls on the empty street."
+    ]
+    assert focused(page) == "line-text"
+    page.keyboard.press("Escape")
+    heard(page)
+    page.keyboard.press("ArrowUp")
+    assert heard(page) == [], "the row is read by itself"
+
+
+@slow
+def test_what_a_job_writes_is_not_said_to_be_somebody_elses(page: Any, folder: Path) -> None:
+    job = {"id": "j9", "kind": "redo", "title": "Describe anew", "state": "running", "step": "", "done": None,
+           "notes": [], "result": None, "error": None}  # fmt: skip
+    page.evaluate("(job) => import('/web/store.js').then((m) => m.job(job))", job)
+    track = folder / TRACK
+    track.write_text(track.read_text().replace("Rain falls", "Snow falls"))
+    until(page, "document.getElementById('list').textContent.includes('Snow falls')")
+    assert heard(page) == []
+    page.evaluate("(job) => import('/web/store.js').then((m) => m.job(job))", {**job, "state": "stopped"})
+    track.write_text(track.read_text().replace("Snow falls", "Hail falls"))
+    until(page, "document.getElementById('list').textContent.includes('Hail falls')")
+    assert any(one.startswith("Changed elsewhere") for one in heard(page))
+
+
+# News
+
+
+@slow
+def test_a_tab_out_of_sight_gives_its_connection_back_and_catches_up(opened: Callable[..., Any]) -> None:
+    """A browser has six connections for one server: with seven open tabs none could save any more."""
+
+    def sight(page: Any, hidden: bool) -> None:
+        page.evaluate(
+            "(is) => { Object.defineProperty(document, 'hidden', {value: is, configurable: true});"
+            " document.dispatchEvent(new Event('visibilitychange')); }",
+            hidden,
+        )
+
+    over: list[str] = []
+    first = opened(lambda page: page.clock.install())
+    first.on("requestfailed", lambda request: over.append(request.url))
+    first.on("requestfinished", lambda request: over.append(request.url))
+    sight(first, True)
+    first.clock.run_for(6000)
+    until(first, "true")
+    for _ in range(100):
+        if any(url.endswith("/api/events") for url in over):
+            break
+        first.wait_for_timeout(50)
+    assert any(url.endswith("/api/events") for url in over)
+    second = opened()
+    second.keyboard.press("d")
+    said(second, "Dropped.")
+    assert first.locator("#list [data-state=dropped]").count() == 0
+    sight(first, False)
+    first.locator("#list [data-state=dropped]").wait_for(state="attached")
+
+
+@slow
+def test_a_damaged_track_is_told_until_that_is_put_away(page: Any, folder: Path) -> None:
+    track = folder / TRACK
+    sound = track.read_text()
+    track.write_text(sound[: len(sound) // 2])
+    page.keyboard.press("d")
+    strip = page.locator("#banner .strip", has_text="track.json")
+    strip.wait_for()
+    page.wait_for_timeout(300)
+    assert strip.is_visible()
+    track.write_text(sound)
+    strip.get_by_role("button", name="Dismiss").click()
+    strip.wait_for(state="detached")
+    assert page.locator("#list").evaluate("(list) => list.contains(document.activeElement)")
+
+
+# Film and frames
+
+
+@slow
+def test_a_film_of_a_kind_that_the_browser_does_not_know_is_copied(opened: Callable[..., Any]) -> None:
+    """It would leave out a sound that it does not know, and show the picture in silence."""
+    asked: list[Any] = []
+    copy = {"state": "making", "url": None, "type": "", "done": 0.25, "why": "AC-3 is not played."}
+
+    def film(route: Any) -> None:
+        answer = route.fetch()
+        known = {"state": "film", "url": "/media/film", "type": 'video/mp4; codecs="avc1.64001E, xx-9"'}
+        route.fulfill(json={**answer.json(), "playable": {**known, "done": 1, "why": ""}})
+
+    def prepare(page: Any) -> None:
+        page.route("**/api/film", film)
+        page.route(
+            "**/api/proxy",
+            lambda route: (asked.append(route.request.post_data_json), route.fulfill(json=copy)),
+        )
+
+    page = opened(prepare)
+    page.get_by_role("progressbar", name="Copy of the film").wait_for()
+    assert len(asked) == 1
+    assert "xx-9" in asked[0]["error"]
+    assert not page.locator("video").get_attribute("src")
+
+
+@slow
+def test_only_frames_that_tell_enough_are_shown_and_all_can_be(opened: Callable[..., Any]) -> None:
+    frames = [
+        {"number": i, "seconds": i / 10, "shot": 0, "shown": i % 2 == 1, "painted": False,
+         "url": f"/media/shots/0.jpg?{i}", "painted_url": f"/media/shots/0.jpg?{i}&painted=1"}
+        for i in range(1, 9)
+    ]  # fmt: skip
+    detail = {"frames": frames, "notes": [], "history": [], "made": "", "stage1": None, "stage2": None}
+    page = opened(lambda page: page.route("**/api/lines/*", lambda route: route.fulfill(json=detail)))
+    page.wait_for_selector(".d-frames img")
+    assert page.inner_text("#frames-heading") == "4 of 8 frames that the model saw"
+    assert page.locator(".d-switch").is_hidden(), "nothing was painted on them"
+    assert [one.get_attribute("alt") for one in page.locator(".d-frames img").all()][
+        1
+    ] == "Frame 3, 0:00.3, shot 0"
+    every = page.get_by_role("button", name="All frames")
+    every.press("Enter")
+    assert every.get_attribute("aria-pressed") == "true"
+    assert page.locator(".d-frames img").count() == 8
+    said(page, "8 frames shown.")
+    every.press("Enter")
+    assert page.locator(".d-frames img").count() == 4
+
+
+@slow
+def test_a_silent_line_without_any_numbers_is_shown(opened: Callable[..., Any]) -> None:
+    def film(route: Any) -> None:
+        told = route.fetch().json()
+        told["lines"][0] |= {"text": "", "heard": False, "status": "silent", "seconds": None, "words": 0,
+                             "allowed": None, "room": None, "room_seconds": None, "candidates": []}  # fmt: skip
+        route.fulfill(json=told)
+
+    page = opened(lambda page: page.route("**/api/film", film))
+    assert page.input_value("#line-text") == ""
+    assert page.inner_text("#line-full") == "0 words"
+    assert page.input_value("#moment-start") == "0:01.000"
+
+
+# To see, to reach, to speak
+
+
+_COVERED = """() => {
+  const one = document.activeElement;
+  if (one === document.body) return null;
+  const {left, top, width, height} = one.getBoundingClientRect();
+  const at = [[0.5, 0.5], [0.1, 0.2], [0.9, 0.8], [0.1, 0.8], [0.9, 0.2]];
+  const own = at.map(([x, y]) => document.elementFromPoint(left + x * width, top + y * height))
+    .some((hit) => hit && (one === hit || one.contains(hit)));
+  const ring = getComputedStyle(one);
+  const seen = ring.outlineStyle !== 'none' && parseFloat(ring.outlineWidth) >= 2;
+  return {what: one.outerHTML.slice(0, 120), covered: !own, ring: seen};
+}"""
+
+RUNNING: Mapping[str, Any] = {
+    "id": "j8", "kind": "render", "title": "Speak and make the film with its description", "state": "running",
+    "step": "Speaking the lines", "done": 0.4, "notes": [], "result": None, "error": None,
+}  # fmt: skip
+
+
+@slow
+def test_nothing_that_sticks_covers_the_focus(opened: Callable[..., Any]) -> None:
+    """WCAG 2.4.7 and 2.4.11, in a narrow window with a job in its foot."""
+    page = opened()
+    page.set_viewport_size(NARROW)
+    page.evaluate("(job) => import('/web/store.js').then((m) => m.job(job))", dict(RUNNING))
+    page.evaluate("document.querySelector('.skip a').focus()")
+    drawn(page)
+    stops = []
+    for _ in range(90):
+        page.keyboard.press("Tab")
+        found = page.evaluate(_COVERED)
+        if found is None:
+            break
+        stops.append(found)
+    assert len(stops) > 40
+    assert [one["what"] for one in stops if one["covered"]] == []
+    assert [one["what"] for one in stops if not one["ring"]] == []
+
+
+_NAMES = """() => [...document.querySelectorAll('button[aria-label], a[aria-label]')].map((one) => [
+  one.textContent.trim().toLowerCase(), one.getAttribute('aria-label').toLowerCase()])"""
+
+
+@slow
+def test_a_name_holds_the_words_that_are_seen(page: Any) -> None:
+    """WCAG 2.5.3: who speaks to the computer says what stands on the button."""
+    pairs = page.evaluate(_NAMES)
+    assert len(pairs) > 8
+    assert [(seen, name) for seen, name in pairs if seen not in name] == []
+
+
+@slow
+def test_keys_are_named_as_screen_readers_know_them(page: Any) -> None:
+    keys = page.eval_on_selector_all(
+        "[aria-keyshortcuts]", "(all) => all.map((one) => one.getAttribute('aria-keyshortcuts'))"
+    )
+    assert any("Control+Space" in one.split(" ") for one in keys)
+    assert [one for one in keys if "" in one.split(" ")] == []
+
+
+STATES: Mapping[str, str] = {
+    "trouble": "(m) => m.emit('trouble', {what: 'track.json is damaged.', hint: 'Mend it.'})",
+    "lost": "(m) => m.connection(false)",
+    "empty": "(m) => m.load({...m.store.film, lines: []})",
+    "making": "(m) => m.emit('playable', {state: 'making', url: null, done: 0.3, why: 'MKV.'})",
+    "gone": "(m) => m.emit('playable', {state: 'none', url: null, done: 0, why: 'The film is gone.'})",
+    "job": "(m) => m.job({id: 'j1', kind: 'export', title: 'Export', state: 'running', notes: []})",
+    "unsaved": "async (m) => { (await import('/web/unsaved.js')).keep(m.store.current, 'Typed.', null); m.emit('unsaved'); }",
+    "conflict": "(m) => m.emit('conflict', {act: 'write', id: m.store.current, line: m.line(), mine: {text: 'Mine.'}})",
+}  # fmt: skip
+
+
+@slow
+@pytest.mark.parametrize("state", STATES)
+def test_every_state_of_the_page_passes_axe(opened: Callable[..., Any], state: str) -> None:
+    page = opened(viewport=NARROW, color_scheme="dark")
+    page.evaluate(f"import('/web/store.js').then({STATES[state]})")
+    page.wait_for_timeout(150)
+    drawn(page)
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    if state == "empty":
+        assert page.inner_text("#list-note") == "There are no lines yet."
+
+
+@slow
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "html { font-size: 200% !important }",
+        "* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important }",
+    ],
+)
+def test_larger_and_wider_text_stays_in_the_window(opened: Callable[..., Any], rule: str) -> None:
+    """WCAG 1.4.4 and 1.4.12."""
+    page = opened(viewport={"width": 768, "height": 1024})
+    page.evaluate(
+        "(rule) => { const sheet = new CSSStyleSheet(); sheet.replaceSync(rule);"
+        " document.adoptedStyleSheets = [sheet]; }",
+        rule,
+    )
+    drawn(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    outside = page.evaluate(
+        "[...document.querySelectorAll('#film button, #film input, #detail button, #lines button')]"
+        ".filter((one) => one.offsetParent && one.getBoundingClientRect().right > innerWidth"
+        " && !one.closest('.d-frames')).map((one) => one.outerHTML)"
+    )
+    assert outside == []
+
+
+# Colours, by computation
+
+
+def tokens(css: str) -> dict[str, str]:
+    return dict(re.findall(r"--([\w-]+):\s*(#[0-9a-f]{6})", css))
+
+
+def themes() -> dict[str, dict[str, str]]:
+    """The colours of both themes by their names."""
+    css = (WEB / "style.css").read_text()
+    light, rest = css.split("@media (prefers-color-scheme: dark)", 1)
+    return {"light": tokens(light), "dark": tokens(light) | tokens(rest.split("box-sizing", 1)[0])}
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance, as WCAG 2.2 has it."""
+    parts = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    red, green, blue = (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+GROUNDS = ("paper", "ground", "raised", "chosen", "hover", "bad-ground")
+TEXT = [
+    *((ink, ground) for ink in ("ink", "ink-soft") for ground in GROUNDS),
+    *((ink, ground) for ink in ("good", "bad", "edited", "accent") for ground in ("paper", "chosen", "hover")),
+    ("good", "good-ground"), ("bad", "bad-ground"), ("warn", "warn-ground"), ("accent-ink", "accent"),
+    ("found-ink", "found"),
+]  # fmt: skip
+PARTS = [(part, ground) for part in ("edge", "focus") for ground in GROUNDS]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_colours_are_apart_enough(theme: str) -> None:
+    """WCAG 1.4.3 (text 4.5:1) and 1.4.11 (borders of fields and the focus ring 3:1)."""
+    colours = themes()[theme]
+    for pairs, least in ((TEXT, 4.5), (PARTS, 3.0)):
+        weak = {pair: round(contrast(*(colours[name] for name in pair)), 2) for pair in pairs}
+        assert {pair: value for pair, value in weak.items() if value < least} == {}
