@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -109,14 +109,17 @@ def lint(
     extra: Sequence[Finding] = (),
     folder: Path | None = None,
     skipped: Sequence[str] = (),
-    each: Sequence[Finding] | None = None,
+    each: Iterable[Finding] | None = None,
+    together: Iterable[Finding] | None = None,
 ) -> Report:
     """All that is wrong with these lines. What a person accepted in ``folder`` is kept apart.
 
-    ``each`` is what `each_line` finds, where that is known already (`shotad.lint.again`).
+    ``each`` is what `each_line` finds, where that is known already (`shotad.lint.again`), ``together`` what
+    `all_lines` finds.
     """
     single = each_line(material, checker) if each is None else each
-    found = [*single, *between(material, checker), *dict.fromkeys(extra)]
+    joint = all_lines(material, checker) if together is None else together
+    found = [*single, *joint, *dict.fromkeys(extra)]
     levelled = [done for finding in found if (done := _levelled(finding, checker.settings)) is not None]
     ordered = in_order(levelled, material.lines)
     texts = stamps(material.lines)
@@ -214,13 +217,13 @@ def _shared(one: Interval, other: Interval) -> float:
     return 0.0 if part is None else part.duration
 
 
-def between(material: Material, checker: Checker) -> Iterator[Finding]:
+def all_lines(material: Material, checker: Checker) -> Iterator[Finding]:
     """Rules that look at all lines together."""
-    yield from _in_time(material, checker)
+    yield from in_time(material, checker)
     yield from _whole(material, checker)
 
 
-def _in_time(material: Material, checker: Checker) -> Iterator[Finding]:
+def in_time(material: Material, checker: Checker) -> Iterator[Finding]:
     """T5, and the order of T6."""
     for before, line in zip(material.lines, material.lines[1:], strict=False):
         yield from check_order(before.heard, line.heard, line.id)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from shotad.facts import TextFact
 from shotad.lint.along import Along
-from shotad.lint.check import Checker, lint
+from shotad.lint.check import Checker, each_line, in_time, lint
 from shotad.lint.lines import Material, TrackLine
 from shotad.script.rules import Finding
 from shotad.types import Interval, Utterance
@@ -54,8 +54,10 @@ class Nearby:
         not used.
         """
         checker = replace(checker, reader=None)
-        report = lint(self._part(lines, duration, checker.settings.dialogue_window), checker)
         names = frozenset(wanted)
+        part = self._part(lines, duration, checker.settings.dialogue_window)
+        each = each_line(part, checker, only=names)
+        report = lint(part, checker, each=each, together=in_time(part, checker))
         return tuple(f for f in report.findings if is_told_at_once(f) and f.cue_id in names)
 
     def _part(self, lines: Sequence[TrackLine], duration: float, window: float) -> Material:
