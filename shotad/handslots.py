@@ -11,10 +11,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from shotad.config import SlotSettings
 from shotad.errors import WorkFolderError
-from shotad.plan.handslots import HandSlots, SlotChange, apply_change, changed_slots
+from shotad.plan.handslots import HandSlots, SlotChange, apply_change, change_between, changed_slots
 from shotad.records import interval_rows, slot_rows, slots_of
 from shotad.script.cue import Cue, CueStatus
+from shotad.script.track import Track
 from shotad.types import Interval, Slot
 from shotad.workfolder import readable_json, write_text
 
@@ -64,18 +66,41 @@ def change_slots(folder: Path, change: SlotChange) -> HandSlots:
     Raises WorkFolderError where the records are missing or damaged.
     """
     hand = apply_change(read_hand_slots(folder), change)
-    path = folder / "slots.json"
-    record = _slots_record(path)
+    _slots_record(folder / "slots.json")
     if hand:
         write_text(folder / FILE, readable_json({"schema_version": SCHEMA, **hand_row(hand)}))
     else:
         (folder / FILE).unlink(missing_ok=True)
+    _change_record(folder, change)
+    return hand
+
+
+def _change_record(folder: Path, change: SlotChange) -> None:
+    path = folder / "slots.json"
+    record = _slots_record(path)
     try:
         slots = changed_slots(slots_of(record["slots"]), change)
     except (KeyError, TypeError, ValueError) as trouble:
         raise WorkFolderError(f"{path} is damaged: {trouble!r}.", _RUN) from None
     write_text(path, readable_json({**record, "slots": slot_rows(slots)}))
-    return hand
+
+
+def changes_since(folder: Path, known: HandSlots, settings: SlotSettings) -> SlotChange:
+    """What a person did to the slots since a run read ``known`` of it, brought into the records anew, for
+    that run may have written over them. Who calls holds `shotad.tracking.track_lock`."""
+    hand = read_hand_slots(folder)
+    late = change_between(known, hand, settings)
+    if late != SlotChange():
+        _change_record(folder, late)
+    return late
+
+
+def with_slots(track: Track, change: SlotChange) -> Track:
+    """The track with an empty line for each slot that came and has none, and without those of slots that
+    went."""
+    gone, known = {slot.id for slot in change.removed}, {cue.id for cue in track.cues}
+    new = [empty_line(slot, track.language) for slot in change.added if slot.id not in known]
+    return track.with_cues([*(cue for cue in track.cues if cue.slot_id not in gone), *new])
 
 
 _RUN = "Run shotad describe on the film again; what is done is not asked for twice."

@@ -14,6 +14,7 @@ from filelock import FileLock, Timeout
 from shotad import __version__
 from shotad.config import Config
 from shotad.errors import WorkFolderError
+from shotad.handslots import changes_since, with_slots
 from shotad.outcome import Outcome, long_silences
 from shotad.prepare import Bench, Prepared
 from shotad.records import slots_of
@@ -70,7 +71,8 @@ def write_track(
 ) -> Outcome:
     """Write ``track.json`` and the scripts; lines that a person edited stay as they are.
 
-    A part of the film that this run did not describe keeps the lines it has.
+    A part of the film that this run did not describe keeps the lines it has. Slots that a person added or
+    removed while it ran are so in the track too.
     """
     folder, given = bench.folder, bench.given
     film = FilmId(prepared.info.name, prepared.info.fingerprint, prepared.end)
@@ -80,7 +82,8 @@ def write_track(
     with track_lock(folder.path):
         previous = present_track(folder, film, with_scripts=not discard_edits)
         merged = derive(previous, fresh, covered=described, discard_edits=discard_edits)
-        track = respeak(merged.track, slots, bench.config.slots.seconds_per_word)
+        late = changes_since(folder.path, prepared.hand, bench.config.slots)
+        track = respeak(with_slots(merged.track, late), slots, bench.config.slots.seconds_per_word)
         files = save_track(track, folder.path, prepared.info.name)
     speech = [utterance.interval for utterance in prepared.speech]
     silences = long_silences(track, speech, described)

@@ -11,6 +11,8 @@ from click.testing import CliRunner
 
 from shotad.cli.slots import command
 from shotad.config import load_config
+from shotad.engines.base import Request
+from shotad.engines.fake import FakeEngine
 from shotad.errors import WorkFolderError
 from shotad.film.reader import open_film
 from shotad.handslots import FILE, change_slots, empty_line, read_hand_slots
@@ -26,7 +28,7 @@ from shotad.tracking import save_track
 from shotad.types import Interval, Slot
 from shotad.workfolder import WorkFolder
 from shotad.writing import Engines
-from tests.redo.redoing import SETTINGS, again, film_path, rows, run, track_of
+from tests.redo.redoing import SETTINGS, again, film_path, fresh, rows, run, track_of
 
 SLOTS = load_config(None, SETTINGS).slots
 SET = tuple(word for text in SETTINGS for word in ("--set", text))
@@ -235,3 +237,58 @@ def test_the_file_can_be_read_by_people(place):
     add(place, 9.5, 11.5)
     record = json.loads((place / FILE).read_text(encoding="utf-8"))
     assert record == {"schema_version": 1, "added": [[9.5, 11.5]], "removed": []}
+
+
+@pytest.mark.parametrize("overwritten", [False, True])
+def test_slots_that_come_and_go_while_a_run_is_under_way_are_in_its_track(
+    place: Path, given: Given, overwritten: bool
+) -> None:
+    """Also where the run writes its plan after that (``overwritten``)."""
+    plan = (place / "slots.json").read_bytes()
+    first, *_ = ids(track_of(place))
+    did: list[Slot] = []
+
+    def answer(request: Request) -> str:
+        if not did:
+            did.extend((add(place, 17.0, 19.0), remove(place, first)))
+            if overwritten:
+                (place / "slots.json").write_bytes(plan)
+        return fresh(request)
+
+    run(place, "seed=7", given=given, writes=FakeEngine(answer=answer))
+    new, gone = did
+    lines = {cue.id: cue for cue in track_of(place).cues}
+    assert gone.id not in lines
+    assert (lines[new.id].status, lines[new.id].text) == (CueStatus.SILENT, "")
+    assert {new.id} == {slot.id for slot in slots_of(place)} - {
+        cue.slot_id for cue in lines.values() if cue.heard
+    }
+    assert gone.id not in {slot.id for slot in slots_of(place)}
+    assert [slot.id for slot in read_hand_slots(place).removed] == [gone.id]
+    run(place, "seed=8", given=given)
+    lines = {cue.id: cue for cue in track_of(place).cues}
+    assert lines[new.id].heard
+    assert gone.id not in lines
+
+
+def test_a_slot_of_a_persons_that_goes_while_a_run_is_under_way_takes_its_line_with_it(
+    place: Path, given: Given
+) -> None:
+    own = add(place, 17.0, 19.0)
+    removed = remove(place, ids(track_of(place))[0])
+    run(place, "seed=6", given=given)
+    did: list[Slot] = []
+
+    def answer(request: Request) -> str:
+        if not did:
+            did.append(remove(place, own.id))
+            change_slots(place, SlotChange((removed,)))
+        return fresh(request)
+
+    run(place, "seed=7", given=given, writes=FakeEngine(answer=answer))
+    lines = {cue.id: cue for cue in track_of(place).cues}
+    assert own.id not in lines
+    assert lines[removed.id].status is CueStatus.SILENT
+    assert read_hand_slots(place) == HandSlots()
+    assert own.id not in {slot.id for slot in slots_of(place)}
+    assert removed.id in {slot.id for slot in slots_of(place)}

@@ -96,6 +96,16 @@ def apply_change(hand: HandSlots, change: SlotChange) -> HandSlots:
     )
 
 
+def change_between(known: HandSlots, now: HandSlots, settings: SlotSettings) -> SlotChange:
+    """What a person did to the slots between two states: those that came, or came back, and that went."""
+    came = [hand_slot(time, settings) for time in now.added if time not in known.added]
+    went = [hand_slot(time, settings) for time in known.added if time not in now.added]
+    before, after = ({slot.id for slot in hand.removed} for hand in (known, now))
+    came += [slot for slot in known.removed if slot.id not in after]
+    went += [slot for slot in now.removed if slot.id not in before]
+    return SlotChange(tuple(came), tuple(went))
+
+
 def changed_slots(slots: Sequence[Slot], change: SlotChange) -> tuple[Slot, ...]:
     """The slots after a change, sorted by start."""
     gone = {slot.id for slot in (*change.removed, *change.added)}
