@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import socket
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -112,6 +115,15 @@ def test_without_the_cookie_nothing_is_said(page: Visitor, path: str, cookie: st
     assert "shotad review printed" in answer.text
 
 
+def test_a_cookie_that_another_server_has_set_over_ours_does_not_shut_the_page_out(
+    page: Visitor, keys: Keys
+) -> None:
+    good, bad = cookie_of(keys), f"{keys.cookie_name}=tossed"
+    for both in (f"{good}; {bad}", f"{bad}; {good}"):
+        assert page.get("/", cookie=both).status == 200
+    assert page.get("/", cookie=f"{bad}; {bad}").status == 401
+
+
 def test_a_cookie_of_another_name_is_none(page: Visitor, keys: Keys) -> None:
     value = cookie_of(keys).partition("=")[2]
     assert page.get("/", cookie=f"shotad-20124={value}").status == 401
@@ -136,6 +148,38 @@ def test_the_address_that_opens_the_browser_is_good_once(page: Visitor, keys: Ke
     assert page.get(f"/?token={keys.once}", cookie=None).status == 303
     assert page.get(f"/?token={keys.once}", cookie=None).status == 401
     assert page.get(f"/?token={keys.token}", cookie=None).status == 303
+
+
+def test_another_user_of_the_machine_who_has_read_it_gets_nothing_and_uses_nothing_up(
+    page: Visitor, keys: Keys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(security, "user_of", lambda client, server: (security._own_user() or 0) + 1)
+    assert page.get(f"/?token={keys.once}", cookie=None).status == 401
+    assert page.get(f"/?token={keys.token}", cookie=None).status == 303
+    monkeypatch.setattr(security, "user_of", lambda client, server: security._own_user())
+    assert page.get(f"/?token={keys.once}", cookie=None).status == 303
+
+
+@pytest.mark.skipif(not security._CONNECTIONS[0].exists(), reason="no /proc/net/tcp: not Linux")
+def test_the_user_of_a_connection_is_known() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = listener.getsockname()
+        with socket.create_connection(server) as client:
+            assert security.user_of(client.getsockname(), server) == os.getuid()
+            assert security.user_of(client.getsockname(), ("127.0.0.1", 1)) is None
+    assert security.user_of(None, server) is None
+    assert security.user_of(("127.0.0.1", 1), None) is None
+
+
+def test_where_connections_are_not_told_no_user_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(security, "_CONNECTIONS", (tmp_path / "none",))
+    assert security.user_of(("127.0.0.1", 5), ("127.0.0.1", 6)) is None
+    row = "  0: 0100007F:0005 0100007F:0006 {} 00000000:00000000 00:00000000 00000000  1234        0 99\n"
+    (tmp_path / "tcp").write_text("head\n" + row.format("06") + row.format("01").replace("1234", "1235"))
+    monkeypatch.setattr(security, "_CONNECTIONS", (tmp_path / "tcp",))
+    assert security.user_of(("127.0.0.1", 5), ("127.0.0.1", 6)) == 1235
 
 
 def test_the_address_that_opens_the_browser_is_good_for_a_short_time(
@@ -403,6 +447,8 @@ def test_every_answer_has_all_headers(page: Visitor, path: str, cookie: bool) ->
     assert headers["cross-origin-resource-policy"] == "same-origin"
     assert headers["cross-origin-embedder-policy"] == "require-corp"
     assert headers["cache-control"] == "no-store"
+    kept_from = {word.partition("=")[0] for word in headers["permissions-policy"].split(", ")}
+    assert {"camera", "microphone", "geolocation", "display-capture"} <= kept_from
     assert "access-control-allow-origin" not in headers
     assert "server" not in headers
 
@@ -431,6 +477,15 @@ def test_a_fault_of_ours_is_said_without_its_traceback(
 def test_a_fault_after_an_answer_has_begun_ends_the_connection(page: Visitor) -> None:
     with pytest.raises(KeyError):
         page.get("/break-later")
+
+
+def test_a_connection_that_broke_is_no_fault_of_ours(keys: Keys, caplog: pytest.LogCaptureFixture) -> None:
+    async def breaks(scope: Any, receive: Any, send: Any) -> None:
+        raise ConnectionResetError
+
+    with pytest.raises(ConnectionResetError):
+        Visitor(Guard(breaks, keys, Hosts()), keys).get("/")
+    assert caplog.text == ""
 
 
 def test_programs_are_told_in_json_and_people_on_a_page(page: Visitor) -> None:

@@ -13,12 +13,14 @@ with, since others can read the arguments of programs) and mitmweb (names of the
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import html
 import ipaddress
 import json
 import logging
 import math
+import os
 import re
 import secrets
 import socket
@@ -26,6 +28,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -92,33 +95,63 @@ class Keys:
         """Cookies are not told apart by port: two servers on one machine need two names."""
         self.cookie_name = f"shotad-{port}"
 
-    def opens(self, given: str) -> bool:
-        """Whether a token is good. The one for once is not any more afterwards."""
+    def opens(self, given: str, user: int | None = None) -> bool:
+        """Whether a token is good. The one for once is not any more afterwards; it is for the user alone who
+        started the server, where it is known which user asks."""
         if _same(given, self.token):
             return True
+        if user not in (None, _own_user()):
+            return False
         with self._lock:
             good = _same(given, self.once) and self._until is not None and time.monotonic() < self._until
             self._until = None if good else self._until
         return good
 
     def knows(self, header: str) -> bool:
-        """Whether a Cookie header holds ours."""
-        return _same(_cookies(header).get(self.cookie_name, ""), self._cookie)
+        """Whether a Cookie header holds ours. Another server on this machine may have left one of the same
+        name: that does not shut the page out."""
+        return any(_same(value, self._cookie) for value in _cookies(header, self.cookie_name))
 
     def set_cookie(self) -> bytes:
         """The header that gives a browser the cookie, until it is closed."""
         return f"{self.cookie_name}={self._cookie}; Path=/; HttpOnly; SameSite=Strict".encode()
 
 
+def _own_user() -> int | None:
+    return os.getuid() if hasattr(os, "getuid") else None
+
+
+def user_of(client: tuple[str, int] | None, server: tuple[str, int] | None) -> int | None:
+    """Which user of this machine has a connection open to this server; None where that cannot be told, as for
+    another machine, or on systems other than Linux (``/proc/net/tcp``: proc_net(5))."""
+    if not client or not server or not server[1]:
+        return None
+    for table in _CONNECTIONS:
+        try:
+            rows = table.read_text(encoding="ascii").splitlines()[1:]
+        except (OSError, ValueError):
+            continue
+        for row in rows:
+            words = row.split()
+            ports = [int(words[place].rpartition(":")[2], 16) for place in (1, 2)]
+            if ports == [client[1], server[1]] and words[3] == _ESTABLISHED:
+                return int(words[7])
+    return None
+
+
+_CONNECTIONS = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+_ESTABLISHED = "01"
+
+
 def _same(given: str, secret: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "replace"), secret.encode())
 
 
-def _cookies(header: str) -> dict[str, str]:
-    """Values by name. By hand: SimpleCookie drops all of them over a strange one, and every other server on
+def _cookies(header: str, wanted: str) -> list[str]:
+    """Values of a name. By hand: SimpleCookie drops all of them over a strange one, and every other server on
     this machine may have left some."""
     pairs = (part.strip().partition("=") for part in header.split(";"))
-    return {name: value for name, _, value in pairs}
+    return [value for name, _, value in pairs if name == wanted]
 
 
 @dataclass(frozen=True)
@@ -249,7 +282,8 @@ class Guard:
         """Give a browser the cookie and send it on to the page, so that the token leaves its address bar."""
         given = parse_qs(asked.query.decode("latin-1")).get("token", [""])[0]
         headers = [(b"location", b"/"), (b"content-length", b"0")]
-        if self._keys.opens(given):
+        user = await asyncio.to_thread(user_of, scope.get("client"), scope.get("server"))
+        if self._keys.opens(given, user):
             headers.append((b"set-cookie", self._keys.set_cookie()))
         elif not self._keys.knows(asked.get(b"cookie")):
             what = "The token of this address is not that of this server."
