@@ -9,18 +9,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from shotad.facts import Facts
 from shotad.handslots import ADDED
-from shotad.pictures.sheet.inwords import in_words
 from shotad.review.editing.session import Session
 from shotad.review.showing.engineview import engine_title
 from shotad.review.showing.recordindex import Record, RecordIndex
-from shotad.script.cue import REDO, Cue, CueStatus, EditField, Provenance
-
-Note = dict[str, str]
-
-_BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError)
-"""What reading a record of another make raises."""
+from shotad.review.showing.recordnotes import Note, first, note, of_records
+from shotad.script.cue import REDO, Cue, CueStatus, EditField
 
 _STATUS = {
     CueStatus.DROPPED: "Why it is not heard",
@@ -35,11 +29,6 @@ _CHANGED = {
     EditField.TIME: "its times",
     EditField.STATUS: "whether it is heard",
 }
-
-_TIMES = {1: "once", 2: "twice"}
-
-_FACTORS = {"face": "faces", "object": "objects", "environment": "the surroundings"}
-"""What Stage I is asked about besides people and what they do, by shot scale."""
 
 
 @lru_cache(maxsize=16)
@@ -59,7 +48,7 @@ def line_detail(session: Session, line_id: str) -> dict[str, Any]:
         "stage2": None if stage2 is None else stage2_view(stage2),
         "explanation": str((stage1 or {}).get("explanation") or ""),
         "made": made_by(cue),
-        "notes": [*_of_line(cue), *_of_records(cue, stage1, stage2)],
+        "notes": [*_of_line(cue), *of_records(cue, stage1, stage2)],
         "history": [redo_view(row) for row in tries],
     }
 
@@ -119,7 +108,7 @@ def made_by(cue: Cue) -> str:
     if made is None or not made.makers:
         return _without_engines(cue)
     who = [engine_title(maker.engine, maker.model) for maker in made.makers]
-    told = f"{_first(who[0])} described the film" + (f", {who[1]} wrote the line" if len(who) > 1 else "")
+    told = f"{first(who[0])} described the film" + (f", {who[1]} wrote the line" if len(who) > 1 else "")
     if cue.edited is not None and cue.edited.source == REDO:
         told += ", anew at a person's wish"
     return f"{told}."
@@ -129,10 +118,6 @@ def _without_engines(cue: Cue) -> str:
     if cue.edited is not None and cue.edited.machine is None:
         return "A person wrote this line; no engine had a part in it."
     return "Nobody has written this line yet." if not cue.text else "It is not recorded who wrote this line."
-
-
-def _first(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _engine(record: Record) -> str:
@@ -149,11 +134,11 @@ def _of_line(cue: Cue) -> Iterator[Note]:
     if cue.heard and steps and reason.startswith(steps):
         reason = reason.removeprefix(steps).lstrip("; ")
     if reason == ADDED and not cue.heard:
-        yield _note("Slot by hand", "A person added this slot. Write its line, or have it described.")
+        yield note("Slot by hand", "A person added this slot. Write its line, or have it described.")
     elif reason:
-        yield _note(_STATUS[cue.status], f"{_first(reason)}.")
+        yield note(_STATUS[cue.status], f"{first(reason)}.")
     if steps:
-        yield _note("How it was made to fit", f"{_first(steps)}.")
+        yield note("How it was made to fit", f"{first(steps)}.")
     yield from _by_people(cue)
     yield from _as_spoken(cue)
 
@@ -161,14 +146,14 @@ def _of_line(cue: Cue) -> Iterator[Note]:
 def _by_people(cue: Cue) -> Iterator[Note]:
     edit, review = cue.edited, cue.review
     if edit is not None and edit.source == REDO:
-        yield _note("Described anew", "A person had it described anew; later runs keep this line.")
+        yield note("Described anew", "A person had it described anew; later runs keep this line.")
     elif edit is not None:
-        yield _note("Changed by a person", _changed(cue))
+        yield note("Changed by a person", _changed(cue))
     own = cue.edited.machine if cue.edited is not None else None
     if own is not None and own.text and own.text != cue.text:
-        yield _note("The machine's own line", own.text)
+        yield note("The machine's own line", own.text)
     if review is not None:
-        yield _note("Accepted", f"By {review.by}." if review.by else "By a person who gave no name.")
+        yield note("Accepted", f"By {review.by}." if review.by else "By a person who gave no name.")
 
 
 def _changed(cue: Cue) -> str:
@@ -193,7 +178,7 @@ def _as_spoken(cue: Cue) -> Iterator[Note]:
         return
     if made.interval is None:
         why = "; ".join(made.steps) or "the voice found no room for it"
-        yield _note("Not spoken", f"{_first(why)} (voice {made.voice}).")
+        yield note("Not spoken", f"{first(why)} (voice {made.voice}).")
         return
     pace = "" if made.speed == 1 else f", at {made.speed:.2f} times its own pace"
     held = f"; the film waits {made.pause:.1f} s for it" if made.pause else ""
@@ -202,120 +187,4 @@ def _as_spoken(cue: Cue) -> Iterator[Note]:
         told += f" To make it fit: {'; '.join(made.steps)}."
     if made.text != cue.text:
         told += f" What is said: “{made.text}”"
-    yield _note("As last spoken", told)
-
-
-def _of_records(cue: Cue, stage1: Record | None, stage2: Record | None) -> Iterator[Note]:
-    """What the records tell besides; what they lack."""
-    if not cue.slot_id:
-        yield _note("Stage I and II", "The line belongs to no slot, so no engine was asked about it.")
-        return
-    if stage1 is None and stage2 is None:
-        yield _note(
-            "Stage I and II", "Not recorded: no engine has been asked about this slot, as far as is known."
-        )
-        return
-    if stage1 is None:
-        yield _note("Stage I", "What Stage I said is not recorded.")
-    else:
-        yield from _guarded(_grammar_notes, stage1)
-        yield from _guarded(_people_notes, stage1)
-        yield from _guarded(_measured, stage1)
-        yield from _tries("Stage I", stage1)
-    if stage2 is None:
-        yield _note("Stage II", "What Stage II answered is not recorded.")
-    else:
-        yield from _guarded(_unseen, stage2)
-        yield from _tries("Stage II", stage2)
-    if cue.provenance is not None:
-        yield _note("To make the same again", _again(cue.provenance))
-
-
-def _guarded(notes: Any, record: Record) -> Iterator[Note]:
-    """Notes of a record; none where it was made by another shotad that wrote otherwise."""
-    try:
-        yield from list(notes(record))
-    except _BROKEN:
-        return
-
-
-def _grammar_notes(record: Record) -> Iterator[Note]:
-    """Threads and shot scales, with the shots called by the numbers painted on them."""
-    shots = [row["number"] for row in record["shots"]]
-    current = [row["number"] for row in record["shots"] if row["role"] == "current"]
-    told = [f"The clip shows {_shots(shots)}, numbered from 0; the line is about {_shots(current)}."]
-    # Without letters: those of the film's threads, which the time line shows, may be others.
-    told += [
-        f"{_first(_shots(thread))} are one thread: the camera comes back." for thread in record["threads"]
-    ]
-    scales = [f"shot {number}: {scale}" for number, scale in record["scales"].items()]
-    if scales:
-        told.append(f"Shot scales: {', '.join(scales)}.")
-    if record.get("factors"):
-        asked = [_FACTORS.get(factor, factor) for factor in record["factors"]]
-        told.append(f"At such a distance the engine is asked about {' and '.join(asked)} too.")
-    if told:
-        yield _note("Film grammar", " ".join(told))
-
-
-def _shots(numbers: Sequence[int]) -> str:
-    """``shot 2``, ``shots 1 and 4``, ``shots 0 to 8``."""
-    if not numbers:
-        return "no shot"
-    if len(numbers) == 1:
-        return f"shot {numbers[0]}"
-    if len(numbers) > 2 and list(numbers) == list(range(numbers[0], numbers[-1] + 1)):
-        return f"shots {numbers[0]} to {numbers[-1]}"
-    return f"shots {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
-
-
-def _people_notes(record: Record) -> Iterator[Note]:
-    seen = [str(row["called"]) for row in record.get("characters", ())]
-    if seen:
-        yield _note("Recognised", f"{', '.join(dict.fromkeys(seen))}.")
-    heard = [str(row["name"]) for row in record.get("heard", ())]
-    if heard:
-        yield _note("Names heard near by", f"{', '.join(dict.fromkeys(heard))}.")
-    invented = [str(name) for name in record.get("invented", ())]
-    if invented:
-        yield _note("Named by the model alone", f"{', '.join(invented)}.")
-
-
-def _measured(record: Record) -> Iterator[Note]:
-    """What the embedded observer measured; other engines measure nothing."""
-    notes = record.get("notes") or {}
-    if "current" not in notes:
-        return
-    told = [f"Shot {number}: {words}." for number, words in sorted(in_words(Facts.from_json(notes)).items())]
-    if told:
-        yield _note("Measured in the frames", " ".join(told))
-
-
-def _tries(stage: str, record: Record) -> Iterator[Note]:
-    """How often an engine was asked, and what was wrong with its answers."""
-    tries = record.get("tries")
-    if not isinstance(tries, list) or len(tries) < 2:
-        return
-    wrong = [str(text) for one in tries if isinstance(one, Mapping) for text in one.get("complaints", ())]
-    times = _TIMES.get(len(tries), f"{len(tries)} times")
-    why = f" What was wrong: {' '.join(dict.fromkeys(wrong))}" if wrong else ""
-    yield _note(f"{stage} was asked {times}", f"The answer with the fewest faults was taken.{why}")
-
-
-def _unseen(record: Record) -> Iterator[Note]:
-    told = [
-        f"Candidate {int(number) + 1}: {'; '.join(map(str, statements))}."
-        for number, statements in sorted((record.get("unseen") or {}).items(), key=lambda one: int(one[0]))
-        if statements
-    ]
-    if told:
-        yield _note("Not seen in the frames at a second look", " ".join(told))
-
-
-def _again(made: Provenance) -> str:
-    makers = "; ".join(str(maker) for maker in made.makers)
-    return f"{makers}; prompts {made.prompt_hash or 'not recorded'}; seed {made.seed}."
-
-
-def _note(title: str, text: str) -> Note:
-    return {"title": title, "text": text}
+    yield note("As last spoken", told)

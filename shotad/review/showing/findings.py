@@ -11,24 +11,22 @@ import logging
 import threading
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 from shotad.errors import ReviewError, ShotadError
 from shotad.lint.accepted import accept, read_accepted, stamp_of, stamps
 from shotad.lint.again import Again
 from shotad.lint.book import hint_of, order_of, title_of
-from shotad.lint.check import Checker, lint
-from shotad.lint.gather import rendered_findings, track_material
+from shotad.lint.check import lint
 from shotad.lint.lines import TrackLine, lines_of_track
 from shotad.lint.report import Report
 from shotad.review.editing.session import Session
 from shotad.review.kinds import Hub
+from shotad.review.showing.checked import Checked, Known, Whole
 from shotad.review.showing.later import WhenQuiet
-from shotad.review.showing.nearby import Nearby, is_told_at_once, reach_of
+from shotad.review.showing.nearby import is_told_at_once, reach_of
 from shotad.script.rules import Finding, Level
-from shotad.script.track import Track
 from shotad.types import Interval
 
 _LOG = logging.getLogger(__name__)
@@ -45,13 +43,6 @@ MOST_AT_ONCE = 60
 _OF_THE_TEXT = ("L6", "L7", "L8")
 """Rules that look at all lines, and of which a finding is no longer true where the text is another."""
 
-_SOURCES = (
-    "slots.json", "speech.json", "settings.json", "stage1.jsonl", "screen.json", "render.json",
-)  # fmt: skip
-"""Files of the work folder that lines are checked by."""
-
-Stamps = tuple[tuple[int, int], ...]
-
 
 def finding_view(finding: Finding) -> dict[str, Any]:
     """A finding as the page shows it; ``at`` says of which time it is where no line is at fault."""
@@ -65,36 +56,6 @@ def finding_view(finding: Finding) -> dict[str, Any]:
         "span": None if finding.span is None else list(finding.span),
         **({} if when is None else {"at": [round(when.start, 3), round(when.end, 3)]}),
     }
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """All that lines are checked by: what surrounds them, who checks, what a render found, what cannot be
-    looked at and why; and the state of the files that this comes from."""
-
-    nearby: Nearby
-    checker: Checker
-    rendered: tuple[Finding, ...]
-    skipped: tuple[str, ...]
-    stamps: Stamps
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """A line as it was checked, and what was found."""
-
-    line: TrackLine
-    findings: tuple[Finding, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Whole:
-    """What a check of all lines came to beside findings of lines."""
-
-    others: tuple[Finding, ...] = ()
-    accepted: int = 0
-    notes: tuple[str, ...] = ()
-    looked: bool = False
 
 
 class Findings:
@@ -188,7 +149,7 @@ class Findings:
     def _looked(self) -> list[str]:
         """Check all lines by all rules; the ids of those of which something else is found than before."""
         folder, track = self._session.folder, self._session.track
-        known = self._read(track)
+        known = Known.of(folder, self._session.config, track, self._known)
         material = replace(known.nearby.around, lines=lines_of_track(track, self._slots()))
         each = self._again.of(material, known.checker)
         report = lint(
@@ -213,16 +174,6 @@ class Findings:
             notes = (*map(_for_the_page, report.skipped), *report.notes)
             self._whole = Whole(others, len(report.accepted), notes, looked=not self._later.is_due)
             return self._different(before)
-
-    def _read(self, track: Track) -> Known:
-        """What lines are checked by, read again only where a file of it has changed."""
-        folder, config, known = self._session.folder, self._session.config, self._known
-        now = _stamps(folder)
-        if known is not None and known.stamps == now:
-            return known
-        material, skipped = track_material(track, folder)
-        checker = known.checker if known is not None else Checker.of(config.lint, config.fit)
-        return Known(Nearby.of(material), checker, rendered_findings(folder), skipped, now)
 
     def _check_around(self, known: Known, changed: Sequence[str]) -> None:
         """Check lines that changed, and those after them that look back to them."""
@@ -314,15 +265,3 @@ def _runs(places: Sequence[int]) -> Iterator[range]:
         if i == len(places) or places[i] != places[i - 1] + 1:
             yield range(places[first], places[i - 1] + 1)
             first = i
-
-
-def _stamps(folder: Path) -> Stamps:
-    """The state of the files that lines are checked by: time of change and size, zeros without a file."""
-    found = []
-    for name in _SOURCES:
-        try:
-            state = (folder / name).stat()
-            found.append((state.st_mtime_ns, state.st_size))
-        except OSError:
-            found.append((0, 0))
-    return tuple(found)
