@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -353,6 +354,66 @@ def test_many_may_hear_at_once_and_one_is_spoken_at_a_time(place: Path, watched:
     assert sorted(watched.calls) == sorted(set(watched.calls))
     assert all(one.path.exists() for one in found)
     made.close()
+
+
+def test_two_who_ask_for_the_same_at_once_have_it_made_once(
+    place: Path, heard: Hearing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    track, made, keep = track_of(place), [], HeardFiles.keep
+    gate = threading.Barrier(4)
+
+    def slow(files: HeardFiles, key: str, samples: Any, rate: int) -> Path:
+        made.append(key)
+        time.sleep(0.2)
+        return keep(files, key, samples, rate)
+
+    def ask(_: int) -> Path:
+        gate.wait()
+        return heard.hear(track, track.cues[1].id, "mix").path
+
+    monkeypatch.setattr(HeardFiles, "keep", slow)
+    with ThreadPoolExecutor(4) as pool:
+        paths = set(pool.map(ask, range(4)))
+    assert len(made) == len(paths) == 1
+
+
+def test_a_voice_that_hangs_is_told_to_those_who_wait(
+    place: Path, heard: Hearing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(speaking, "LONGEST", 0.05)
+    track = track_of(place)
+    with heard._speaking.turn(), ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(heard.hear, track, track.cues[1].id, "mix")
+        with pytest.raises(VoiceError, match="busy with another line"):
+            waiting.result(10)
+    assert heard.hear(track, track.cues[1].id, "mix").line is not None
+
+
+def test_the_language_is_that_of_the_track(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = write_folder(tmp_path / "film.shotad", lossless(), language="de")
+    asked: list[str] = []
+    inner = speaking.make_voice
+
+    def made(settings: Any, language: str) -> Any:
+        asked.append(language)
+        return inner(settings, language)
+
+    monkeypatch.setattr(speaking, "make_voice", made)
+    config = load_config(None, (*FAKE, "language=en"))
+    found = prepared(place, lossless(), config)
+    hearing = Hearing(lossless(), place, config, lambda: found)
+    hearing._speaking.voice()
+    track = track_of(place)
+    hearing.hear(track, track.cues[0].id, "voice")
+    hearing.wait()
+    assert hearing.hear(track, track.cues[0].id, "voice").warnings == ()
+    assert asked == ["de"]
+    other = replace(track, cues=(replace(track.cues[0], language="fr"), *track.cues[1:]))
+    told = hearing.hear(other, track.cues[0].id, "voice").warnings
+    assert told[-1] == "The line is in 'fr'; the voice speaks 'de'."
+    hearing.hear(replace(track, language="fr"), track.cues[0].id, "voice")
+    assert asked == ["de", "fr"]
+    hearing.close()
 
 
 def test_nobody_waits_for_neighbours_of_a_slow_voice(tmp_path: Path, watched: Watched) -> None:

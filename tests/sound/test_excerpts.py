@@ -56,8 +56,17 @@ KINDS: dict[str, tuple[str, int, str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("loud", [0.1, 0.6])
-@pytest.mark.parametrize("kind", KINDS)
+QUICK = (("stereo", 0.1), ("mono 44100, late", 0.6))
+
+
+@pytest.mark.parametrize(
+    ("kind", "loud"),
+    [
+        pytest.param(kind, loud, marks=() if (kind, loud) in QUICK else pytest.mark.slow)
+        for kind in KINDS
+        for loud in (0.1, 0.6)
+    ],
+)
 def test_an_excerpt_is_what_the_whole_has(tmp_path: Path, kind: str, loud: float) -> None:
     layout, rate, suffix, more = KINDS[kind]
     settings = MixSettings(true_peak=-3.0 if loud > 0.5 else None)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shotad.config.sound import VoiceSettings
-from shotad.errors import CastError, ReviewError
+from shotad.errors import CastError, ReviewError, VoiceError
 from shotad.quiet import native_quiet
 from shotad.rendering.voicing import VOICES, pronunciations
 from shotad.review.kinds import Json
@@ -23,6 +23,9 @@ from shotad.sound.voices.base import Speaker, VoiceInfo
 
 SLOWEST, FASTEST = 0.5, 2.0
 """Paces that can be set."""
+
+LONGEST = 60.0
+"""Seconds that a line waits for another one to be spoken."""
 
 _HIDDEN = ("fake",)
 """Kinds that are no choice for people."""
@@ -53,6 +56,12 @@ class Speaking:
     def settings(self) -> VoiceSettings:
         """As they are now."""
         return self._settings
+
+    def speak_in(self, language: str) -> None:
+        """The language of the track from now on; where it changes the voice is looked for anew."""
+        with self._loading:
+            if language != self._language:
+                self._language, self._made = language, None
 
     @property
     def loaded(self) -> bool:
@@ -90,7 +99,7 @@ class Speaking:
     def studio(self) -> Keeping:
         """Where lines are spoken, with the cast's names said as a render says them. Raises VoiceError."""
         voice, settings, lexicon = self.voice(), self._settings, self._lexicon()
-        key = (voice.identity, settings.model_dump_json(), id(lexicon))
+        key = (voice.identity, settings.model_dump_json(), id(lexicon), self._language)
         with self._lock:
             if key not in self._studios:
                 self._studios = {
@@ -100,12 +109,20 @@ class Speaking:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """One line is spoken at a time; who waits for one goes before who speaks ahead (`ahead`)."""
+        """One line is spoken at a time; who waits for one goes before who speaks ahead (`ahead`).
+
+        Raises VoiceError where the voice has still not ended another line after `LONGEST`.
+        """
         with self._lock:
             self._waiting += 1
         try:
-            with self._turn:
+            if not self._turn.acquire(timeout=LONGEST):
+                what = f"The voice has been busy with another line for {LONGEST:g} seconds."
+                raise VoiceError(what, "Hear it again in a while, or choose another voice.")
+            try:
                 yield
+            finally:
+                self._turn.release()
         finally:
             with self._lock:
                 self._waiting -= 1
