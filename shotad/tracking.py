@@ -43,6 +43,11 @@ def track_lock(folder: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
     `WorkFolder`: so a person edits lines while a run writes others, and neither loses any. Not to be taken
     twice. Raises WorkFolderError where another holds it for longer than ``seconds``.
     """
+    if not folder.is_dir():
+        # The lock would make the folder anew, empty, where a person has renamed it.
+        raise WorkFolderError(
+            f"The work folder {folder} is not there any more.", "Name it as it was, or open it where it is."
+        )
     lock = FileLock(folder / _LOCK, timeout=seconds)
     try:
         lock.acquire()

@@ -206,6 +206,31 @@ def test_a_language_without_blanks_is_cut_where_it_is_asked() -> None:
     assert joined.gone == (second.id,)
 
 
+@pytest.mark.parametrize("at", [1, 2, -1])
+def test_a_letter_is_not_parted_from_its_marks(at: int) -> None:
+    """か and the mark that makes が of it, as some keyboards write it."""
+    cue = line(1.0, "\u96e8\u304b\u3099\u964d\u308b", 5.0, language="ja")
+    if at < 0:
+        with pytest.raises(ReviewError, match="no words"):
+            act(scene(cue), "split", cue.id, at=at)
+        return
+    texts = [c.text for c in act(scene(cue), "split", cue.id, at=at).cues]
+    assert texts == ["\u96e8", "\u304b\u3099\u964d\u308b"]
+
+
+def test_splitting_a_long_text_looks_at_the_gap_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    cue = line(1.0, "word " * 499 + "word", 5.0)
+
+    def counted(text: str, _: str) -> float:
+        looked.append(text)
+        return float(len(text))
+
+    monkeypatch.setattr("shotad.review.editing.acts_time.spoken_words", counted)
+    act(scene(cue), "split", cue.id, at=1000)
+    assert len(looked) <= 4
+
+
 def test_a_single_word_cannot_be_split() -> None:
     with pytest.raises(ReviewError, match="no words to part"):
         act(scene(line(1.0, "Rain.")), "split", "s00001000", at=2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import threading
@@ -327,3 +328,39 @@ def test_scripts_are_written_on_closing(place: Path) -> None:
     assert all(
         "A cat wakes." in next(place.glob(f"*.{end}")).read_text() for end in ("vtt", "srt", "csv", "xml")
     )
+
+
+def test_a_folder_that_was_renamed_is_told_and_not_made_anew(place: Path) -> None:
+    session = session_of(place)
+    session.act("write", CAT, {"text": "A cat wakes."})
+    moved = place.rename(place.with_name("moved"))
+    with pytest.raises(WorkFolderError, match="not there any more"):
+        session.act("write", CAT, {"text": "A cat sits."})
+    assert session.cue(CAT).text == "A cat wakes."
+    session.close()
+    assert not place.exists()
+    moved.rename(place)
+    assert text_of(on_disk(place), CAT) == "A cat wakes."
+
+
+def test_a_full_disk_refuses_the_act_and_nothing_is_changed(
+    place: Path, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = (place / TRACK).read_bytes()
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("os.fsync", full)
+        for act in (("write", CAT, {"text": "A cat wakes."}), ("add_slot", "", {"start": 19.0, "end": 20.0})):
+            with pytest.raises(WorkFolderError, match="No space left") as told:
+                session.act(*act)
+            assert "disk is full" in told.value.hint
+    assert (place / TRACK).read_bytes() == before
+    assert session.track == on_disk(place)
+    assert session.undo_label is None
+    assert not list(place.glob(".tmp-*"))
+    assert not (place / "slots.hand.json").exists()
+    session.act("write", CAT, {"text": "A cat wakes."})
+    assert text_of(on_disk(place), CAT) == "A cat wakes."

@@ -7,6 +7,7 @@ whole milliseconds.
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import replace
 
 from shotad.errors import ReviewError
@@ -41,6 +42,8 @@ from shotad.script.pace import rate_of, spoken_words
 from shotad.script.track import REMOVED
 
 _SPACE = re.compile(r"\s+")
+_JOINER = "\u200d"
+"""Makes one sign of two."""
 
 
 def move(scene: Scene, name: str, args: Json) -> Change:
@@ -225,17 +228,28 @@ def _clamped(wanted: Span, room: Span, shortest: int, *, moves_start: bool = Fal
 
 def _parts(cue: Cue, at: int) -> tuple[str, str]:
     """The two halves of a text, cut at the gap between words nearest to ``at``; both have words."""
+    at = min(max(at, 0), len(cue.text))
     cuts = [match.span() for match in _SPACE.finditer(cue.text)]
     if not _has_blanks(cue.language):
-        cuts = [(at, at)]
-    halves = [
-        (abs(at - end), clean_text(cue.text[:start]), clean_text(cue.text[end:])) for start, end in cuts
-    ]
-    spoken = [half for half in halves if all(spoken_words(text, cue.language) for text in half[1:])]
-    if not spoken:
-        raise ReviewError("There are no words to part here.", "Put the cursor between two words.")
-    _, first, second = min(spoken, key=lambda half: half[0])
-    return first, second
+        between = _between_letters(cue.text, at)
+        cuts = [(between, between)]
+    for start, end in sorted(cuts, key=lambda cut: abs(at - cut[1])):
+        first, second = clean_text(cue.text[:start]), clean_text(cue.text[end:])
+        if spoken_words(first, cue.language) and spoken_words(second, cue.language):
+            return first, second
+    raise ReviewError("There are no words to part here.", "Put the cursor between two words.")
+
+
+def _between_letters(text: str, at: int) -> int:
+    """The place at or before ``at`` where no letter is parted from its marks."""
+    while 0 < at < len(text) and (_belongs(text[at]) or text[at - 1] == _JOINER):
+        at -= 1
+    return at
+
+
+def _belongs(character: str) -> bool:
+    """Whether a character is part of the letter before it: an accent, a sound mark, a joiner."""
+    return character == _JOINER or unicodedata.category(character).startswith("M")
 
 
 def _has_blanks(language: str) -> bool:
