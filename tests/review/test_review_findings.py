@@ -21,8 +21,8 @@ from shotad.lint.check import Checker, lint, lint_track
 from shotad.lint.lines import Material, TrackLine
 from shotad.lint.sentences import Read
 from shotad.review.editing.session import Session
+from shotad.review.later import WhenQuiet
 from shotad.review.showing.findings import Findings, finding_view
-from shotad.review.showing.later import WhenQuiet
 from shotad.review.showing.nearby import Nearby, is_told_at_once, reach_of
 from shotad.script.cue import Voiced
 from shotad.script.rules import Finding, Level
@@ -329,6 +329,25 @@ def test_work_that_is_asked_for_often_is_done_once_when_it_is_quiet():
     quiet.close()
     quiet.ask()
     assert len(done) == 2
+
+
+def test_work_that_is_asked_for_without_end_is_done_now_and_then():
+    done = threading.Event()
+    quiet = WhenQuiet(done.set, 60.0, "test", longest=0.2)
+    quiet.ask()
+    assert done.wait(10)
+    quiet.close()
+
+
+def test_work_that_is_still_asked_for_is_done_at_the_end_if_wanted():
+    done: list[int] = []
+    for finish in (False, True):
+        quiet = WhenQuiet(lambda: done.append(1), 60.0, "test")
+        quiet.ask()
+        quiet.close(finish=finish)
+        assert len(done) == finish
+        quiet.close(finish=True)
+        assert len(done) == finish
 
 
 def test_a_parser_knows_better_than_word_lists_as_long_as_the_text_is_the_same(tmp_path, opened):

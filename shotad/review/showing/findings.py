@@ -23,8 +23,8 @@ from shotad.lint.lines import TrackLine, lines_of_track
 from shotad.lint.report import Report
 from shotad.review.editing.session import Session
 from shotad.review.kinds import Hub
+from shotad.review.later import WhenQuiet
 from shotad.review.showing.checked import Checked, Known, Whole
-from shotad.review.showing.later import WhenQuiet
 from shotad.review.showing.nearby import is_told_at_once, reach_of
 from shotad.script.rules import Finding, Level
 from shotad.types import Interval

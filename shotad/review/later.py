@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
 
-JOIN = 10.0
+_JOIN = 10.0
 """Seconds that `WhenQuiet.close` waits for work under way."""
 
 
 class WhenQuiet:
-    """Calls ``work`` once ``pause`` seconds have gone by since the last `ask`.
+    """Calls ``work`` once ``pause`` seconds have gone by since the last `ask`, and at most ``longest`` since
+    the first (None: for as long as it goes on being asked).
 
     ``work`` must not raise: what it raises ends the thread.
     """
 
-    def __init__(self, work: Callable[[], None], pause: float, name: str) -> None:
-        self._work, self._pause = work, pause
+    def __init__(
+        self, work: Callable[[], None], pause: float, name: str, *, longest: float | None = None
+    ) -> None:
+        self._work, self._pause, self._longest = work, pause, longest
+        self._latest = math.inf
         self._state = threading.Condition()
         self._due: float | None = None
         self._busy = self._closed = False
@@ -33,7 +38,10 @@ class WhenQuiet:
     def ask(self, pause: float | None = None) -> None:
         """Have the work done after ``pause`` seconds (None: as set), counted anew with each call."""
         with self._state:
-            self._due = time.monotonic() + (self._pause if pause is None else pause)
+            now = time.monotonic()
+            if self._due is None:
+                self._latest = math.inf if self._longest is None else now + self._longest
+            self._due = min(now + (self._pause if pause is None else pause), self._latest)
             self._state.notify_all()
 
     def settle(self, timeout: float) -> bool:
@@ -41,12 +49,15 @@ class WhenQuiet:
         with self._state:
             return self._state.wait_for(lambda: self._due is None and not self._busy, timeout)
 
-    def close(self) -> None:
-        """Take nothing more on, and wait a while for what is under way."""
+    def close(self, *, finish: bool = False) -> None:
+        """Take nothing more on, and wait a while for what is under way; ``finish``: until it is done, and do
+        now what is asked for."""
         with self._state:
-            self._closed = True
+            self._closed, is_due = True, self._due is not None
             self._state.notify_all()
-        self._thread.join(JOIN)
+        self._thread.join(None if finish else _JOIN)
+        if finish and is_due:
+            self._work()
 
     def _run(self) -> None:
         while self._is_time():
