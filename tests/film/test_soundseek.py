@@ -118,7 +118,12 @@ EXACT = {
 }
 
 
-@pytest.mark.parametrize("name", EXACT)
+COSTLY = ("avi mp3", "mkv aac 44100 5.1, shifted", "mkv opus 5.1, late")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in COSTLY else ()) for name in EXACT]
+)
 def test_what_is_sought_is_what_a_whole_pass_has(name: str) -> None:
     with open_film(made(EXACT[name])) as film:
         full, seeker = whole(film), SoundSeeker(film, 0, 48000)

@@ -345,6 +345,7 @@ def test_a_film_that_browsers_play_is_played_itself_until_one_cannot(tmp_path: P
     assert proxy.state()["state"] == "proxy"
 
 
+@pytest.mark.slow
 def test_a_copied_picture_that_a_browser_refuses_is_encoded(tmp_path: Path) -> None:
     source = make_film(FILMS["Matroska"]).path
 
