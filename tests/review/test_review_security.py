@@ -14,7 +14,9 @@ import pytest
 
 from shotad.review.server import security
 from shotad.review.server.security import Guard, Hosts, Keys, Refused, hosts_for, read_body
+from tests.rendering.described import write_folder
 from tests.review.asgi import HOST, Visitor, cookie_of
+from tests.review.pages import served
 
 SECRET = "what only the page may see"
 
@@ -307,9 +309,30 @@ def test_what_a_browser_says_of_who_asks_is_believed(page: Visitor, site: str) -
 def test_a_person_may_follow_a_link_to_the_page(page: Visitor, keys: Keys) -> None:
     opened = {"sec_fetch_site": "cross-site", "sec_fetch_mode": "navigate"}
     assert page.get("/", **opened).status == 200
-    assert page.get(f"/?token={keys.token}", cookie=None, **opened).status == 303
+    # The cookie is for this page alone: it would not come along with a redirect from another.
+    answer = page.get(f"/?token={keys.token}", cookie=None, **opened)
+    assert (answer.status, answer.headers["set-cookie"].partition(";")[0]) == (200, cookie_of(keys))
+    assert '<meta http-equiv="refresh" content="0; url=/">' in answer.text
+    assert keys.token not in answer.text
+    assert "set-cookie" not in page.get("/?token=x", cookie=None, **opened).headers
     assert page.get("/api/film", **opened).status == 403
     assert page.get("/", sec_fetch_site="cross-site", sec_fetch_mode="no-cors").status == 403
+
+
+@pytest.mark.slow
+def test_a_link_on_another_page_lets_a_browser_in(browser: Any, tmp_path: Path) -> None:
+    context = browser.new_context()
+    with served(write_folder(tmp_path / "movie.shotad")) as address:
+        page = context.new_page()
+        page.route(
+            "http://chat.example/",
+            lambda route: route.fulfill(content_type="text/html", body=f'<a href="{address}">x</a>'),
+        )
+        page.goto("http://chat.example/")
+        page.click("a")
+        page.wait_for_selector("[role=option]", timeout=120_000)
+        assert page.url == address.partition("?")[0]
+        context.close()
 
 
 def test_another_page_cannot_get_the_cookie_even_with_the_token(page: Visitor, keys: Keys) -> None:

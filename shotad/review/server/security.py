@@ -281,15 +281,27 @@ class Guard:
     async def _enter(self, asked: _Asked, scope: Any, send: Any) -> None:
         """Give a browser the cookie and send it on to the page, so that the token leaves its address bar."""
         given = parse_qs(asked.query.decode("latin-1")).get("token", [""])[0]
-        headers = [(b"location", b"/"), (b"content-length", b"0")]
+        # From a link on another page the cookie would not come along to where an answer sends the browser.
+        linked = asked.get(b"sec-fetch-site") == "cross-site"
+        body = _ONWARD if linked else b""
+        where = (b"content-type", b"text/html; charset=utf-8") if linked else (b"location", b"/")
+        headers = [where, (b"content-length", b"%d" % len(body))]
         user = await asyncio.to_thread(user_of, scope.get("client"), scope.get("server"))
         if self._keys.opens(given, user):
             headers.append((b"set-cookie", self._keys.set_cookie()))
         elif not self._keys.knows(asked.get(b"cookie")):
             what = "The token of this address is not that of this server."
             raise Refused(401, what, "Open the address that shotad review printed last.")
-        await send({"type": "http.response.start", "status": 303, "headers": headers})
-        await send({"type": "http.response.body", "body": b""})
+        await send({"type": "http.response.start", "status": 200 if linked else 303, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+_ONWARD = (
+    b'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>shotad review</title>\n'
+    b'<meta http-equiv="refresh" content="0; url=/">\n</head>\n'
+    b'<body>\n<main>\n<p><a href="/">Open the review page</a></p>\n</main>\n</body>\n</html>\n'
+)
+"""A page that opens the page itself."""
 
 
 def _enters(asked: _Asked, hosts: Hosts) -> bool:
