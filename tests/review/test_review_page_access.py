@@ -110,6 +110,20 @@ def test_an_undo_waits_for_the_act_before_it(page: Any) -> None:
     assert page.locator("#list [data-state=dropped]").count() == 0
 
 
+@slow
+def test_the_undo_button_names_the_line(page: Any) -> None:
+    """By its number now, where the server tells which line the step is about."""
+    second = page.locator("#list [role=option]").nth(1).get_attribute("data-id")
+    emit(page, "history", {"undo": "Candidate 2 chosen.", "redo": None, "undo_line": second})
+    assert page.inner_text("#undo") == "Undo: line 2, candidate 2 chosen"
+    assert page.get_attribute("#undo", "title") == "Undo: line 2, candidate 2 chosen (Undo (Ctrl+Z))"
+    emit(page, "history", {"undo": "Slot added.", "redo": None})
+    assert page.inner_text("#undo") == "Undo: Slot added"
+    emit(page, "history", {"undo": None, "redo": None})
+    assert page.inner_text("#undo") == "Undo"
+    assert page.get_attribute("#undo", "title") == "Undo (Ctrl+Z)"
+
+
 # What is said
 
 
@@ -204,6 +218,9 @@ def test_a_damaged_track_is_told_until_that_is_put_away(page: Any, folder: Path)
     page.wait_for_timeout(300)
     assert strip.is_visible()
     track.write_text(sound)
+    emit(page, "trouble", {"what": "", "hint": ""})  # mended
+    strip.wait_for(state="detached")
+    emit(page, "trouble", {"what": "track.json is damaged.", "hint": "Mend it."})
     strip.get_by_role("button", name="Dismiss").click()
     strip.wait_for(state="detached")
     assert page.locator("#list").evaluate("(list) => list.contains(document.activeElement)")

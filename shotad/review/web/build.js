@@ -31,7 +31,7 @@ export function dialog(id, heading, ...children) {
   const close = make("button", { type: "button", className: "close" }, "Close");
   const title = make("h2", { id: `${id}-heading` }, heading);
   const body = make("div", { className: "dialog-body" }, ...children);
-  const made = make("dialog", { id, "aria-labelledby": title.id }, make("header", {}, title, close), body);
+  const made = make("dialog", { id, "aria-labelledby": title.id }, make("header", { role: "presentation" }, title, close), body);
   close.addEventListener("click", () => made.close());
   made.addEventListener("close", () => setTimeout(keepFocus));
   document.body.append(made);

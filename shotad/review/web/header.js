@@ -5,7 +5,7 @@ import { dialog, field, make } from "./build.js";
 import { hint, register } from "./commands.js";
 import { alert, say } from "./say.js";
 import { set, settings } from "./settings.js";
-import { emit, line, redo, select, store, subscribe, undo } from "./store.js";
+import { emit, line, number, redo, select, store, subscribe, undo } from "./store.js";
 import { clock } from "./times.js";
 
 const by = (id) => document.getElementById(id);
@@ -29,12 +29,19 @@ function progress(progress) {
   document.title = `${text} – ${store.film.film.title || store.film.film.name} – shotad review`;
 }
 
-/** @param {{undo: string|null, redo: string|null}} history */
+/**
+ * What would be undone and done again, and on which line.
+ *
+ * @param {{undo: string|null, redo: string|null, undo_line?: string|null, redo_line?: string|null}} history
+ */
 function history(history) {
   for (const [id, word] of [["undo", "Undo"], ["redo", "Redo"]]) {
-    const label = history[id];
+    const label = history[id]?.replace(/\.$/u, "");
+    const at = number(history[`${id}_line`] ?? "");
     const button = by(id);
-    button.textContent = label ? `${word}: ${label.replace(/\.$/u, "")}` : word;
+    button.textContent = !label ? word : at ? `${word}: line ${at}, ${label[0].toLowerCase()}${label.slice(1)}` : `${word}: ${label}`;
+    hint(button);
+    if (label) button.title = `${button.textContent} (${button.title})`; // a long one is cut at its end
     // Not `disabled`: the focus would be lost when the last step is undone.
     button.setAttribute("aria-disabled", String(!label));
   }

@@ -123,6 +123,7 @@ function tell(some) {
   const note = document.getElementById("list-note");
   put(note, store.order.length ? `No line is so: ${FILTERS[store.filter].title.toLowerCase()}. The chosen line stays.` : "There are no lines yet.");
   note.hidden = some;
+  list.setAttribute("role", store.order.length ? "listbox" : "group"); // a list box without options is none
   if (some) list.removeAttribute("aria-describedby");
   else list.setAttribute("aria-describedby", note.id);
 }
