@@ -108,7 +108,7 @@ class Saving {
 /**
  * @param {HTMLElement} place
  * @param {string} described  Ids of what further describes the field.
- * @returns {{show: (line: object, isNew: boolean) => void, focus: () => void}}
+ * @returns {{show: (line: object) => void, focus: () => void}}
  */
 export function editor(place, described) {
   const field = el("textarea", {
@@ -203,8 +203,9 @@ export function editor(place, described) {
     told(id);
   });
 
-  const show = (shown, isNew) => {
-    if (isNew) {
+  /** Shows a line. Called at once when another is chosen: a key may be pressed before the screen is drawn anew. */
+  const show = (shown) => {
+    if (shown.id !== id) {
       left();
       id = shown.id;
       visit += 1;
@@ -226,6 +227,8 @@ export function editor(place, described) {
     }
     measure();
   };
+
+  subscribe("current", () => line() && show(line()));
 
   const toField = () => {
     if (!line()) return;
