@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 
 _MOST_TOLD = 32
+_LAST_WORK = 5.0
+"""Seconds that what runs beside has to end."""
 _MOST_HEARD = 500
 """Sounds that can be fetched; the page asks anew for older ones."""
 
@@ -62,6 +64,7 @@ class Review:
     hosts: Hosts = field(default_factory=Hosts)
     _told: deque[tuple[Done, Json]] = field(default_factory=lambda: deque(maxlen=_MOST_TOLD))
     _heard: OrderedDict[str, Path] = field(default_factory=OrderedDict)
+    _begun: list[threading.Thread] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def watched(self) -> Pictures:
@@ -84,7 +87,9 @@ class Review:
             with suppress(ShotadError):  # who asks for it is told
                 work()
 
-        threading.Thread(target=run, name=name, daemon=True).start()
+        thread = threading.Thread(target=run, name=name, daemon=True)
+        self._begun.append(thread)
+        thread.start()
 
     def publish(self, done: Done) -> Json:
         """Tell all tabs of a change, once; what the tab that asked for it gets as its answer."""
@@ -109,6 +114,8 @@ class Review:
     def close(self) -> None:
         """End what runs beside, and write what is due."""
         self.findings.close()
+        for thread in self._begun:  # one that is still at work when Python ends may bring it down
+            thread.join(_LAST_WORK)
         if self.pictures is not None:
             self.pictures.proxy.stop()
             self.pictures.frames.close()
