@@ -157,6 +157,8 @@ class WorkFolder:
         """
         for pattern in (".tmp-*", "*/.tmp-*", ".*.part.*"):
             for leftover in self.path.glob(pattern):
+                if leftover.parent.is_symlink() and leftover.parent != self.path:
+                    continue  # another's folder, only linked here
                 if pattern != ".*.part.*" or _DRAFT.fullmatch(leftover.name):
                     sweep(leftover)
 

@@ -16,7 +16,7 @@ from shotad.sound.kinds import Take, Voice
 from shotad.sound.saying import NOTHING, Lexicon, parse_lexicon, said
 from shotad.sound.voices.base import Choir, Reading
 from shotad.sound.voices.takefile import read_take, write_take
-from shotad.workfolder import key_of
+from shotad.workfolder import key_of, sweep
 
 FORMAT = 1
 """Raised when takes are made in another way; those kept before are then spoken anew."""
@@ -113,8 +113,10 @@ class Keeping:
         """Remove all takes but those named; how many went."""
         kept = frozenset(names)
         stale = [path for path in self._folder.glob(f"*{_ENDING}") if path.name not in kept]
-        for path in (*stale, *self._folder.glob(".tmp-*")):
+        for path in stale:
             path.unlink(missing_ok=True)
+        for leftover in self._folder.glob(".tmp-*"):
+            sweep(leftover)
         return len(stale)
 
     @property

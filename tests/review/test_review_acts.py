@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shotad.errors import ReviewError
-from shotad.review.editing.acts import ACTS, Scene, room_of
+from shotad.review.editing.acts import ACTS, LONGEST, Scene, room_of
 from shotad.review.editing.scene import clock
 from shotad.review.kinds import SOURCE, Change
 from shotad.script.cue import Cue, CueStatus, EditField, LineState
@@ -82,6 +82,12 @@ def test_a_text_is_cleaned_and_times_set_by_hand_stay() -> None:
     cue = one(act(scene(moved), "write", TWO.id, text="  One\t two\r\n\r\nthree\x00 "))
     assert cue.text == "One  two\nthree"
     assert cue.interval == Interval(1.0, 3.4)
+
+
+def test_a_text_longer_than_any_line_is_refused() -> None:
+    assert one(act(scene(TWO), "write", TWO.id, text="a" * LONGEST)).text
+    with pytest.raises(ReviewError, match="5001 characters"):
+        act(scene(TWO), "write", TWO.id, text="a" * (LONGEST + 1))
 
 
 def test_an_emptied_line_is_dropped_and_comes_back_with_its_words() -> None:

@@ -66,7 +66,7 @@ def test_the_film_is_all_that_the_page_needs_and_json(opened):
     assert view["free"] == [[0.0, 5.75], [8.25, 29.75], [33.25, 60.0]]
     assert view["slots"][1] == {"id": "s00009000", "start": 9.0, "end": 13.0, "words": 10, "by_hand": False}
     assert view["progress"] == {"lines": 3, "machine": 3, "edited": 0, "accepted": 0, "dropped": 0, "by": []}
-    assert view["history"] == {"undo": None, "redo": None}
+    assert view["history"] == {"undo": None, "redo": None, "undo_line": None, "redo_line": None}
     assert view["engines"]["local"] is True
 
 

@@ -94,7 +94,7 @@ def test_what_was_known_of_the_clip_is_told_in_words(session):
         == "The answer with the fewest faults was taken. What was wrong: No actions."
     )
     assert told["Not seen in the frames at a second look"] == "Candidate 2: a lamp."
-    assert told["To make the same again"].endswith("prompts abc; seed 7.")
+    assert told["Settings that reproduce this line"].endswith("prompts abc; seed 7.")
     assert "Stage II was asked once" not in told
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
 import wave
@@ -305,7 +306,7 @@ def test_until_the_whole_is_known_it_says_so(place: Path, monkeypatch: pytest.Mo
     track = track_of(place)
     early = made.hear(track, track.cues[1].id, "mix")
     assert not early.settled
-    assert any("not settled yet" in warning for warning in early.warnings)
+    assert any("still being measured" in warning for warning in early.warnings)
     going.set()
     made.wait()
     assert told == [True]
@@ -472,35 +473,54 @@ def test_the_list_of_voices_loads_none(place: Path, monkeypatch: pytest.MonkeyPa
     made.close()
 
 
+def key(number: int) -> str:
+    return f"{number:016x}"
+
+
 def test_sounds_are_bounded_and_the_newest_stay(tmp_path: Path) -> None:
     files = HeardFiles(tmp_path, files=3, size=10**9)
     sound = np.zeros((100, 2), np.float32)
     for number in range(6):
-        path = files.keep(f"k{number}", sound, 48000)
+        path = files.keep(key(number), sound, 48000)
         stamp = (number + 1) * 10**9
-        import os
-
         os.utime(path, ns=(stamp, stamp))
-    assert sorted(path.stem for path in tmp_path.glob("*.wav")) == ["k3", "k4", "k5"]
-    assert files.find("k3") is not None
-    files.keep("k6", sound, 48000)
-    assert sorted(path.stem for path in tmp_path.glob("*.wav")) == ["k3", "k5", "k6"]
-    assert files.find("k4") is None
+    assert sorted(path.stem for path in tmp_path.glob("*.wav")) == [key(3), key(4), key(5)]
+    assert files.find(key(3)) is not None
+    files.keep(key(6), sound, 48000)
+    assert sorted(path.stem for path in tmp_path.glob("*.wav")) == [key(3), key(5), key(6)]
+    assert files.find(key(4)) is None
 
 
 def test_sounds_are_bounded_by_size_but_what_is_asked_for_is_made(tmp_path: Path) -> None:
     (tmp_path / ".tmp-left").write_bytes(b"half")
     files = HeardFiles(tmp_path, size=1000)
     assert not (tmp_path / ".tmp-left").exists()
-    files.keep("a", np.zeros((400, 1), np.float32), 8000)
-    path = files.keep("b", np.zeros((4000, 1), np.float32), 8000)
-    assert [one.stem for one in tmp_path.glob("*.wav")] == ["b"]
+    files.keep(key(1), np.zeros((400, 1), np.float32), 8000)
+    path = files.keep(key(2), np.zeros((4000, 1), np.float32), 8000)
+    assert [one.stem for one in tmp_path.glob("*.wav")] == [key(2)]
     assert wav(path)[0].shape == (4000, 1)
+
+
+def test_no_sound_of_anybody_else_is_removed(tmp_path: Path) -> None:
+    music, own = tmp_path / "music", tmp_path / "heard"
+    music.mkdir()
+    for number in range(5):
+        (music / f"{key(number)}.wav").write_bytes(b"song")
+    (music / ".tmp-mine").write_bytes(b"draft")
+    own.symlink_to(music, target_is_directory=True)
+    HeardFiles(own, files=2)
+    assert len(list(music.iterdir())) == 6, "the folder is only linked"
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    for number in range(5):
+        (plain / f"song {number}.wav").write_bytes(b"song")
+    HeardFiles(plain, files=2)
+    assert len(list(plain.iterdir())) == 5, "no names of ours"
 
 
 def test_what_is_over_full_scale_is_cut(tmp_path: Path) -> None:
     sound = np.array([[1.5], [-1.5], [0.5]], np.float32)
-    found, _ = wav(HeardFiles(tmp_path).keep("a", sound, 8000))
+    found, _ = wav(HeardFiles(tmp_path).keep(key(1), sound, 8000))
     assert found[:, 0] == pytest.approx([32767 / 32768, -1.0, 0.5])
 
 

@@ -129,7 +129,7 @@ def test_a_candidate_is_chosen_by_radio_key_and_from_the_field(page: Any, folder
 
 def test_a_text_that_is_no_candidate_is_told_to_be_none(page: Any) -> None:
     page.fill("#line-text", "A dog sleeps.")
-    until(page, "document.querySelector('.d-group legend').textContent.includes('none of them')")
+    until(page, "document.querySelector('.d-group legend').textContent.includes('the text differs')")
     assert page.locator(".d-candidates input:checked").count() == 0
 
 

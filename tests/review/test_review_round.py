@@ -20,7 +20,8 @@ from shotad.script.cue import Cue, LineState, ScriptCue, milliseconds
 from shotad.script.text import check_script, read_script
 from shotad.script.track import Track, load_track
 from shotad.types import Interval
-from tests.review.pages import Program
+from tests.rendering.described import write_folder
+from tests.review.pages import Program, served, tabs
 from tests.review.roundtools import PATIENCE, ROOT, Hands, described
 
 pytestmark = pytest.mark.slow
@@ -201,7 +202,7 @@ def _adds_a_slot_and_writes_its_line(here: Round) -> None:
     keys.press("Tab")
     keys.type(str(OWN_TIME.end))
     keys.press("Tab", "ArrowDown", "ArrowDown")
-    assert keys.at == "Nobody yet: only the slot"
+    assert keys.at == "Nobody yet: add the slot only"
     here.photograph("slot")
     keys.press("Enter")
     keys.hear_said("Slot added")
@@ -299,3 +300,24 @@ def _sound(film: Any, number: int) -> npt.NDArray[np.float32]:
 def _level(sound: npt.NDArray[np.float32], where: Interval) -> float:
     part = sound[round(where.start * 16_000) : round(where.end * 16_000)].astype(np.float64)
     return float(np.sqrt(np.mean(part**2)))
+
+
+def test_keys_that_are_faster_than_the_screen_write_into_the_line_they_chose(
+    browser: Any, tmp_path: Path
+) -> None:
+    """On a busy machine the page is drawn late; whoever types at once still types into the chosen line."""
+    folder = write_folder(tmp_path / "movie.shotad")
+    before = load_track(folder / "track.json")
+    slow = "window.requestAnimationFrame = (draw) => setTimeout(() => draw(performance.now()), 700)"
+    with served(folder) as address, tabs(browser, address) as opened:
+        page = opened.open(lambda page: page.add_init_script(slow))
+        keys = Hands(page)
+        keys.see("document.querySelector('.d-title')?.textContent.startsWith('Line 1 ')")
+        keys.tab_to("Skip to the list of lines")
+        keys.press("Enter", "j", "Enter", "Control+a")
+        keys.type("She waits.")
+        keys.press("Escape")
+        keys.on_row("She waits.")
+        keys.settled()
+    texts = [cue.text for cue in load_track(folder / "track.json").cues]
+    assert texts == [before.cues[0].text, "She waits.", before.cues[2].text]

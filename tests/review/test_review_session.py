@@ -240,6 +240,19 @@ def test_a_broken_file_is_left_until_it_is_mended(place: Path, session: Session)
     assert text_of(on_disk(place), RAIN).startswith("Hail falls")
 
 
+def test_pages_are_told_when_a_broken_file_is_mended(place: Path) -> None:
+    hub, path = Hub(), place / TRACK
+    session = Session(place, session_of(place).film, read_settings(place), hub=hub)
+    good = path.read_text(encoding="utf-8")
+    path.write_text(good.replace('"cues": [', '"cues": [,'), encoding="utf-8")
+    with pytest.raises(ReviewError):
+        session.refresh()
+    path.write_text(good, encoding="utf-8")
+    session.act("drop", CAT, {})
+    session.close()
+    assert [bool(data["what"]) for kind, data in hub.news if kind == "trouble"] == [True, False]
+
+
 def test_another_films_track_is_refused(place: Path, session: Session) -> None:
     track = on_disk(place)
     other = to_json(replace(track, film=replace(track.film, fingerprint="other")))

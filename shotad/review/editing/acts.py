@@ -46,6 +46,8 @@ Act = Callable[[Scene, str, Json], Change]
 """An act: what is known, the id of a line, arguments → what changes. Raises ReviewError."""
 
 DROPPED = "dropped by a person"
+LONGEST = 5000
+"""Characters of a line: some minutes of speech, and more than any gap takes."""
 
 
 def choose(scene: Scene, name: str, args: Json) -> Change:
@@ -65,6 +67,11 @@ def choose(scene: Scene, name: str, args: Json) -> Change:
 def write(scene: Scene, name: str, args: Json) -> Change:
     """Give the line other words; without any it is dropped."""
     cue, text = scene.cue(name), clean_text(text_in(args, "text"))
+    if len(text) > LONGEST:
+        raise ReviewError(
+            f"The text has {len(text)} characters; a line takes {LONGEST} at most.",
+            "Make several lines of it.",
+        )
     if text == cue.text and (cue.heard or not text):
         return Change("The text is as it was.", focus=cue.id)
     if not text:
@@ -94,7 +101,7 @@ def unaccept(scene: Scene, name: str, args: Json) -> Change:
     """Take the acceptance back; the line stays as it is."""
     cue = scene.cue(name)
     if cue.state is not LineState.ACCEPTED:
-        return Change("It was not accepted.", focus=cue.id)
+        return Change("This line is not accepted, so there is nothing to take back.", focus=cue.id)
     return Change("No longer accepted.", (settled(unaccepted(cue)),), focus=cue.id)
 
 

@@ -119,7 +119,7 @@ class History:
         self.path = folder / FILE
         self._end = 0
         self._stacks: dict[Way, array[int]] = {"undo": array("Q"), "redo": array("Q")}
-        self._said: dict[Way, str | None] = {"undo": None, "redo": None}
+        self._next: dict[Way, Step | None] = {"undo": None, "redo": None}
         self.sync()
 
     def sync(self) -> None:
@@ -160,7 +160,13 @@ class History:
 
     def label(self, way: Way) -> str | None:
         """What was said of the step that `last` gives."""
-        return self._said[way]
+        step = self._next[way]
+        return None if step is None else step.said
+
+    def line(self, way: Way) -> str | None:
+        """The line that the step which `last` gives is about; None where it is about several, or slots."""
+        step = self._next[way]
+        return step.lines[0].id if step is not None and len(step.lines) == 1 else None
 
     def move(self, way: Way) -> None:
         """Note that the next step was undone or done again."""
@@ -220,9 +226,8 @@ class History:
             return None
 
     def _say(self) -> None:
-        for way in self._said:
-            step = self.last(way)
-            self._said[way] = None if step is None else step.said
+        for way in self._next:
+            self._next[way] = self.last(way)
 
 
 def _parsed(line: bytes) -> Row:

@@ -36,6 +36,7 @@ class Keeper:
         self._lock = threading.RLock()
         self._file = TrackFile(folder / TRACK)
         self._trouble: tuple[str, str] | None = None
+        self._broken = False
         self._scripts = Later(self._write_scripts)
         with self.open():
             self.track = self._read_first()
@@ -63,7 +64,11 @@ class Keeper:
         except ScriptError as error:
             hint = f"{error.hint} Mend that file; until then nothing is changed here.".strip()
             self.tell(error.what, hint)
+            self._broken = True
             raise ReviewError(error.what, hint) from None
+        if self._broken:
+            self._broken = False
+            self.tell("", "")  # it is mended
         try:
             if found is not None:
                 self._adopt(found)

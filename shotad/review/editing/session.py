@@ -70,6 +70,16 @@ class Session:
         """What would be done again next; None where there is nothing."""
         return self._history.label("redo")
 
+    @property
+    def undo_line(self) -> str | None:
+        """The line of the next undo; None where it is of several, of slots, or there is none."""
+        return self._history.line("undo")
+
+    @property
+    def redo_line(self) -> str | None:
+        """As `undo_line`, of what would be done again."""
+        return self._history.line("redo")
+
     def cue(self, name: str) -> Cue:
         """The line called ``name``. Raises ReviewError where there is none."""
         return self.scene().cue(name)
@@ -79,7 +89,7 @@ class Session:
         rate, prepared = self.film.frame_rate, self.prepared
         return Scene(
             track=self.track,
-            free=prepared.gaps or None,
+            free=prepared.gaps,
             slots={slot.id: slot for slot in prepared.slots},
             frame=float(1 / rate) if rate else 0.04,
             seconds_per_word=self.config.slots.seconds_per_word,
@@ -189,8 +199,7 @@ class Session:
 
     def _slot_scene(self) -> SlotScene:
         prepared = self.prepared
-        free = prepared.gaps or None
-        return SlotScene(self.track, free, prepared.slots, prepared.end, self.config.slots)
+        return SlotScene(self.track, prepared.gaps, prepared.slots, prepared.end, self.config.slots)
 
     def _check_seen(self, line: str, seen: str) -> None:
         cue = self.scene().cues.get(line)

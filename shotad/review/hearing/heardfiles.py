@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import wave
 from contextlib import suppress
 from pathlib import Path
@@ -11,13 +12,15 @@ from pathlib import Path
 import numpy as np
 
 from shotad.film.audio import Samples
-from shotad.workfolder import write_bytes
+from shotad.workfolder import sweep, write_bytes
 
 FILES = 200
 BYTES = 200 * 2**20
 """What is kept at most."""
 
 _ENDING = ".wav"
+_OWN = re.compile(rf"[0-9a-f]{{16}}\{_ENDING}")
+"""Names of sounds, by `shotad.workfolder.key_of`."""
 
 
 class HeardFiles:
@@ -26,9 +29,9 @@ class HeardFiles:
     def __init__(self, folder: Path, files: int = FILES, size: int = BYTES) -> None:
         """What a killed process has left half-written is removed."""
         self._folder, self._files, self._size = folder, files, size
-        for leftover in folder.glob(".tmp-*"):
-            with suppress(OSError):
-                leftover.unlink()
+        if not folder.is_symlink():
+            for leftover in folder.glob(".tmp-*"):
+                sweep(leftover)
         self.sweep()
 
     def find(self, key: str) -> Path | None:
@@ -48,9 +51,11 @@ class HeardFiles:
         return path
 
     def sweep(self, fresh: Path | None = None) -> None:
-        """Remove the oldest of too many; never ``fresh``."""
+        """Remove the oldest of too many; never ``fresh``, nor what somebody else put or linked there."""
+        if self._folder.is_symlink():
+            return
         found = []
-        for path in self._folder.glob(f"*{_ENDING}"):
+        for path in filter(lambda one: _OWN.fullmatch(one.name), self._folder.glob(f"*{_ENDING}")):
             with suppress(OSError):
                 state = path.stat()
                 found.append((state.st_mtime_ns, state.st_size, path))

@@ -157,7 +157,7 @@ class Hearing:
         if kind != "programme" and plain_language(cue.language) != plain_language(track.language):
             warnings += (f"The line is in {cue.language!r}; the voice speaks {track.language!r}.",)
         if not settled and kind != "programme":
-            warnings += ("The level is not settled yet: the whole film is still being listened to.",)
+            warnings += ("The film's loudness is still being measured: levels may change a little.",)
         if self._config.mix.profile != "source" and kind == "mix":
             warnings += (f"The loudness of {self._config.mix.profile} is foreseen, not measured.",)
         line = place.interval if kind != "programme" else None

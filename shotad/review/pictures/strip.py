@@ -197,6 +197,8 @@ class Strip:
             try:
                 if mark.exists() and mark.read_text(encoding="utf-8") == key:
                     return
+                if self._folder.is_symlink():
+                    return  # somebody else's folder
                 for old in self._folder.glob("*.jpg"):
                     old.unlink(missing_ok=True)
                 write_text(mark, key)

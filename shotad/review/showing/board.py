@@ -171,8 +171,13 @@ def progress_view(track: Track) -> dict[str, Any]:
 
 
 def history_view(session: Session) -> dict[str, str | None]:
-    """What an undo and a redo would take back and do again."""
-    return {"undo": session.undo_label, "redo": session.redo_label}
+    """What an undo and a redo would take back and do again, and of which line."""
+    return {
+        "undo": session.undo_label,
+        "redo": session.redo_label,
+        "undo_line": session.undo_line,
+        "redo_line": session.redo_line,
+    }
 
 
 def slot_view(slot: Slot, by_hand: Container[str]) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def of_records(cue: Cue, stage1: Record | None, stage2: Record | None) -> Iterat
         yield from _guarded(_unseen, stage2)
         yield from _tries("Stage II", stage2)
     if cue.provenance is not None:
-        yield note("To make the same again", _again(cue.provenance))
+        yield note("Settings that reproduce this line", _again(cue.provenance))
 
 
 def _guarded(notes: Any, record: Record) -> Iterator[Note]:

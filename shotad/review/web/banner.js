@@ -94,7 +94,7 @@ function ask() {
   const { form } = nameForm("first-name", done);
   const later = make("button", { type: "button" }, "Not now");
   later.addEventListener("click", done);
-  show("name", make("section", { "aria-label": "Your name" }, make("p", {}, "Who reviews? The name stands in the exports."), form, later));
+  show("name", make("section", { "aria-label": "Your name" }, make("p", {}, "Who reviews? Exports name you as the reviewer."), form, later));
 }
 
 /**

@@ -11,7 +11,7 @@ const KEYS = 5;
 function legendOf(shown) {
   const many = shown.candidates.length;
   const own = shown.chosen === null || shown.text !== shown.candidates[shown.chosen];
-  return `${count(many, "candidate")}${own && shown.text ? "; the text is none of them" : ""}`;
+  return `${count(many, "candidate")}${own && shown.text ? "; the text differs" : ""}`;
 }
 
 function option(text, index, id) {

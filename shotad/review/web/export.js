@@ -10,8 +10,8 @@ import { store } from "./store.js";
 const USUAL = new Set(["vtt", "srt", "docx"]);
 
 const PROFILES = [
-  ["", "As the film is"],
-  ["source", "Loud as the film's own sound"],
+  ["", "Default for this film"],
+  ["source", "Match the film's loudness"],
   ["ebu-r128", "Broadcast in Europe (EBU R 128)"],
   ["atsc-a85", "Broadcast in America (ATSC A/85)"],
   ["netflix", "Streaming (Netflix)"],

@@ -55,7 +55,7 @@ function enlarging() {
 export function frames(place) {
   const large = enlarging();
   const painted = el("input", { type: "checkbox", id: "frames-painted" });
-  const switcher = el("label", { class: "d-switch" }, painted, "With what was painted on them");
+  const switcher = el("label", { class: "d-switch" }, painted, "Show what was painted on them for the model");
   const every = el("button", { type: "button", class: "d-every", "aria-pressed": "false", hidden: true }, "All frames");
   const list = el("ul", { class: "d-frames", "aria-labelledby": "frames-heading" });
   const note = el("p", { class: "d-note" });

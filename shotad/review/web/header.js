@@ -110,7 +110,7 @@ async function step(way) {
 export function start() {
   const ways = { any: ["Ctrl+Shift+Z", "Ctrl+Y"] };
   register({ name: "undo", title: "Undo", group: "Choose and edit", keys: { any: ["Ctrl+Z"] }, repeats: true, run: () => step(undo) });
-  register({ name: "redo", title: "Do again what was undone", group: "Choose and edit", keys: ways, repeats: true, run: () => step(redo) });
+  register({ name: "redo", title: "Redo what was undone", group: "Choose and edit", keys: ways, repeats: true, run: () => step(redo) });
   register({ name: "reviewer", title: "Who reviews", group: "Page", run: nameDialog() });
   subscribe("film", (film) => {
     name(film);

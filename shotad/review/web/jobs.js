@@ -98,7 +98,7 @@ function show(element, job) {
   else bar.value = job.done;
   const note = job.notes?.at(-1) ?? "";
   const percent = job.done ? ` ${Math.floor(job.done * 100)} %` : "";
-  const step = job.stopping ? "Stopping after this step" : `${job.step || (job.state === "waiting" ? "Waits for the work before it" : "Begins")}${percent}`;
+  const step = job.stopping ? "Stopping after this step" : `${job.step || (job.state === "waiting" ? "Waiting for other work" : "Begins")}${percent}`;
   body.querySelector(".job-step").textContent = step;
   body.querySelector(".job-note").textContent = note;
   body.querySelector("button").setAttribute("aria-disabled", String(Boolean(job.stopping)));

@@ -10,6 +10,7 @@ import { say } from "./say.js";
 import { settings } from "./settings.js";
 import { emit, line, number, select, store, subscribe } from "./store.js";
 import { clock, spoken } from "./times.js";
+import { count } from "./wording.js";
 
 /** Icon and word of each state; the icon is never alone. */
 const STATES = {
@@ -48,7 +49,7 @@ const many = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 export function label(one, at) {
   const parts = [`Line ${at} of ${store.order.length}`, spoken(one.start), STATES[stateOf(one)][1]];
   if (one.findings.length) parts.push(many(one.findings.length, "finding"));
-  if (one.allowed !== null && one.words > one.allowed) parts.push(`${one.words - one.allowed} words over`);
+  if (one.allowed !== null && one.words > one.allowed) parts.push(`${count(one.words - one.allowed, "word")} over`);
   return `${parts.join(", ")}: ${one.text || "no text"}`;
 }
 

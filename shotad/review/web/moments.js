@@ -89,7 +89,7 @@ export function moments(place) {
     show(shown, isNew) {
       for (const field of fields) (isNew ? field.forget : field.show)(shown);
       setText(room, shown.room
-        ? `May lie between ${exact(shown.room[0])} and ${exact(shown.room[1])}: ${(shown.room[1] - shown.room[0]).toFixed(1)} s are free.`
+        ? `Can be placed from ${exact(shown.room[0])} to ${exact(shown.room[1])}: ${(shown.room[1] - shown.room[0]).toFixed(1)} s are free.`
         : "How much is free around it is not known.");
     },
   };

@@ -15,7 +15,7 @@ let notes = [];
 const free = () => store.shown.map((id) => line(id)).filter((one) => one?.slot && one.state === "machine");
 
 const STATES = {
-  edited: "You or somebody else edited this line.",
+  edited: "Somebody edited this line, or had it described anew.",
   accepted: "This line is accepted.",
 };
 
@@ -57,7 +57,7 @@ function build() {
       });
       return make("li", {}, use);
     });
-    before.replaceChildren(...(some.length ? [make("h3", { id: "redo-before" }, "Notes before"), make("ul", { "aria-labelledby": "redo-before" }, ...some)] : []));
+    before.replaceChildren(...(some.length ? [make("h3", { id: "redo-before" }, "Earlier notes"), make("ul", { "aria-labelledby": "redo-before" }, ...some)] : []));
   };
 
   const show = (lines = null) => {
@@ -88,7 +88,7 @@ function build() {
       const box = form.querySelector("#redo-over");
       if (!several && box && !box.checked) {
         box.focus();
-        made.tell("Tick the box first: this line is a person's.", true);
+        made.tell("Tick the box first: somebody edited this line, or had it described anew.", true);
         return;
       }
       const text = note.value.trim();

@@ -72,7 +72,7 @@ class Adding {
 
   show(way) {
     this.how.replaceChildren(
-      radios("Who describes it", "slot-how", [["machine", "The machine"], ["self", "I write the line"], ["later", "Nobody yet: only the slot"]], way),
+      radios("Who describes it", "slot-how", [["machine", "The machine"], ["self", "I write the line"], ["later", "Nobody yet: add the slot only"]], way),
     );
     this.how.onchange = () => this.fit();
     this.result.replaceChildren();
@@ -166,7 +166,7 @@ class Table {
     this.from = 0;
     this.body = make("tbody", {});
     this.where = make("p", { className: "hint" });
-    const columns = ["Slot", "Length", "Line", "Do"].map((name) => make("th", { scope: "col" }, name));
+    const columns = ["Slot", "Length", "Line", "Actions"].map((name) => make("th", { scope: "col" }, name));
     this.earlier = make("button", { type: "button" }, "Earlier");
     this.later = make("button", { type: "button" }, "Later");
     this.earlier.addEventListener("click", () => this.draw(this.from - PAGE));
