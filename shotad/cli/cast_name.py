@@ -78,17 +78,15 @@ def command(
 
 def _check_free(members: Sequence[Member], member: Member, names: Sequence[str], path: Path) -> None:
     """Raises CastError where somebody else has one of the names: that is one person, or a mistake."""
-    from shotad.cast.files.choosing import names_of
+    from shotad.cast.files.choosing import taken_name
 
-    wanted = {name.casefold(): name for name in names if name}
-    for other in members:
-        for name in names_of(other):
-            if other.id != member.id and name.casefold() in wanted and not other.nameless:
-                raise CastError(
-                    f"{other.id} is called {name!r} already.",
-                    f"If they are one person: shotad cast merge {path} {member.id} {other.id}. "
-                    "Else give one of them a name that tells them apart.",
-                )
+    if (found := taken_name(members, member, names)) is not None:
+        other, name = found
+        raise CastError(
+            f"{other.id} is called {name!r} already.",
+            f"If they are one person: shotad cast merge {path} {member.id} {other.id}. "
+            "Else give one of them a name that tells them apart.",
+        )
 
 
 def _reveals(texts: Sequence[str]) -> tuple[Reveal, ...]:

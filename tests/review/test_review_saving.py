@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from shotad.errors import ScriptError
-from shotad.review.editing.saving import Later, TrackFile
+from shotad.review.editing.saving import TrackFile
 from shotad.script.cue import Cue
 from shotad.script.track import FilmId, Track, to_json
 from shotad.types import Interval
@@ -58,26 +57,3 @@ def test_what_is_no_track_is_told_every_time(tmp_path: Path, data: bytes | None)
     for _ in range(2):
         with pytest.raises(ScriptError, match=r"track\.json"):
             file.look()
-
-
-def test_what_is_due_is_done_once_and_on_closing() -> None:
-    done = threading.Event()
-    times: list[int] = []
-
-    def work() -> None:
-        times.append(1)
-        done.set()
-
-    later = Later(work, wait=0.05, longest=1.0)
-    for _ in range(5):
-        later.due()
-    assert done.wait(5)
-    assert times == [1]
-    later.close()
-    assert times == [1]
-    other = Later(work, wait=60.0, longest=60.0)
-    other.due()
-    other.close()
-    assert times == [1, 1]
-    other.close()
-    assert times == [1, 1]

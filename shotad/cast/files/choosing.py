@@ -29,6 +29,16 @@ def names_of(member: Member) -> tuple[str, ...]:
     return tuple(dict.fromkeys(n for n in (member.name, member.spoken, *member.aliases) if n))
 
 
+def taken_name(members: Sequence[Member], member: Member, names: Sequence[str]) -> tuple[Member, str] | None:
+    """Who else has one of the ``names`` that ``member`` shall have, and which; None: they are free.
+
+    Extras do not count: they may share a name.
+    """
+    wanted = {" ".join(name.split()).casefold() for name in names} - {""}
+    others = ((other, name) for other in members if other.id != member.id for name in names_of(other))
+    return next(((o, name) for o, name in others if name.casefold() in wanted and not o.nameless), None)
+
+
 def _by_id(members: Sequence[Member], text: str) -> Member | None:
     return next((member for member in members if member.id.casefold() == text.casefold()), None)
 

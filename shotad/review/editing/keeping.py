@@ -16,9 +16,10 @@ from shotad.plan.handslots import SlotChange
 from shotad.review.editing.beside import Beside
 from shotad.review.editing.known import Known
 from shotad.review.editing.news import News, differences
-from shotad.review.editing.saving import Later, TrackFile
+from shotad.review.editing.saving import TrackFile
 from shotad.review.editing.steps import changed_track, slots_in
 from shotad.review.kinds import Change, Hub
+from shotad.review.later import WhenQuiet
 from shotad.script.track import Track
 from shotad.tracking import TRACK, track_lock
 
@@ -37,12 +38,16 @@ class Keeper:
         self._file = TrackFile(folder / TRACK)
         self._trouble: tuple[str, str] | None = None
         self._broken = False
-        self._scripts = Later(self._write_scripts)
-        with self.open():
-            self.track = self._read_first()
-            self._beside = Beside(folder, self.track.film.name)
-            self._look_beside()
-        self._scripts.due()  # those that a killed server left as they were
+        self._scripts = WhenQuiet(self._write_scripts, 1.0, "shotad scripts", longest=5.0)
+        try:
+            with self.open():
+                self.track = self._read_first()
+                self._beside = Beside(folder, self.track.film.name)
+                self._look_beside()
+        except BaseException:
+            self._scripts.close()
+            raise
+        self._scripts.ask()  # those that a killed server left as they were
 
     @contextmanager
     def open(self) -> Iterator[None]:
@@ -95,11 +100,11 @@ class Keeper:
             self.known.read()
         self.track = track
         self.revision += 1
-        self._scripts.due()
+        self._scripts.ask()
 
     def close(self) -> None:
         """Write the scripts that are still due."""
-        self._scripts.close()
+        self._scripts.close(finish=True)
 
     def tell(self, what: str, hint: str) -> None:
         """Tell all pages of trouble, once."""
@@ -128,7 +133,7 @@ class Keeper:
         # Lines that are the same stay the same objects, by which what is known of them is found again.
         same = (kept[cue.id] if kept.get(cue.id) == cue else cue for cue in found.cues)
         self.track = replace(found, cues=tuple(same))
-        self._scripts.due()
+        self._scripts.ask()
 
     def _look_beside(self) -> None:
         """Bring in scripts that a person edited; where that cannot be, say so and go on without."""
@@ -140,7 +145,7 @@ class Keeper:
         if looked.track is not None:
             self._file.write(looked.track)
             self.track = looked.track
-            self._scripts.due()
+            self._scripts.ask()
 
     def _write_scripts(self) -> None:
         """Write the scripts as the track now is, but those in which edits wait to be sorted out."""

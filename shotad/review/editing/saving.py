@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from shotad.errors import ScriptError
@@ -103,58 +101,3 @@ class TrackFile:
         track = from_json(text, str(self.path))
         self._known, self._data, self._broken = now, data, None
         return track
-
-
-class Later:
-    """Something that is done a moment after it became due, once for many times, in a thread of its own."""
-
-    def __init__(self, work: Callable[[], None], *, wait: float = 1.0, longest: float = 5.0) -> None:
-        self._work, self._wait, self._longest = work, wait, longest
-        self._changed = threading.Condition()
-        self._first: float | None = None
-        self._last = 0.0
-        self._closed = False
-        self._thread: threading.Thread | None = None
-
-    def due(self) -> None:
-        """Do it soon: ``wait`` seconds after the last call, at most ``longest`` after the first."""
-        with self._changed:
-            self._last = time.monotonic()
-            self._first = self._last if self._first is None else self._first
-            if (self._thread is None or not self._thread.is_alive()) and not self._closed:
-                self._thread = threading.Thread(target=self._run, name="shotad scripts", daemon=True)
-                self._thread.start()
-            self._changed.notify()
-
-    def close(self) -> None:
-        """Do at once what is due, and nothing later."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify()
-        if self._thread is not None:
-            self._thread.join()
-        if self._taken():
-            self._work()
-
-    def _run(self) -> None:
-        while self._is_time():
-            if self._taken():
-                self._work()
-
-    def _is_time(self) -> bool:
-        """Wait until something is to be done; False when nothing will be any more."""
-        with self._changed:
-            while not self._closed:
-                if self._first is None:
-                    self._changed.wait()
-                    continue
-                left = min(self._last + self._wait, self._first + self._longest) - time.monotonic()
-                if left <= 0:
-                    return True
-                self._changed.wait(left)
-            return False
-
-    def _taken(self) -> bool:
-        with self._changed:
-            was_due, self._first = self._first is not None, None
-            return was_due

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shotad.cast.files.choosing import names_of
+from shotad.cast.files.choosing import taken_name
 from shotad.cast.members import Member
 from shotad.errors import CastError, ReviewError
 from shotad.review.editing.acts import ACTS
@@ -41,13 +41,11 @@ def new_values(
 
 def check_free(members: Sequence[Member], member: Member, name: str) -> None:
     """Raises CastError where somebody else has the name: that is one person, or a mistake."""
-    wanted = " ".join(name.split()).casefold()
-    for other in members:
-        if other.id != member.id and not other.nameless and wanted in map(str.casefold, names_of(other)):
-            raise CastError(
-                f"{other.id} is called {name!r} already.",
-                "If they are one person, merge them; else give one a name that tells them apart.",
-            )
+    if (found := taken_name(members, member, [name])) is not None:
+        raise CastError(
+            f"{found[0].id} is called {found[1]!r} already.",
+            "If they are one person, merge them; else give one a name that tells them apart.",
+        )
 
 
 @dataclass(frozen=True)
