@@ -267,7 +267,7 @@ def test_a_line_that_nobody_can_say_has_no_seconds(tmp_path):
 def test_embedded_engines_send_nothing_and_are_called_by_their_names():
     view = engines_view(Config(engine="embedded"))
     assert view == {
-        "stage1": "the embedded observer", "stage2": "the embedded narrator", "local": True, "notice": LOCAL,
+        "stage1": "the embedded observer", "stage2": "the embedded narrator", "local": True, "notice": LOCAL, "notes": False,
     }  # fmt: skip
 
 

@@ -36,7 +36,8 @@ def engine_title(engine: str, model: str = "") -> str:
 
 
 def engines_view(config: Config) -> dict[str, Any]:
-    """Both engines of these settings, whether all stays on this machine, and if not, what leaves it.
+    """Both engines of these settings, whether all stays on this machine, and if not, what leaves it; and
+    whether who writes reads a person's ``notes``.
 
     Where an engine cannot be had here, ``notice`` says why.
     """
@@ -50,18 +51,20 @@ def _view(settings: str) -> dict[str, Any]:
         names = stage_engines(config)
         if {names.stage1, names.stage2} <= HERE:
             models = (config.stage1.model or "", config.stage2.model or "")
-            return _told(engine_title(names.stage1, models[0]), engine_title(names.stage2, models[1]), [])
+            titles = engine_title(names.stage1, models[0]), engine_title(names.stage2, models[1])
+            return _told(*titles, [], notes=names.stage2 != "narrator")
         from shotad.engines.openai.notice import notice
         from shotad.writing import Engines  # Stage I and II: not loaded for a page alone
 
         engines = Engines.of(config)
     except ShotadError as error:
-        return {"stage1": None, "stage2": None, "local": False, "notice": str(error)}
+        return {"stage1": None, "stage2": None, "local": False, "notice": str(error), "notes": True}
     looks, writes = engines.looks.identity, engines.writes.identity
     leaves = notice(engines.looks, engines.writes)
-    return _told(engine_title(looks.engine, looks.model), engine_title(writes.engine, writes.model), leaves)
+    titles = engine_title(looks.engine, looks.model), engine_title(writes.engine, writes.model)
+    return _told(*titles, leaves, notes=engines.writes.abilities.converses)
 
 
-def _told(stage1: str, stage2: str, leaves: list[str]) -> dict[str, Any]:
+def _told(stage1: str, stage2: str, leaves: list[str], *, notes: bool) -> dict[str, Any]:
     text = " ".join(leaves) if leaves else LOCAL
-    return {"stage1": stage1, "stage2": stage2, "local": not leaves, "notice": text}
+    return {"stage1": stage1, "stage2": stage2, "local": not leaves, "notice": text, "notes": notes}

@@ -19,12 +19,15 @@ const STATES = {
   accepted: "This line is accepted.",
 };
 
+const READ = "What the machine should know or look at, in any words: “The woman is Sintel.” “Say what he holds.” You may leave it empty.";
+const UNREAD = "The embedded engine tells what it measures in the picture and reads no notes. Write the line yourself, or describe the film with another engine.";
+
 function build() {
   const about = make("div", { className: "about-line" });
   const which = make("div", {});
   const note = make("textarea", { id: "redo-note", rows: 3, maxLength: 2000 });
   note.setAttribute("aria-describedby", "redo-hint");
-  const hint = make("p", { className: "hint", id: "redo-hint" }, "What the machine should know or look at, in any words: “The woman is Sintel.” “Say what he holds.” You may leave it empty.");
+  const hint = make("p", { className: "hint", id: "redo-hint" }, READ);
   const before = make("div", { className: "before-notes" });
   const over = make("div", {});
   const go = make("button", { type: "submit", className: "primary" }, "Describe anew");
@@ -72,6 +75,7 @@ function build() {
     which.onchange = hold;
     const { engines: who } = store.film ?? {};
     engines.textContent = who?.local === false ? `${who.notice || "Frames and words are sent to a server for this."}` : "";
+    hint.textContent = who?.notes === false ? UNREAD : READ;
     hold();
     offerNotes();
     result.replaceChildren();
