@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -242,7 +243,11 @@ def summary(outcome: Outcome) -> str:
     if outcome.used is not None:
         lines += usage.render(outcome.used)
     lines += ["Files:", *(f"  {path}" for path in outcome.files)]
-    return "\n".join([*lines, f"Overview: {outcome.sheet[0]}"] if outcome.sheet else lines)
+    if outcome.sheet:
+        lines.append(f"Overview: {outcome.sheet[0]}")
+    if cues and outcome.files:
+        lines.append(f"Next: shotad review {shlex.quote(str(outcome.files[0].parent))}")
+    return "\n".join(lines)
 
 
 def _people(recognised: Sequence[tuple[str, int]]) -> str:
