@@ -22,6 +22,11 @@ _FOCUSED = """
 })()
 """
 
+_SHOWN = """
+[...document.querySelectorAll('.job, #status, dialog[open] [role=status]')]
+  .map((one) => `${one.className || one.id} ${one.dataset.state ?? ''}: ${one.innerText}`).join('\\n')
+"""
+
 
 def described(film: Path, folder: Path, *settings: str) -> None:
     """``shotad describe`` as people call it: a program of its own."""
@@ -65,9 +70,13 @@ class Hands:
         """What comes to be true on the page."""
         end = time.monotonic() + PATIENCE
         while not (found := self.page.evaluate(script)):
-            assert time.monotonic() < end, f"never came: {script}"
+            assert time.monotonic() < end, f"never came: {script}\n{self._shown()}"
             self.page.wait_for_timeout(20)
         return found
+
+    def _shown(self) -> str:
+        """What stands on the page instead: jobs with their state, and what was said."""
+        return str(self.page.evaluate(_SHOWN))
 
     def hear_said(self, words: str) -> None:
         """Waits until a live region of the page, or of the dialog that is open, has said this."""

@@ -237,3 +237,23 @@ def test_old_jobs_are_forgotten_and_an_unknown_one_is_said_to_be_unknown() -> No
 
 def test_a_stop_is_no_failure_of_one_item() -> None:
     assert not issubclass(Stopped, Exception)
+
+
+def test_news_of_a_job_come_in_the_order_in_which_it_changed() -> None:
+    """A job that ends at once: that it waits is not told after that it has ended, however slow the telling."""
+
+    class Slow(Heard):
+        def tell(self, kind: str, data: Json) -> None:
+            if data["state"] == "waiting":
+                time.sleep(0.1)
+            super().tell(kind, data)
+
+    hub = Slow()
+    jobs = Jobs(hub)
+    name = start(jobs, lambda _: {"said": "done", "files": []})
+    ended(jobs, name)
+    jobs.close(WAIT)
+    assert hub.states(name) == ["waiting", "running", "done"]
+    versions = [data["version"] for _, data in hub.news]
+    assert versions == sorted(set(versions))
+    assert versions[-1] < jobs.version() < jobs.views()[0]["version"]

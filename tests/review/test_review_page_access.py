@@ -177,6 +177,34 @@ def test_what_a_job_writes_is_not_said_to_be_somebody_elses(page: Any, folder: P
 
 
 @slow
+def test_an_older_answer_that_comes_late_brings_no_ended_job_back(page: Any) -> None:
+    """The whole film was asked for while a job ran, and came when the job's end had been told."""
+    job = {"id": "j9", "kind": "export", "title": "Export", "state": "running", "step": "", "done": None,
+           "notes": [], "result": None, "error": None, "version": 5}  # fmt: skip
+    done = {**job, "state": "done", "version": 6, "result": {"said": "3 scripts were written.", "files": []}}
+    states = page.evaluate(
+        """async ([job, done]) => {
+          const [m, { card }] = [await import('/web/store.js'), await import('/web/jobs.js')];
+          m.job(done);
+          document.body.append(card('j9'));
+          const film = (jobs, jobs_version) => ({ ...m.store.film, jobs, jobs_version });
+          const seen = () => [m.store.jobs.get('j9')?.state, document.querySelector('[data-job=j9]').dataset.state];
+          const after = [];
+          m.load(film([job], 4));
+          after.push(...seen());
+          m.load(film([], 4));
+          after.push(...seen());
+          m.job(job);
+          after.push(...seen());
+          m.load(film([], 7));
+          return [...after, m.store.jobs.has('j9')];
+        }""",
+        [job, done],
+    )
+    assert states == [*["done"] * 6, False]
+
+
+@slow
 def test_a_tab_out_of_sight_gives_its_connection_back_and_catches_up(opened: Callable[..., Any]) -> None:
     """A browser has six connections for one server: with seven open tabs none could save any more."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import time
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -67,6 +68,13 @@ class Round:
             self.page.screenshot(path=self._pictures / f"{name}-{width}.png")
         self.page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
 
+    def answered(self, part: str, otherwise: str) -> None:
+        """Waits until the server has given out what has this in its address."""
+        end = time.monotonic() + PATIENCE
+        while not [one for one in self.asked if part in one and one.startswith("20")]:
+            assert time.monotonic() < end, otherwise
+            self.page.wait_for_timeout(20)
+
     def described_anew(self) -> str:
         """The job of the open dialog, when it has ended; what it says."""
         return str(self.keys.see("document.querySelector('dialog[open] .job[data-state=done]')?.innerText"))
@@ -121,9 +129,7 @@ def _hears(here: Round, name: str) -> None:
     start = here.line(name).interval.start
     keys.press("Space")
     keys.see(f"document.querySelector('video').currentTime > {start}")
-    assert [one for one in here.asked if "/media/heard/" in one and one.startswith("20")], (
-        "no voice was played"
-    )
+    here.answered("/media/heard/", "no voice was played")
     here.photograph("heard")
     keys.press("Space")
     keys.see("document.querySelector('video').paused")

@@ -41,12 +41,14 @@ def routes(review: Review) -> list[Route]:
             waiting = threading.Timer(_BREATH, rooms.hearing.warm)
             waiting.daemon = True
             waiting.start()
+        jobs_version = review.jobs.version()
         text = film_text(
             session,
             findings=review.findings,
             playable=rooms.proxy.state() if rooms else _NO_FILM,
             voice=rooms.hearing.voices() if rooms else _NO_VOICE,
             jobs=review.jobs.views(),
+            jobs_version=jobs_version,
             cast=review.people.view()["people"],
         )
         return Response(text.encode(), media_type="application/json")

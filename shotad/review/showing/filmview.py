@@ -55,11 +55,13 @@ def film_view(
     playable: Json,
     voice: Json,
     jobs: Sequence[Json] = (),
+    jobs_version: int = 0,
     cast: Sequence[Json] = (),
 ) -> dict[str, Any]:
-    """Everything that the page needs at its start. ``jobs`` and ``cast`` are as their rooms show them."""
+    """Everything that the page needs at its start. ``jobs`` and ``cast`` are as their rooms show them; jobs
+    that are not among these have versions above ``jobs_version``, or are forgotten."""
     board = Board.of(session)
-    head = _without_lines(session, board, findings, playable, voice, jobs, cast)
+    head = _without_lines(session, board, findings, playable, voice, (jobs, jobs_version), cast)
     return {**head, "lines": [board.line(cue, findings) for cue in board.scene.track.cues]}
 
 
@@ -70,11 +72,12 @@ def film_text(
     playable: Json,
     voice: Json,
     jobs: Sequence[Json] = (),
+    jobs_version: int = 0,
     cast: Sequence[Json] = (),
 ) -> str:
     """`film_view` as JSON. Lines that are as they were when it was last asked for are not encoded anew."""
     board = Board.of(session)
-    head = _without_lines(session, board, findings, playable, voice, jobs, cast)
+    head = _without_lines(session, board, findings, playable, voice, (jobs, jobs_version), cast)
     text = json.dumps(head, ensure_ascii=False, separators=(",", ":"))
     return f'{text[:-1]},"lines":[{_lines_text(board, findings)}]}}'
 
@@ -94,7 +97,7 @@ def _without_lines(
     findings: Findings,
     playable: Json,
     voice: Json,
-    jobs: Sequence[Json],
+    jobs: tuple[Sequence[Json], int],
     cast: Sequence[Json],
 ) -> dict[str, Any]:
     track, prepared, film = board.scene.track, board.prepared, session.film
@@ -127,7 +130,8 @@ def _without_lines(
         "history": history_view(session),
         "findings": findings.summary(),
         "revision": session.revision,
-        "jobs": [dict(job) for job in jobs],
+        "jobs": [dict(job) for job in jobs[0]],
+        "jobs_version": jobs[1],
         "formats": formats_view(),
         "makes": makes_view(),
         "engines": engines_view(session.config),

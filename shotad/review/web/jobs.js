@@ -7,7 +7,7 @@ import { post } from "./api.js";
 import { make } from "./build.js";
 import { keepFocus } from "./commands.js";
 import { say, alert } from "./say.js";
-import { emit, line, number, select, settled, store, subscribe, undo } from "./store.js";
+import { emit, job as take, line, number, select, settled, store, subscribe, undo } from "./store.js";
 import { clock } from "./times.js";
 
 const KEPT = 2; // jobs that have ended and are still shown in the foot
@@ -41,11 +41,7 @@ export async function begin(body) {
   await settled(); // what was typed is saved before the machine reads it
   const job = await post("/api/jobs", body);
   seen.add(job.id);
-  // It may have ended already, and the news of that been faster than this answer.
-  if (!hasEnded(store.jobs.get(job.id))) {
-    store.jobs.set(job.id, job);
-    emit("job", job);
-  }
+  take(job);
   return store.jobs.get(job.id);
 }
 

@@ -101,13 +101,23 @@ export function load(film) {
   store.film = film;
   store.revision = film.revision;
   store.lines = new Map(film.lines.map((one) => [one.id, one]));
-  store.jobs = new Map((film.jobs ?? []).map((one) => [one.id, one]));
+  const jobs = [...begunAfter(film), ...(film.jobs ?? []).map(newer)];
+  store.jobs = new Map(jobs.map((one) => [one.id, one]));
   known.clear();
   sort();
   if (!store.lines.has(store.current)) store.current = store.order[0] ?? null;
   emit("film", film);
   emit("current", store.current);
 }
+
+/** The newer view of a job: its end may have been told while the whole film was on its way here. */
+function newer(job) {
+  const known = store.jobs.get(job.id);
+  return known?.version > job.version ? known : job;
+}
+
+/** Jobs that were begun after the server had written this answer: those with newer views than it can hold. */
+const begunAfter = (film) => [...store.jobs.values()].filter((job) => job.version > (film.jobs_version ?? Infinity));
 
 /** Fetches the film again, when it may have changed while nobody told us. */
 export async function reload() {
@@ -169,8 +179,8 @@ export function findings(news) {
 
 /** @param {any} news A job, as it is now. */
 export function job(news) {
-  store.jobs.set(news.id, news);
-  emit("job", news);
+  store.jobs.set(news.id, newer(news));
+  emit("job", store.jobs.get(news.id));
 }
 
 /**

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import threading
 import time
@@ -27,6 +28,9 @@ _MOST_NOTES = 200
 _MOST_ENDED = 50
 """Jobs that have ended and are still shown."""
 
+_VERSIONS = itertools.count(time.time_ns() // 1000)
+"""They go on ascending when the server is started again, and are whole numbers to a browser too."""
+
 
 class Stopped(BaseException):
     """A job was asked to stop. No Exception: nothing that saves the rest of a batch may take it for a
@@ -51,9 +55,12 @@ class _Job:
         return self.state in ("done", "failed", "stopped")
 
     def view(self) -> dict[str, Any]:
+        """What the page shows. Of two views the one with the higher ``version`` is the newer, however they
+        came to the page."""
         task = self.tasks[-1] if self.tasks else None
         return {
             "id": self.id,
+            "version": next(_VERSIONS),
             "kind": self.kind,
             "title": self.title,
             "state": self.state,
@@ -93,14 +100,16 @@ class Jobs:
                 self._thread = threading.Thread(target=self._run, name="review jobs", daemon=True)
                 self._thread.start()
             self._changed.notify_all()
-            view = job.view()
-        self._hub.tell("job", view)
-        return view
+            return self._tell(job)
 
     def views(self) -> list[Json]:
         """What the page shows of all jobs, the oldest first."""
         with self._changed:
             return [job.view() for job in self._jobs.values()]
+
+    def version(self) -> int:
+        """What jobs begun from now on have higher versions than."""
+        return next(_VERSIONS)
 
     def stop(self, name: str) -> Json:
         """Ask a job to stop: one that waits does at once, one that runs at its next step."""
@@ -112,9 +121,7 @@ class Jobs:
             if job.state == "waiting":
                 job.state = "stopped"
             self._changed.notify_all()
-            view = job.view()
-        self._hub.tell("job", view)
-        return view
+            return self._tell(job)
 
     def made(self, name: str) -> str:
         """Where the file of this name is that a job of this session has made, from the work folder on.
@@ -166,8 +173,7 @@ class Jobs:
                 if self._closed:
                     return None
                 self._changed.wait()
-            view = job.view()
-        self._hub.tell("job", view)
+            self._tell(job)
         return job
 
     def _end(self, job: _Job, state: State, *, result: Json | None = None, error: Json | None = None) -> None:
@@ -178,8 +184,13 @@ class Jobs:
                 self._files[str(file["name"])] = str(file.get("path", file["name"]))
             self._forget()
             self._changed.notify_all()
-            view = job.view()
+            self._tell(job)
+
+    def _tell(self, job: _Job) -> Json:
+        """Tell the pages of a job, in the order in which it changed: the lock is held."""
+        view = job.view()
         self._hub.tell("job", view)
+        return view
 
     def _forget(self) -> None:
         ended = [job.id for job in self._jobs.values() if job.has_ended]
@@ -224,8 +235,7 @@ class _JobProgress:
     def tell(self) -> None:
         with self._jobs._changed:
             self._told = time.monotonic()
-            view = self.job.view()
-        self._jobs._hub.tell("job", view)
+            self._jobs._tell(self.job)
 
     def _check(self) -> None:
         if self.job.stop.is_set():
