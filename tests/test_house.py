@@ -23,6 +23,7 @@ FLOORS = {
     "threadnames": 2,
     "progress": 2,
     "quiet": 2,
+    "profiling": 2,
     "plan": 3,
     "script": 3,
     "pictures": 3,
@@ -60,6 +61,7 @@ FLOORS = {
     "lint": 6,
     "translating": 6,
     "pipeline": 6,
+    "catalogue": 7,
     "review": 7,
     "cli": 8,
 }
@@ -145,6 +147,9 @@ HEAVY = (
     "lxml",
     "transformers",
     "jinja2",
+    "ray",
+    "fsspec",
+    "pyarrow",
 )
 
 
