@@ -1,0 +1,1 @@
+"""Many films: one after the other, side by side on one machine, and on many."""

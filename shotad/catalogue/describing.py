@@ -1,0 +1,232 @@
+"""How one film of many is described in this process: placed, opened, described, rendered, marked as done."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from shotad.catalogue.jobs import FilmJob, FilmResult, failure
+from shotad.catalogue.limits import Need, need_of, peak_memory, start_peak
+from shotad.catalogue.marks import done_before, mark_done
+from shotad.catalogue.places import Placed, placed
+from shotad.config import Config
+from shotad.errors import ShotadError
+from shotad.film.reader import Film, open_film
+from shotad.outcome import Outcome
+from shotad.prepare import Given, GivenCast
+from shotad.progress import NoProgress, Progress
+from shotad.rendering.rendered import Rendered
+from shotad.rendering.wanted import Wanted, parse_wanted, wanted_files
+from shotad.runsettings import write_settings
+from shotad.workfolder import WorkFolder
+from shotad.writing import Engines
+
+Begin = Callable[[Need], None]
+"""Is told what a film needs before work goes into it, and raises ShotadError to refuse it."""
+
+
+def described(
+    job: FilmJob, progress: Progress | None, engines: Engines | None, begin: Begin | None
+) -> FilmResult:
+    """See `shotad.catalogue.jobs.describe_film`."""
+    run = _Run(job, progress or NoProgress(), engines, begin or _at_once)
+    clock = time.monotonic()
+    start_peak()
+    try:
+        with placed(job, run.progress) as place:
+            result = run.on(place)
+    except ShotadError as error:
+        result = failure(job, error.what, error.hint, kind=type(error).__name__)
+    except MemoryError:
+        result = failure(job, "There was not enough memory.", _LESS, kind="memory")
+    except Exception as error:  # noqa: BLE001  one film's failure must not take the others along
+        result = failure(job, *run.unexpected(error), kind=type(error).__name__)
+    seconds = run.film_seconds or result.film_seconds
+    return replace(
+        result, film_seconds=seconds, wall_seconds=time.monotonic() - clock, peak=peak_memory()
+    )  # fmt: skip
+
+
+_LESS = "Describe fewer films at once (--jobs 1), or at a smaller size (film.grid_height)."
+
+
+def _at_once(need: Need) -> None:
+    """Nobody is asked."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """One film on its way; what is known of it also where it fails."""
+
+    job: FilmJob
+    progress: Progress
+    engines: Engines | None
+    begin: Begin
+    film_seconds: float = 0.0
+    folder: Path | None = None
+
+    def on(self, place: Placed) -> FilmResult:
+        """The whole way, from the film where it lies to the mark that it is done."""
+        job = self.job
+        if not job.force and (before := done_before(job, place)) is not None:
+            return before
+        with open_film(place.film, reader=job.config.film.reader, frame_rate=job.frame_rate) as film:
+            self.film_seconds = film.info.duration
+            wanted = wanted_of(job, film, place.folder)
+            self.begin(need_of(job, film.info, place.folder, wanted))
+            with WorkFolder(place.folder, force=job.force) as folder:
+                self.folder = folder.path
+                return self._written(place, film, folder, wanted)
+
+    def _written(
+        self, place: Placed, film: Film, folder: WorkFolder, wanted: tuple[Wanted, ...]
+    ) -> FilmResult:
+        job, config, given = self.job, self.job.config, given_of(self.job, place)
+        _check(film, wanted, config)
+        write_settings(
+            folder,
+            config,
+            place.film,
+            given,
+            frame_rate=job.frame_rate,
+            configs=job.configs,
+            assignments=job.assignments,
+        )
+        engines = self.engines or Engines.of(config)
+        outcome = self._describe(film, folder, given, engines)
+        folder.note(f"described {film.info.name}: {outcome.counts}")
+        heard = rendered(film, folder, job, wanted, engines, self.progress) if wanted else None
+        return finished(job, place, outcome, heard)
+
+    def _describe(self, film: Film, folder: WorkFolder, given: Given, engines: Engines) -> Outcome:
+        from shotad.pipeline import describe
+
+        return describe(
+            film,
+            folder,
+            self.job.config,
+            given,
+            engines=engines,
+            progress=self.progress,
+            discard_edits=self.job.discard_edits,
+            sheet=self.job.sheet,
+        )
+
+    def unexpected(self, error: Exception) -> tuple[str, str]:
+        """What to say of an error that nobody has foreseen; where it came from goes to the film's log."""
+        if self.folder is not None:
+            with suppress(ShotadError), _log(self.folder) as note:
+                note("".join(traceback.format_exception(error)).rstrip())
+                return f"shotad failed: {_short(error)}.", f"{self.folder / 'log.txt'} says where."
+        place = traceback.extract_tb(error.__traceback__)
+        at = f" ({Path(place[-1].filename).name}, line {place[-1].lineno})" if place else ""
+        return f"shotad failed: {_short(error)}{at}.", "Please report it."
+
+
+@contextmanager
+def _log(path: Path) -> Iterator[Callable[[str], None]]:
+    """``log.txt`` of a work folder that this process does not hold any more."""
+    yield WorkFolder(path).note
+
+
+def _short(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text[:300]}" if text else type(error).__name__
+
+
+def given_of(job: FilmJob, place: Placed) -> Given:
+    """The files and times that the job gives."""
+    cast = None if place.cast is None else GivenCast(place.cast, job.cast_key, place.cast_photos)
+    return Given(subtitles=place.subtitles, start=job.start, end=job.end, cast=cast)
+
+
+def wanted_of(job: FilmJob, film: Film, folder: Path) -> tuple[Wanted, ...]:
+    """The files that are to be rendered besides; none where the job asks for none."""
+    return wanted_files(parse_wanted(job.makes), film.info.name, folder) if job.makes else ()
+
+
+def _check(film: Film, wanted: tuple[Wanted, ...], config: Config) -> None:
+    """Refuse what cannot be made, and a voice that cannot speak, before any work goes into the film."""
+    from shotad.rendering.refusing import check_wanted
+    from shotad.sound.voices import make_voice
+
+    if wanted:
+        check_wanted(film, wanted, config, config.language)
+    if any(one.kind.is_heard for one in wanted):
+        make_voice(config.voice, config.language)
+
+
+def rendered(
+    film: Film,
+    folder: WorkFolder,
+    job: FilmJob,
+    wanted: tuple[Wanted, ...],
+    engines: Engines,
+    progress: Progress,
+) -> Rendered:
+    """The lines just written, spoken and in their files; a language model that wrote them is asked for
+    shorter ones, unless the settings speak of that."""
+    from shotad.rendering.asking import shortener
+    from shotad.rendering.render import render
+
+    config = job.config
+    if engines.writes.abilities.converses and not any("fit.ask" in text for text in job.assignments):
+        config = config.model_copy(update={"fit": config.fit.model_copy(update={"ask": True})})
+    done = render(
+        film,
+        folder,
+        config,
+        wanted,
+        shorten=shortener(folder, config, progress, engines),
+        force=job.force,
+        progress=progress,
+    )
+    names = ", ".join(one.wanted.path.name for one in done.made)
+    folder.note(f"rendered {names}: {len(done.spoken)} lines by {done.voice or 'no voice'}")
+    return done
+
+
+def finished(job: FilmJob, place: Placed, outcome: Outcome, heard: Rendered | None = None) -> FilmResult:
+    """The result of a film whose track is written (and rendered); if all went well its folder is marked."""
+    counts = outcome.counts
+    made = [] if heard is None else [one.wanted.path for one in heard.made]
+    result = FilmResult(
+        job.film,
+        job.folder,
+        "done",
+        slots=len(outcome.track.cues) + len(outcome.failed_slots),
+        lines=counts["placed"] + counts["shortened"],
+        unsaid=counts["silent"] + counts["dropped"],
+        amiss=counts["failed"],
+        edited=counts["edited"],
+        silences=len(outcome.silences),
+        film_seconds=outcome.track.film.duration,
+        files=tuple(path.name for path in (*outcome.files, *made)),
+        warnings=outcome.warnings,
+    )
+    if (trouble := _trouble(result, outcome, heard)) is not None:
+        kind, *error = trouble
+        return replace(result, state="failed", kind=kind, error=(error[0], error[1]))
+    if not result.amiss:
+        mark_done(job, place, result)
+    return result
+
+
+def _trouble(result: FilmResult, outcome: Outcome, heard: Rendered | None) -> tuple[str, str, str] | None:
+    """Kind, what and hint of what makes a written track no good one."""
+    if result.amiss and not result.lines:
+        reasons = (*(reason for _, reason in outcome.failed_slots),
+                   *(cue.reason for cue in outcome.track.cues if cue.status.value == "failed"))  # fmt: skip
+        what = (
+            f"None of the {result.slots} slots could be described: {next(iter(reasons), 'no reason given')}"
+        )
+        return "EngineError", what, "The same command asks again."
+    if heard is not None and heard.failed:
+        told = [*(one.reason for one in heard.failures), *map(str, heard.findings)]
+        what = f"The track is written, but not all that was to be made is good: {next(iter(told), '')}"
+        return "SoundError", what, "render.json in the work folder tells all."
+    return None

@@ -1,0 +1,161 @@
+"""One film of many: what is asked of it, how it is described in this process, and what came of it.
+
+A job and its result are values: they travel to other processes and machines, and stand in reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
+
+from shotad.config import Config
+from shotad.errors import UsageError
+from shotad.settings import build_settings
+
+if TYPE_CHECKING:
+    from shotad.catalogue.describing import Begin
+    from shotad.progress import Progress
+    from shotad.writing import Engines
+
+State = Literal["done", "failed", "skipped"]
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FilmJob:
+    """A film, its work folder, and everything that a run on it is asked to do.
+
+    ``film`` and ``folder`` are paths, or addresses (``s3://…``); so may ``subtitles``, ``cast`` and
+    ``cast_photos`` be. ``config`` is the resolved settings, note and all; ``configs`` and ``assignments``
+    only say how they were named. ``makes`` are what is rendered besides (``film``, ``ad:mp3``), ``rate`` the
+    frame rate of numbered frames, ``stamp`` what tells this version of a film at an address from another.
+    """
+
+    film: str
+    folder: str
+    config: Config = field(default_factory=Config)
+    subtitles: str | None = None
+    cast: str | None = None
+    cast_key: str = ""
+    cast_photos: str | None = None
+    start: float = 0.0
+    end: float | None = None
+    rate: str | None = None
+    makes: tuple[str, ...] = ()
+    configs: tuple[str, ...] = ()
+    assignments: tuple[str, ...] = ()
+    sheet: bool = True
+    force: bool = False
+    discard_edits: bool = False
+    stamp: str = ""
+    scratch: str | None = None
+    """Where a film that is fetched is put; None: where the system keeps what is passing."""
+
+    def __post_init__(self) -> None:
+        if not self.film or not self.folder:
+            raise ValueError(f"a job needs a film and a folder, got {self.film!r} and {self.folder!r}")
+        if self.end is not None and self.end <= self.start:
+            raise UsageError(f"The end, {self.end:g} s, does not lie after the start, {self.start:g} s.")
+
+    @property
+    def frame_rate(self) -> Fraction | None:
+        """``rate`` as a number."""
+        return None if self.rate is None else Fraction(self.rate)
+
+    def as_json(self) -> Json:
+        """For `of`."""
+        row = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {**row, "config": self.config.model_dump(mode="json"), **_lists(row)}
+
+    @staticmethod
+    def of(row: Mapping[str, Any]) -> FilmJob:
+        """What `as_json` gave. Raises ConfigError for settings of another shotad."""
+        tuples = {name: tuple(row[name]) for name in _TUPLES}
+        return FilmJob(**{**row, "config": build_settings(Config, row["config"]), **tuples})
+
+
+_TUPLES = ("makes", "configs", "assignments")
+
+
+def _lists(row: Mapping[str, Any]) -> Json:
+    return {name: list(row[name]) for name in _TUPLES}
+
+
+@dataclass(frozen=True, slots=True)
+class FilmResult:
+    """What came of a film. ``state`` skipped: it was done before, and nothing has changed since.
+
+    ``error`` is (what, hint); ``kind`` the name of its class, or killed, memory, disk, stopped. ``lines`` are
+    heard in ``slots``; ``unsaid`` slots are silent or dropped, ``amiss`` have failed. ``silences`` are long
+    stretches without speech or AD. Seconds are those of the film, and of this run's work on it; ``peak`` is
+    the most memory in bytes, ``attempts`` how often it was begun, ``files`` (by name, in the folder) the
+    track, its scripts and what was rendered.
+    """
+
+    film: str
+    folder: str
+    state: State
+    error: tuple[str, str] | None = None
+    kind: str = ""
+    slots: int = 0
+    lines: int = 0
+    unsaid: int = 0
+    amiss: int = 0
+    edited: int = 0
+    silences: int = 0
+    film_seconds: float = 0.0
+    wall_seconds: float = 0.0
+    peak: int = 0
+    attempts: int = 1
+    files: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if (self.state == "failed") != (self.error is not None):
+            raise ValueError(f"a result is failed where it has an error, got {self.state}, {self.error}")
+
+    @property
+    def pace(self) -> float | None:
+        """Seconds of work for each second of film; None where nothing was done or the length is unknown."""
+        known = self.state != "skipped" and self.film_seconds > 0
+        return self.wall_seconds / self.film_seconds if known else None
+
+    def as_json(self) -> Json:
+        """For `of`, and for reports."""
+        row = asdict(self)
+        return {**row, "error": None if self.error is None else list(self.error), "files": list(self.files),
+                "warnings": list(self.warnings)}  # fmt: skip
+
+    @staticmethod
+    def of(row: Mapping[str, Any]) -> FilmResult:
+        """What `as_json` gave."""
+        error = None if row["error"] is None else (str(row["error"][0]), str(row["error"][1]))
+        more = {"error": error, "files": tuple(row["files"]), "warnings": tuple(row["warnings"])}
+        return FilmResult(**{**row, **more})
+
+
+def failure(job: FilmJob, what: str, hint: str = "", *, kind: str, attempts: int = 1) -> FilmResult:
+    """The result of a film that could not be described."""
+    return FilmResult(job.film, job.folder, "failed", (what, hint), kind, attempts=attempts)
+
+
+def describe_film(
+    job: FilmJob,
+    progress: Progress | None = None,
+    *,
+    engines: Engines | None = None,
+    begin: Begin | None = None,
+) -> FilmResult:
+    """Describe the film of ``job`` in this process, and render it where that is asked for.
+
+    Never raises for a failure of the film's own: that is the result. What is done in the work folder is not
+    done again; a film that is finished is skipped. ``engines`` are loaded ones, made for these settings
+    (None: they are made). ``begin`` is told what the film will need on disk as soon as it is open, and may
+    raise to refuse it.
+    """
+    from shotad.catalogue.describing import described
+
+    return described(job, progress, engines, begin)

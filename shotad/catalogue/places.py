@@ -1,0 +1,44 @@
+"""Where a film's files are for the time of its run: they lie on this machine, or are brought here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from shotad.catalogue.jobs import FilmJob
+from shotad.progress import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Film, work folder and given files as paths of this machine."""
+
+    film: Path
+    folder: Path
+    subtitles: Path | None = None
+    cast: Path | None = None
+    cast_photos: Path | None = None
+
+
+def is_elsewhere(place: str) -> bool:
+    """Whether a place is an address (``s3://…``) and no path."""
+    return "://" in place
+
+
+@contextmanager
+def placed(job: FilmJob, progress: Progress) -> Iterator[Placed]:
+    """The job's files here; what lies elsewhere is brought here first, and its results are sent back.
+
+    Raises ShotadError for what cannot be brought.
+    """
+    more = (job.subtitles, job.cast, job.cast_photos)
+    if not any(is_elsewhere(one) for one in (job.film, job.folder, *more) if one):
+        yield Placed(Path(job.film), Path(job.folder), *(Path(one) if one else None for one in more))
+        return
+    from shotad.catalogue.storage.staging import staged
+
+    scratch = None if job.scratch is None else Path(job.scratch)
+    with staged(job.film, job.folder, scratch, progress=progress) as here:
+        yield Placed(here.film, here.folder, *(Path(one) if one else None for one in more))
