@@ -13,11 +13,12 @@ from typing import Any
 
 from shotad.config import Config
 from shotad.errors import ScriptError, SubtitleError
+from shotad.film.framestore import FrameStore
 from shotad.film.info import FilmInfo
-from shotad.film.reader import Film, Frame
-from shotad.film.shots import ShotFinder, ShotList
+from shotad.film.reader import Film
 from shotad.film.speech import Speech, find_speech
-from shotad.framing import Frames, Tee, zones_around
+from shotad.film.survey import OnShots, survey
+from shotad.framing import Frames, zones_around
 from shotad.handslots import hand_row, read_hand_slots
 from shotad.plan.gaps import free_time
 from shotad.plan.handslots import HandSlots, Kept, keep_to
@@ -117,15 +118,29 @@ class Ground:
     keys: tuple[str, ...]
 
 
-def prepare(bench: Bench) -> Prepared:
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What is known of a film before its picture is looked at; ``free`` is up to the container's end."""
+
+    speech: tuple[Utterance, ...]
+    free: tuple[Interval, ...]
+    hand: HandSlots
+
+
+def prepare(bench: Bench, watch: Callable[[Heard], OnShots | None] | None = None) -> Prepared:
     """Film to slots: speech first, for it is cheap and says where frames will be wanted; then the
     one pass over the picture; then the slots between the speech.
+
+    ``watch`` is asked, once the speech is known and where the pass is not spared, who is to be told of
+    the shots while they are found.
     """
     spoken = speech_step(bench)
     speech = utterances_of(spoken["speech"])
     free = free_time(speech, bench.film.info.duration, bench.config.speech)
     hand = read_hand_slots(bench.folder.path)
-    found = shots_step(bench, bench.frames.keep(_zones(bench, free, hand.added)))
+    store = _store_of(bench.frames.keep(_zones(bench, free, hand.added)))
+    heard = Heard(speech, tuple(free), hand)
+    found = shots_step(bench, store, lambda: watch(heard) if watch else None)
     shots, end = shots_of(found["shots"]), float(found["end"])
     gaps = free_time(speech, end, bench.config.speech)
     rolled = credits_step(bench, end)
@@ -154,14 +169,23 @@ def speech_step(bench: Bench) -> dict[str, Any]:
     return bench.folder.step("speech", key, lambda: _speech_record(bench))
 
 
-def shots_step(bench: Bench, tee: Tee | None = None) -> dict[str, Any]:
+def _store_of(keeping: Any) -> FrameStore | None:
+    """The store behind what keeps the frames: itself, or that whose method it is."""
+    store = getattr(keeping, "__self__", keeping)
+    return store if isinstance(store, FrameStore) else None
+
+
+def shots_step(
+    bench: Bench, store: FrameStore | None = None, watch: Callable[[], OnShots | None] | None = None
+) -> dict[str, Any]:
     """The shots: given, or found in one pass over the picture. Kept in ``shots.json``.
 
-    ``tee`` keeps frames on the way that will be looked at.
+    ``store`` is filled on the way with frames that will be looked at; ``watch``, asked where the pass is
+    really made, says who is told of the shots while they are found.
     """
     given = bench.given.shots
     key = key_of("shots/1", bench.film_key, bench.config.shots, _content(given, ScriptError))
-    return bench.folder.step("shots", key, lambda: _shots_record(bench, tee))
+    return bench.folder.step("shots", key, lambda: _shots_record(bench, store, watch))
 
 
 def credits_step(bench: Bench, end: float) -> dict[str, Any]:
@@ -259,15 +283,17 @@ def _zones(bench: Bench, free: Sequence[Interval], added: Sequence[Interval]) ->
     return zones_around(inside, reach, end=duration, credits_from=moments[0] if moments else duration)
 
 
-def _shots_record(bench: Bench, tee: Tee | None) -> dict[str, Any]:
+def _shots_record(
+    bench: Bench, store: FrameStore | None, watch: Callable[[], OnShots | None] | None
+) -> dict[str, Any]:
     film = bench.film
     if bench.given.shots is not None:
         rows = given_shots(bench.given.shots, film.info.duration)
         return {"film": film.info.name, "end": film.info.duration, "damage": None, "shots": rows}
+    on_shots = watch() if watch else None
     task = bench.progress.task("Finding shots", film.info.duration or None, "s")
     try:
-        frames = _counted(film.frames(), task.advance)
-        found = _detect(tee(frames) if tee else frames, bench)
+        found = survey(film, bench.config.shots, store=store, on_shots=on_shots, advance=task.advance)
     finally:
         task.done()
     return {
@@ -278,25 +304,6 @@ def _shots_record(bench: Bench, tee: Tee | None) -> dict[str, Any]:
         "damage": film.damage,
         "shots": shot_rows(found.shots, found.cuts),
     }
-
-
-def _detect(frames: Iterator[Frame], bench: Bench) -> ShotList:
-    """The shots; the film's end is known only when the pass has reached it."""
-    finder = ShotFinder(bench.config.shots)
-    for frame in frames:
-        finder.add(frame)
-    end = bench.film.end
-    return finder.finish(end if end is not None else bench.film.info.duration)
-
-
-def _counted(frames: Iterator[Frame], advance: Callable[[float], None]) -> Iterator[Frame]:
-    """Frames as they are, with the film seconds that have gone by told to ``advance``."""
-    told = 0.0
-    for frame in frames:
-        yield frame
-        if frame.seconds - told >= 1:
-            advance(frame.seconds - told)
-            told = frame.seconds
 
 
 def _content(path: Path | None, error: type[SubtitleError] | type[ScriptError]) -> str | None:
