@@ -1,0 +1,10 @@
+"""Where the time goes: a room says when it works, when it waits and for what; a recording adds it up.
+
+While nothing records, saying so costs next to nothing, so the marks stay in the product for good.
+"""
+
+from shotad.profiling.marks import counted, recording, span, spanned, waiting
+from shotad.profiling.recorder import Recording
+from shotad.profiling.table import Row, Table
+
+__all__ = ["Recording", "Row", "Table", "counted", "recording", "span", "spanned", "waiting"]
