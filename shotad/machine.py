@@ -32,6 +32,8 @@ EXTRAS = {
     "matplotlib": "matplotlib, for the plots of evaluation",
     "pycocoevalcap": "pycocoevalcap, for METEOR and SPICE (with Java)",
     "fastcoref": "fastcoref, for CRITIC's coreference model",
+    "ray": "ray, for catalogues on many machines",
+    "s3fs": "s3fs, for films on object storage",
 }
 DECODERS = ("h264", "hevc", "av1", "vp9", "mpeg2video", "prores", "ac3", "dca", "aac")
 
