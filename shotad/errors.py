@@ -97,3 +97,15 @@ class ReviewError(ShotadError):
 
 class OutOfDate(ReviewError):  # noqa: N818  said of what the page shows
     """A line that has changed since the page showed it: by another tab, another command, or in its file."""
+
+
+class StorageError(ShotadError):
+    """A film or a work folder on object storage, or behind an address, that cannot be read or written."""
+
+
+class InUse(StorageError):  # noqa: N818  what a second machine meets, and no fault of anybody's
+    """A work folder on object storage that another machine is writing: the film is in good hands."""
+
+
+class NoRoom(WorkFolderError):  # noqa: N818  said of the disk
+    """A film that was not begun, for its work folder might fill the disk."""
