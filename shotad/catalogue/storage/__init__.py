@@ -1,0 +1,1 @@
+"""Films and work folders on object storage, and behind other addresses, through fsspec."""

@@ -1,0 +1,64 @@
+"""What kinds of files a work folder has, and so in which order and how they travel."""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+from pathlib import PurePosixPath
+
+from shotad.runsettings import SETTINGS
+
+SCRIPTS = (".ad.vtt", ".ad.srt", ".ad.dapt.xml", ".ad.csv")
+_MEDIA = frozenset(
+    {
+        *(".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".ts", ".m2ts", ".mts", ".mxf", ".ogv"),
+        *(".wav", ".flac", ".mp3", ".m4a", ".aac", ".ac3", ".eac3", ".opus", ".ogg", ".mka", ".aiff"),
+    }
+)
+_TRACK = re.compile(r"track(\.[\w-]+)?\.json")
+_WRITTEN = re.compile(r"scripts(\.[\w-]+)?\.json")
+"""Those of a translation have its language in the middle."""
+_PASSING = frozenset({"frames.pack", "frames.index"})
+"""Frames kept for this run alone: far larger than all else, and decoded again where they are missing."""
+
+
+class Kind(IntEnum):
+    """Kinds of files, in the order in which they are sent: what others rest on comes first."""
+
+    LINES = 1
+    """Records that come one by one, and the log."""
+    RECORD = 2
+    """Other files that are replaced whole."""
+    MEDIA = 3
+    """What is rendered: large, and not needed to describe."""
+    SCRIPT = 4
+    WRITTEN = 5
+    """``scripts.json``, which says how scripts were written."""
+    TRACK = 6
+
+    @property
+    def is_of_track(self) -> bool:
+        """Whether it is written together with the track."""
+        return self >= Kind.SCRIPT
+
+
+def kind_of(name: str) -> Kind | None:
+    """The kind of a file by its name within the folder (``voice/a.flac``); None: it stays where it is."""
+    path = PurePosixPath(name)
+    if any(part.startswith(".") for part in path.parts) or path.name in _PASSING:
+        return None
+    if len(path.parts) == 1:
+        if _TRACK.fullmatch(name):
+            return Kind.TRACK
+        if _WRITTEN.fullmatch(name):
+            return Kind.WRITTEN
+        if name.endswith(SCRIPTS):
+            return Kind.SCRIPT
+    if path.suffix == ".jsonl" or name == "log.txt":
+        return Kind.LINES
+    return Kind.MEDIA if path.suffix.lower() in _MEDIA else Kind.RECORD
+
+
+def holds_paths(name: str) -> bool:
+    """Whether a file tells where film and folder are."""
+    return name == SETTINGS

@@ -1,0 +1,272 @@
+"""A work folder in a store and its copy on this machine, kept alike by a look at both sides.
+
+What was last alike is remembered of each file: its mark in the store, and its state here. Whatever differs
+from that was changed: here by the run, there by others. What others changed is never written over: it comes
+down where this run has not changed the same file, lines of records are laid together, a track that a person
+edited keeps the edits, and anything else is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from shotad.catalogue.storage.addresses import Addresses
+from shotad.catalogue.storage.fetching import fetch_object
+from shotad.catalogue.storage.kinds import Kind, holds_paths, kind_of
+from shotad.catalogue.storage.merging import lines_of_others, merge_track, with_lines
+from shotad.catalogue.storage.places import join, shown
+from shotad.catalogue.storage.room import check_room
+from shotad.catalogue.storage.scriptsets import in_order, is_as_written
+from shotad.catalogue.storage.store import Entry, Store, names_below
+from shotad.catalogue.storage.trouble import Refused
+from shotad.errors import EditConflict, ShotadError, StorageError
+from shotad.tracking import TRACK, track_lock
+from shotad.workfolder import write_bytes, write_text
+
+State = tuple[int, int]
+"""Size in bytes and time of writing in ns, by which a file here is known to be untouched."""
+
+_LARGE = 32 << 20
+"""Bytes from which on a file is sent in parts, from the disk."""
+_SIDE_BY_SIDE = 8
+_TRIES = 3
+_TIME = "shotad-mtime-ns"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """How a file was when both sides were last alike: None where a side had none."""
+
+    mark: str | None
+    state: State | None
+
+
+@dataclass(slots=True)
+class Mirror:
+    """The copy ``folder`` of the work folder at ``place``; ``notes`` is where what was seen is kept."""
+
+    store: Store
+    place: str
+    folder: Path
+    notes: Path
+    addresses: Addresses
+    media: bool = False
+    _seen: dict[str, Seen] = field(default_factory=dict)
+    _others: dict[str, bytes] = field(default_factory=dict)
+    _sent: set[str] = field(default_factory=set)
+
+    def bring_down(self) -> None:
+        """Make the copy: what the run needs of the folder. What an earlier run could not send stays."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._seen = self._remembered()
+        there = self._there()
+        self._leave_media(there)
+        news = {name: entry for name, entry in there.items() if self._is_news(name, entry)}
+        check_room(self.folder, sum(entry.size or 0 for entry in news.values()), self.place)
+        amiss = self._take_in(news)
+        self._remember()
+        if amiss:
+            raise amiss[0]
+
+    def sync(self) -> None:
+        """Bring both sides together. Raises StorageError for what cannot be, when all else has been sent."""
+        for attempt in range(_TRIES):
+            try:
+                self._sync()
+                return
+            except Refused as trouble:
+                if attempt == _TRIES - 1:
+                    raise StorageError(
+                        f"{shown(str(trouble))} is being written by others all the time.", "Run again later."
+                    ) from None
+            finally:
+                self._remember()
+
+    def _sync(self) -> None:
+        there = self._there()
+        self._leave_media(there)
+        changed = {name: entry for name, entry in there.items() if self._known(name).mark != entry.mark}
+        amiss = self._take_in(changed)
+        blocked = {name for name, entry in there.items() if self._known(name).mark != entry.mark}
+        self._send_files(blocked)
+        if not any(_is_of_track(name) for name in blocked):
+            self._send_track(there)
+        self._remove_own(there)
+        if amiss:
+            raise amiss[0]
+
+    # What comes down
+
+    def _is_news(self, name: str, entry: Entry) -> bool:
+        """Whether a file is to be looked at when a run begins: it changed there, or is not here."""
+        return self._known(name).mark != entry.mark or self._state(name) is None
+
+    def _leave_media(self, there: Mapping[str, Entry]) -> None:
+        """What was rendered stays there, unless it is wanted; it may be rendered anew in its place."""
+        if self.media:
+            return
+        for name, entry in there.items():
+            if kind_of(name) is Kind.MEDIA and name not in self._seen:
+                self._seen[name] = Seen(entry.mark, self._state(name))
+
+    def _take_in(self, news: Mapping[str, Entry]) -> list[ShotadError]:
+        """Take in what others wrote; what cannot be laid together with what is here.
+
+        All is read first: nothing is waited for while the track is locked.
+        """
+        with ThreadPoolExecutor(_SIDE_BY_SIDE, "bring") as pool:
+            texts = dict(zip(news, pool.map(lambda name: self._fetched(name, news[name]), news), strict=True))
+        records = [data for name, data in texts.items() if kind_of(name) is Kind.WRITTEN and data is not None]
+        amiss: list[ShotadError] = []
+        with track_lock(self.folder):
+            for name, data in texts.items():
+                if data is not None:
+                    try:
+                        self._meet(name, news[name], data, records)
+                    except ShotadError as trouble:
+                        amiss.append(trouble)
+        return amiss
+
+    def _fetched(self, name: str, entry: Entry) -> bytes | None:
+        """The content of a file; None where it was removed since the folder was listed."""
+        try:
+            if kind_of(name) is Kind.MEDIA and self._state(name) in (None, self._known(name).state):
+                self._bring_media(name, entry)
+                return None
+            data = self.store.read(entry.place)
+        except FileNotFoundError:
+            return None
+        return self.addresses.back(data) if holds_paths(name) else data
+
+    def _bring_media(self, name: str, entry: Entry) -> None:
+        """Fetch what was rendered, with the time at which it was, by which it is known to be untouched."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fetch_object(self.store, entry, path)
+        if told := self.store.note_of(entry.place).get(_TIME):
+            os.utime(path, ns=(int(told), int(told)))
+        self._seen[name] = Seen(entry.mark, self._state(name))
+
+    def _meet(self, name: str, entry: Entry, data: bytes, records: list[bytes]) -> None:
+        """Take in one file. Raises StorageError where both sides changed it and cannot be laid together."""
+        path, kind, here, known = self.folder / name, kind_of(name), self._state(name), self._known(name)
+        if here is None or (here == known.state and kind is not Kind.LINES):
+            write_bytes(path, [data])
+            self._seen[name] = Seen(entry.mark, self._state(name))
+        elif path.read_bytes() == data:
+            self._seen[name] = Seen(entry.mark, here)
+        elif kind is Kind.LINES:
+            # The file here is open in a run and stays; the lines of others go before its own when it is sent.
+            self._others[name] = lines_of_others(data, path.read_bytes())
+            self._seen[name] = Seen(entry.mark, None)
+        elif name == TRACK:
+            self._merge(name, entry, data)
+        elif kind is Kind.WRITTEN or (kind is Kind.SCRIPT and is_as_written(name, data, records)):
+            self._seen[name] = Seen(entry.mark, None)
+        else:
+            raise self._refusal(entry)
+
+    def _merge(self, name: str, entry: Entry, theirs: bytes) -> None:
+        try:
+            merge_track(self.folder, theirs)
+        except EditConflict as trouble:
+            raise StorageError(f"{shown(entry.place)}: {trouble.what}", trouble.hint) from None
+        self._seen[name] = Seen(entry.mark, None)
+
+    def _refusal(self, entry: Entry) -> StorageError:
+        return StorageError(
+            f"{shown(entry.place)} was changed by others while this run made its own; theirs stays.",
+            "Run again, to go on from theirs: what this run was answered is kept.",
+        )
+
+    # What goes up
+
+    def _send_files(self, blocked: set[str]) -> None:
+        names = [name for name in self._changed() if name not in blocked and not _is_of_track(name)]
+        for name in sorted(names, key=lambda name: (kind_of(name) or 0, name)):
+            self._send_file(name)
+
+    def _send_file(self, name: str) -> None:
+        path, place, over = self.folder / name, join(self.place, name), self._known(name).mark
+        state = self._state(name)
+        if state is None:
+            return
+        if kind_of(name) is Kind.MEDIA or state[0] >= _LARGE:
+            mark = self.store.send(path, place, over=over, note={_TIME: str(state[1])}, done=lambda _: None)
+        else:
+            data = path.read_bytes()
+            if kind_of(name) is Kind.LINES:
+                data = with_lines(self._others.get(name, b""), data)
+            mark = self.store.write(place, self.addresses.out(data) if holds_paths(name) else data, over=over)
+        self._sent.add(name)
+        self._seen[name] = Seen(mark, state)
+
+    def _send_track(self, there: Mapping[str, Entry]) -> None:
+        """Send the track and its scripts, as they stand at one moment, in an order that is safe to end in."""
+        with track_lock(self.folder):
+            names = [name for name in self._changed() if _is_of_track(name)]
+            texts = {name: (self.folder / name).read_bytes() for name in names}
+            states = {name: self._state(name) for name in names}
+        for name, data in in_order(texts, lambda name: self._there_now(name, there)):
+            mark = self.store.write(join(self.place, name), data, over=self._known(name).mark)
+            whole = data == texts[name]
+            self._sent.add(name)
+            self._seen[name] = Seen(mark, states[name] if whole else None)
+
+    def _there_now(self, name: str, there: Mapping[str, Entry]) -> bytes | None:
+        return self.store.read(there[name].place) if name in there else None
+
+    def _remove_own(self, there: Mapping[str, Entry]) -> None:
+        """Remove there what this run sent, has removed here, and nobody has changed since."""
+        for name in [name for name in self._sent if self._state(name) is None]:
+            self._sent.discard(name)
+            if name in there and there[name].mark == self._known(name).mark:
+                self.store.remove(there[name].place)
+            self._seen.pop(name, None)
+
+    # Both sides
+
+    def _there(self) -> dict[str, Entry]:
+        found = names_below(self.store.entries(self.place), self.place)
+        return {name: entry for name, entry in found if kind_of(name) is not None}
+
+    def _changed(self) -> Iterator[str]:
+        for path in sorted(self.folder.rglob("*")):
+            name = path.relative_to(self.folder).as_posix()
+            travels = kind_of(name) is not None and path.is_file() and not path.is_symlink()
+            if travels and self._state(name) != self._known(name).state:
+                yield name
+
+    def _known(self, name: str) -> Seen:
+        return self._seen.get(name, Seen(None, None))
+
+    def _state(self, name: str) -> State | None:
+        try:
+            found = (self.folder / name).stat()
+        except OSError:
+            return None
+        return found.st_size, found.st_mtime_ns
+
+    def _remembered(self) -> dict[str, Seen]:
+        try:
+            rows = json.loads(self.notes.read_text(encoding="utf-8"))
+            return {
+                str(name): Seen(mark, None if state is None else (int(state[0]), int(state[1])))
+                for name, (mark, state) in rows.items()
+            }
+        except (OSError, ValueError, TypeError, AttributeError, IndexError):
+            return {}
+
+    def _remember(self) -> None:
+        rows = {name: [seen.mark, seen.state] for name, seen in sorted(self._seen.items())}
+        write_text(self.notes, json.dumps(rows))
+
+
+def _is_of_track(name: str) -> bool:
+    kind = kind_of(name)
+    return kind is not None and kind.is_of_track

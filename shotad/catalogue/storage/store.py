@@ -1,0 +1,273 @@
+"""A store behind an address: what is there, reading by ranges, writing under conditions.
+
+One class for every kind of store that fsspec knows. What only some of them can is asked of them and, where
+they cannot, done as well as it goes without: a write under a condition becomes a look and a write.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from shotad.catalogue.storage.places import scheme_of, shown
+from shotad.catalogue.storage.trouble import (
+    Refused,
+    is_unable,
+    missing_bucket,
+    missing_library,
+    patiently,
+)
+from shotad.errors import StorageError
+
+T = TypeVar("T")
+
+PATIENCE = 120.0
+"""Seconds for which a request is tried again while the network or the store is not well."""
+
+_S3 = ("s3", "s3a")
+_OWN_TRIES = {"retries": {"max_attempts": 1}, "connect_timeout": 10, "read_timeout": 60}
+"""Of the client below: trying again is done here, where it is known how long it may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An object: its address, size in bytes (None: not told), when it was written, and its mark.
+
+    The mark is another whenever the content is: the ETag where the store has one.
+    """
+
+    place: str
+    size: int | None
+    changed: datetime | None
+    mark: str
+
+
+class Store:
+    """The store that an address lies in. Raises StorageError for what cannot be done, with the address."""
+
+    def __init__(self, place: str, *, patience: float = PATIENCE) -> None:
+        self.scheme = scheme_of(place)
+        self.patience = patience
+        self._files = _file_system(place)
+        self._conditions = self.scheme in _S3
+
+    def find(self, place: str) -> Entry | None:
+        """What is known of one object; None where there is no such object."""
+        try:
+            info = self._asked(place, lambda: self._files.info(self._inner(place), **self._fresh))
+        except FileNotFoundError:
+            return None
+        return None if info.get("type") == "directory" else _entry(place, info)
+
+    def entries(self, place: str) -> list[Entry]:
+        """All objects below a place, at any depth, sorted by address; none where there are none."""
+        inner = self._inner(place)
+        found: Mapping[str, Mapping[str, Any]]
+        try:
+            found = self._asked(place, lambda: self._files.find(inner, detail=True, **self._fresh))
+        except FileNotFoundError:
+            return []
+        top = inner.rstrip("/")
+        below = {name: info for name, info in found.items() if name.startswith(f"{top}/") or not top}
+        entries = (_entry(self._outer(place, top, name), info) for name, info in below.items())
+        return sorted((one for one in entries if not one.place.endswith("/")), key=lambda one: one.place)
+
+    def read(self, place: str, start: int | None = None, end: int | None = None) -> bytes:
+        """The content, or bytes ``[start, end)`` of it. Raises FileNotFoundError where there is none."""
+        inner = self._inner(place)
+        data: bytes = self._asked(place, lambda: self._files.cat_file(inner, start=start, end=end))
+        return data
+
+    def fetch_whole(self, place: str, target: Path, advance: Callable[[float], None]) -> None:
+        """The content into a file, in one stream, for stores that give no ranges."""
+        inner = self._inner(place)
+        self._asked(place, lambda: self._files.get_file(inner, str(target), callback=_Told(advance)))
+
+    def write(self, place: str, data: bytes, *, over: str | None) -> str:
+        """Write an object in place of the one whose mark is ``over`` (None: none); its new mark.
+
+        Raises `Refused` where the one there is another.
+        """
+        condition = {"IfMatch": f'"{over}"'} if over else {"mode": "create"}
+        if self._conditions:
+            try:
+                return self._put(place, data, condition)
+            except StorageError as trouble:
+                if trouble.__cause__ is None or not is_unable(trouble.__cause__):
+                    raise
+                self._conditions = False
+        self._check(place, over)
+        return self._put(place, data, {})
+
+    def send(self, file: Path, place: str, *, over: str | None, note: Mapping[str, str], done: Any) -> str:
+        """As `write`, for a large file, in parts; ``note`` is kept with it, ``done(bytes)`` counts."""
+        self._check(place, over)
+        inner = self._inner(place)
+        more = {"Metadata": dict(note)} if self.scheme in _S3 else {}
+        self._asked(place, lambda: self._files.put_file(str(file), inner, callback=_Told(done), **more))
+        return self._mark(place)
+
+    def note_of(self, place: str) -> dict[str, str]:
+        """What was kept with an object by `send`."""
+        if self.scheme not in _S3:
+            return {}
+        inner = self._inner(place)
+        found: Mapping[str, str] = self._asked(place, lambda: self._files.metadata(inner, refresh=True))
+        return dict(found)
+
+    def remove(self, place: str) -> None:
+        """Remove one object; nothing where it is gone."""
+        inner = self._inner(place)
+        try:
+            self._asked(place, lambda: self._files.rm_file(inner))
+        except FileNotFoundError:
+            return
+
+    def age(self, place: str) -> float | None:
+        """Seconds since an object was written, by the store's own clock where that can be asked; None: it is
+        not there, or nothing is told."""
+        if self.scheme in _S3:
+            bucket, key, _ = self._files.split_path(self._inner(place))
+            try:
+                head = self._asked(place, lambda: self._files.call_s3("head_object", Bucket=bucket, Key=key))
+            except FileNotFoundError:
+                return None
+            now = head["ResponseMetadata"]["HTTPHeaders"].get("date")
+            clock = parsedate_to_datetime(now) if now else datetime.now(UTC)
+            return float((clock - head["LastModified"]).total_seconds())
+        found = self.find(place)
+        if found is None or found.changed is None:
+            return None
+        return (datetime.now(UTC) - found.changed).total_seconds()
+
+    def missing(self, place: str) -> StorageError:
+        """The error for an object that is not there: it says whether its bucket is."""
+        if self.scheme in _S3:
+            bucket, _, _ = self._files.split_path(self._inner(place))
+            try:
+                self._asked(place, lambda: self._files.call_s3("head_bucket", Bucket=bucket))
+            except FileNotFoundError:
+                return missing_bucket(place)
+            except StorageError:
+                pass
+        return StorageError(f"There is no {shown(place)}.", "Check the address; letters count as they are.")
+
+    @property
+    def keeps_conditions(self) -> bool:
+        """Whether the store itself refuses a write under a condition that does not hold."""
+        return self._conditions
+
+    @property
+    def _fresh(self) -> dict[str, bool]:
+        return {"refresh": True} if self.scheme in _S3 else {}
+
+    def _put(self, place: str, data: bytes, condition: Mapping[str, Any]) -> str:
+        inner = self._inner(place)
+        out = self._asked(place, lambda: self._files.pipe_file(inner, data, **condition))
+        tag = out.get("ETag") if isinstance(out, Mapping) else None
+        return tag.strip('"') if tag else self._mark(place)
+
+    def _check(self, place: str, over: str | None) -> None:
+        found = self.find(place)
+        if (found.mark if found else None) != over:
+            raise Refused(place)
+
+    def _mark(self, place: str) -> str:
+        found = self.find(place)
+        return found.mark if found else ""
+
+    def _inner(self, place: str) -> str:
+        return str(self._files._strip_protocol(place))
+
+    def _outer(self, place: str, top: str, name: str) -> str:
+        body = place.rstrip("/") if place.split("://", 1)[1].strip("/") else place
+        return f"{body}{name[len(top) :]}" if top else f"{body}{name.lstrip('/')}"
+
+    def _asked(self, place: str, call: Callable[[], T]) -> T:
+        return patiently(call, place, self.patience)
+
+
+def _file_system(place: str) -> Any:
+    """fsspec's view of the store, with no memory of listings: others write there too."""
+    scheme = scheme_of(place)
+    try:
+        import fsspec
+    except ImportError as error:
+        raise missing_library(place, error) from None
+    if scheme not in fsspec.available_protocols():
+        known = ", ".join(f"{name}://" for name in ("s3", "gs", "az", "https"))
+        raise StorageError(f"There is no such kind of address: {shown(place)}.", f"Known are {known} …")
+    try:
+        return fsspec.filesystem(scheme, **_options(scheme))
+    except ImportError as error:
+        raise missing_library(place, error) from None
+
+
+def _options(scheme: str) -> dict[str, Any]:
+    if scheme not in _S3:
+        return {"use_listings_cache": False} if scheme in ("http", "https") else {}
+    from fsspec.config import conf
+
+    own = conf.get("s3", {}).get("config_kwargs", {})
+    return {"use_listings_cache": False, "config_kwargs": {**_OWN_TRIES, **own}}
+
+
+def _entry(place: str, info: Mapping[str, Any]) -> Entry:
+    size = info.get("size")
+    changed = _moment(
+        info.get("LastModified") or info.get("updated") or info.get("mtime") or info.get("created")
+    )
+    tag = str(info.get("ETag") or info.get("etag") or "").strip('"')
+    mark = tag or f"{size}-{changed.isoformat() if changed else ''}"
+    return Entry(place, None if size is None else int(size), changed, mark)
+
+
+def _moment(value: Any) -> datetime | None:
+    if isinstance(value, int | float):
+        return datetime.fromtimestamp(value, UTC)
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+    if not isinstance(value, datetime):
+        return None
+    return value if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+class _Told:
+    """fsspec's callback, for a counter of bytes; each transfer has it branch for its parts or not."""
+
+    def __init__(self, advance: Callable[[float], None]) -> None:
+        self._advance = advance
+
+    def set_size(self, size: int | None) -> None:
+        """Nothing: the size is known."""
+
+    def relative_update(self, amount: int = 1) -> None:
+        """Count what was moved."""
+        self._advance(amount)
+
+    def absolute_update(self, value: int) -> None:
+        """Nothing: all transfers used here count by amounts."""
+
+
+def names_below(entries: list[Entry], place: str) -> Iterator[tuple[str, Entry]]:
+    """Each entry with its name relative to the folder ``place``: what could lead out of it is left out."""
+    top = f"{place.rstrip('/')}/"
+    for entry in entries:
+        name = entry.place[len(top) :] if entry.place.startswith(top) else ""
+        parts = name.split("/")
+        if name and not any(part in ("", ".", "..") or "\\" in part or "\0" in part for part in parts):
+            yield name, entry
+
+
+def size_on_disk(path: Path) -> int:
+    """Bytes that a file really takes: one that is set aside in full length may still be empty."""
+    found = os.stat(path)
+    return getattr(found, "st_blocks", found.st_size // 512) * 512
