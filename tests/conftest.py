@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 # Times depend on what else the machine does.
@@ -24,3 +27,13 @@ def _hear_interruptions() -> None:
 
 
 _hear_interruptions()
+
+
+@pytest.fixture(autouse=True)
+def _shares_the_processor() -> Iterator[None]:
+    """No test leaves its process in a hurry: all that it starts later would keep others from running at all,
+    a server from answering its page for instance."""
+    yield
+    if hasattr(os, "sched_getscheduler") and (policy := os.sched_getscheduler(0)) != os.SCHED_OTHER:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        pytest.fail(f"the test has left its process with the real-time policy {policy}")

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import atexit
 import functools
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -108,6 +110,17 @@ def media_folder() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="shotad-media-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
+
+
+@contextmanager
+def ordinary_priority() -> Iterator[None]:
+    """Around SVT-AV1's encoder: where the user is root it gives its own threads and the caller's real-time
+    priority, and leaves it to the caller for good."""
+    try:
+        yield
+    finally:
+        if hasattr(os, "sched_setscheduler"):
+            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
 def draw(number: int, width: int, height: int, scene: int = 0) -> Image:

@@ -14,7 +14,7 @@ import pytest
 from shotad.errors import SoundError
 from shotad.film.reader import open_film
 from shotad.sound.checking import Expected, check_film, describe_tracks
-from tests.media import make_film, media_folder
+from tests.media import make_film, media_folder, ordinary_priority
 from tests.sound.muxmedia import CUES, H264, heard, written
 
 ENDINGS = (".mp4", ".mkv", ".ts", ".mov", ".webm")
@@ -64,7 +64,7 @@ def coded_film(name: str) -> Path:
 
     spec, path = FILMS[name], media_folder() / f"coded {name}{FILMS[name].suffix}"
     noise = np.random.default_rng(7)
-    with av.open(str(path), "w") as film:
+    with ordinary_priority(), av.open(str(path), "w") as film:
         picture: Any = film.add_stream(spec.video, rate=25, options=dict(spec.options))
         (picture.width, picture.height), picture.pix_fmt = spec.size, spec.pixels
         sound: Any = film.add_stream(spec.audio, rate=44100 if name == "flash" else RATE)
