@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shotad.errors import EditConflict
+from shotad.profiling import in_room
 from shotad.script.importing import import_script
 from shotad.script.text import Format, read_script, script_format
 from shotad.script.track import Track
@@ -37,6 +38,7 @@ class Brought:
     changed: Mapping[str, int]
 
 
+@in_room("scripts")
 def write_scripts(track: Track, folder: Path, name: str) -> tuple[Path, ...]:
     """Write the scripts of ``track`` for a film called ``name``; their paths."""
     return write_texts(script_texts(track, folder, name), folder)

@@ -27,6 +27,7 @@ from shotad.pictures.sheet.page import Embeds, drawing, overview, photo
 from shotad.pictures.sheet.scores import ScoreTable, score_picture, score_table
 from shotad.pictures.sheet.subject import PAGE_FRAMES, Line, Look, Piece, SheetShot, Subject, shown_seconds
 from shotad.pictures.sheet.timeline import ROWS_PER_PAGE, timeline, timeline_rows
+from shotad.profiling import in_room, spanned
 from shotad.progress import NoProgress, Progress, reported
 from shotad.script.timecode import timecode
 from shotad.types import Clip
@@ -42,6 +43,7 @@ CARD_PIXELS = 26_000
 """Of a frame on a line's card: 215 x 121 for 16:9."""
 
 
+@in_room("sheet")
 def write_sheet(
     folder: Path, pictures: Pictures, config: Config, progress: Progress | None = None
 ) -> tuple[Path, ...]:
@@ -56,7 +58,7 @@ def write_sheet(
     strip, cards = _Strip(subject, files, embeds), _Cards(subject, files, embeds, config)
     moments = sorted({*strip.moments, *cards.moments})
     with reported(progress or NoProgress(), "Drawing the sheet", len(moments), "frames") as task:
-        for picture in pictures(moments):
+        for picture in spanned("frames", pictures(moments)):
             strip.add(picture)
             cards.add(picture)
             task.advance()

@@ -17,6 +17,7 @@ from shotad.errors import WorkFolderError
 from shotad.handslots import changes_since, with_slots
 from shotad.outcome import Outcome, long_silences
 from shotad.prepare import Bench, Prepared
+from shotad.profiling import in_room
 from shotad.records import slots_of
 from shotad.runsettings import SETTINGS, read_settings
 from shotad.script.cue import Cue, Maker
@@ -66,6 +67,7 @@ def track_lock(folder: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
         lock.release()
 
 
+@in_room("track")
 def write_track(
     cues: Sequence[Cue],
     prepared: Prepared,

@@ -22,6 +22,7 @@ from shotad.describe.slotplan import SlotPlan
 from shotad.pictures.marks import marks_for
 from shotad.prepare import Bench, Prepared
 from shotad.presence import Character, Presence
+from shotad.profiling import in_room
 from shotad.sight.facemodels import FaceModels, get_face_models
 from shotad.sight.facetracks import FaceTrack
 from shotad.types import Interval, Role, Sighting
@@ -51,6 +52,7 @@ def check_cast(bench: Bench) -> None:
     get_face_models(bench.config.cast, bench.progress)
 
 
+@in_room("cast")
 def recognise(
     plans: Sequence[SlotPlan], prepared: Prepared, bench: Bench, run: WorkFolder | None = None
 ) -> Recognised:

@@ -11,11 +11,14 @@ import click
 
 from shotad.cli.console import Console, duration
 from shotad.cli.options import DETAIL, console_options, film_options, note_text, opened, settings
+from shotad.cli.profile import Profiled, profile_option, timed
+from shotad.cli.profile import told as told_of_time
 from shotad.cli.render import sound_flags, sound_options
 from shotad.config import Config
 from shotad.config.languages import language_of
 from shotad.describe import usage
 from shotad.outcome import Outcome
+from shotad.profiling import span
 from shotad.script.cue import CueStatus
 from shotad.script.timecode import timecode
 
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
     from shotad.writing import Engines
 
 
-@click.command(name="describe")
+@click.command(name="describe", cls=Profiled)
 @film_options
 @click.option("--slots", type=click.Path(path_type=Path), help="Slots that are given: VTT, SRT, CSV or JSON.")
 @click.option("--shots", type=click.Path(path_type=Path), help="Shots that are given: CSV or JSON.")
@@ -68,6 +71,7 @@ if TYPE_CHECKING:
 @click.option("--no-sheet", is_flag=True, help="Draw no overview of the film.")
 @sound_options
 @click.option("--discard-edits", is_flag=True, help="Throw away what people changed in the track.")
+@profile_option
 @console_options
 def command(console: Console, **options: Any) -> None:
     """Write an audio-description track of FILM.
@@ -90,10 +94,15 @@ def command(console: Console, **options: Any) -> None:
     spoken = bool(options["voice"] or options["makes"])
     if spoken:
         _check_voice(config, options["makes"])
-    with opened(options, config) as (film, folder, given):
+    with (
+        opened(options, config) as (film, folder, given),
+        timed(folder, on=options["timed"]) as recorded,
+    ):
         if options["estimate"]:
             foreseen = foresee(film, folder, config, given, engines=engines, progress=console)
-            console.result("\n".join(bill.render(foreseen)), bill.as_json(foreseen))
+            told, found = bill.render(foreseen), bill.as_json(foreseen)
+            told += told_of_time(recorded, folder, found)
+            console.result("\n".join(told), found)
             return
         wanted = _wanted(film, folder, config, options["makes"]) if spoken else ()
         for line in _opening(config, folder.path, engines):
@@ -115,10 +124,13 @@ def command(console: Console, **options: Any) -> None:
                 # Said before the voice begins, which may take long and may fail.
                 console.result(summary(outcome), None)
             heard = _heard(console, film, folder, config, wanted, engines, options)
-        checked = lint_track(heard.track if heard else outcome.track, folder.path, config)
-    told = [render_summary(heard) if heard else summary(outcome)]
-    told.append(f"Guidelines: {summary_line(checked)} shotad lint tells them.")
-    console.result("\n".join(told), report(outcome, checked, heard))
+        with span("lint"):
+            checked = lint_track(heard.track if heard else outcome.track, folder.path, config)
+        told = [render_summary(heard) if heard else summary(outcome)]
+        told.append(f"Guidelines: {summary_line(checked)} shotad lint tells them.")
+        found = report(outcome, checked, heard)
+        told += told_of_time(recorded, folder, found)
+    console.result("\n".join(told), found)
     if heard is not None and heard.failed:
         raise click.exceptions.Exit(1)
 

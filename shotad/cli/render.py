@@ -10,6 +10,7 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, track_folder
+from shotad.cli.profile import PROFILES
 from shotad.rendering.wanted import Wanted, parse_wanted, wanted_files
 
 if TYPE_CHECKING:
@@ -20,11 +21,15 @@ if TYPE_CHECKING:
     from shotad.workfolder import WorkFolder
     from shotad.writing import Engines
 
-PROFILES = ("source", "ebu-r128", "atsc-a85", "netflix", "web")
-
 
 def sound_options(function: Any) -> Any:
     """Add the options that say who speaks and what is made."""
+    return _with_sound(function, "--loudness")
+
+
+def _with_sound(function: Any, *loudness: str) -> Any:
+    kinds = click.Choice(PROFILES)
+    function = click.option(*loudness, "loudness", type=kinds, help="Loudness of what is made.")(function)
     for option in reversed(_SOUND_OPTIONS):
         function = option(function)
     return function
@@ -39,25 +44,29 @@ _SOUND_OPTIONS = (
         metavar="KIND[:ENDING]",
         help="film, film+text, text, ad or mix, as in film:mkv, ad:mp3; repeatable.",
     ),
-    click.option("--profile", type=click.Choice(PROFILES), help="Loudness of what is made."),
     click.option(
         "--extended", is_flag=True, default=None, help="Let the film pause for lines that do not fit."
     ),
 )
 
 
+def _own_sound_options(function: Any) -> Any:
+    """The same; here the loudness may be called a profile too."""
+    return _with_sound(function, "--loudness", "--profile")
+
+
 def sound_flags(options: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that the flags of `sound_options` stand for."""
     return {
         "voice__name": options["voice"],
-        "mix__profile": options["profile"],
+        "mix__profile": options["loudness"],
         "extended__on": options["extended"],
     }
 
 
 @click.command(name="render")
 @click.argument("path", metavar="FILM|WORKFOLDER", type=click.Path(path_type=Path))
-@sound_options
+@_own_sound_options
 @click.option("--track", "track_file", type=click.Path(path_type=Path), help="Another track: a translation.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the results, or the file for one.")
 @click.option("--film", "film_file", type=click.Path(path_type=Path), help="The film, where it has moved.")

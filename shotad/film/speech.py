@@ -14,6 +14,7 @@ from shotad.film.audio import SoundBlock
 from shotad.film.hearing import LEVELS, Leveller
 from shotad.film.vad import RATE, STEP, Signal, Vad
 from shotad.plan.gaps import union
+from shotad.profiling import in_room, spanned
 from shotad.progress import NoProgress, Progress
 from shotad.types import Interval, Utterance
 from shotad.weights import weights_file
@@ -30,6 +31,7 @@ class Speech:
     detail: str
 
 
+@in_room("speech")
 def find_speech(
     blocks: Iterable[SoundBlock] | None,
     settings: SpeechSettings,
@@ -91,7 +93,7 @@ def _listen(blocks: Iterable[SoundBlock], duration: float, progress: Progress) -
     task = progress.task("Listening for speech", duration or None, "s")
     found: list[Signal] = []
     try:
-        for block in blocks:
+        for block in spanned("sound", blocks):
             found.append(vad.feed(leveller.feed(block.samples)).mean(axis=1))
             task.advance(len(block.samples) / RATE)
         found.append(vad.feed(leveller.finish()).mean(axis=1))

@@ -3,8 +3,20 @@
 While nothing records, saying so costs next to nothing, so the marks stay in the product for good.
 """
 
-from shotad.profiling.marks import counted, recording, span, spanned, waiting
+from shotad.profiling.keeping import profiled
+from shotad.profiling.marks import counted, in_room, recording, span, spanned, waiting
 from shotad.profiling.recorder import Recording
 from shotad.profiling.table import Row, Table
 
-__all__ = ["Recording", "Row", "Table", "counted", "recording", "span", "spanned", "waiting"]
+__all__ = [
+    "Recording",
+    "Row",
+    "Table",
+    "counted",
+    "in_room",
+    "profiled",
+    "recording",
+    "span",
+    "spanned",
+    "waiting",
+]

@@ -6,11 +6,12 @@ none each of them is a test of a global and a shared object that does nothing.
 
 from __future__ import annotations
 
+import functools
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 from shotad.profiling.lane import Mark
 from shotad.profiling.recorder import Recording
@@ -44,6 +45,8 @@ class _Place:
 _NOTHING = _Nothing()
 _place = _Place()
 _T = TypeVar("_T")
+_R = TypeVar("_R")
+_P = ParamSpec("_P")
 
 
 def span(room: str) -> AbstractContextManager[None]:
@@ -70,6 +73,20 @@ def counted(name: str, value: float) -> None:
     found = _place.found
     if found is not None:
         found.count(name, value)
+
+
+def in_room(room: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Every call of the function that is decorated is work for ``room``. Not for generators (`spanned`)."""
+
+    def marked(function: Callable[_P, _R]) -> Callable[_P, _R]:
+        @functools.wraps(function)
+        def working(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+            with span(room):
+                return function(*args, **kwargs)
+
+        return working
+
+    return marked
 
 
 def spanned(room: str, items: Iterable[_T]) -> Iterator[_T]:

@@ -49,6 +49,8 @@ class Recording:
 
     def end(self) -> None:
         """Nothing is recorded any more; what is still under way somewhere ends here."""
+        if self._end is not None:
+            return
         self._end = perf_counter_ns()
         self._cpu = process_time_ns() - self._cpu_start
 

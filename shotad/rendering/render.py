@@ -12,6 +12,7 @@ from pathlib import Path
 from shotad.config import Config
 from shotad.errors import FilmError, SoundError, WorkFolderError
 from shotad.film.reader import Film
+from shotad.profiling import in_room
 from shotad.progress import NoProgress, Progress
 from shotad.rendering.ledger import Ledger
 from shotad.rendering.making import Workshop
@@ -37,6 +38,7 @@ STILL_EDITED = (
 )
 
 
+@in_room("mix")
 def render(
     film: Film,
     folder: WorkFolder,

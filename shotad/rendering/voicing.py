@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shotad.cast.files.loading import load_cast
+from shotad.profiling import in_room
 from shotad.progress import Progress
 from shotad.rendering.materials import Materials
 from shotad.runsettings import SETTINGS, read_settings
@@ -42,6 +43,7 @@ class Voicing:
     late: str = ""
 
 
+@in_room("voice")
 def speak(
     materials: Materials,
     voice: Speaker,

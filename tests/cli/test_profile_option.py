@@ -1,0 +1,82 @@
+"""``shotad describe --profile``, and the loudness that once had its name there."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from shotad.cli.profile import PROFILES, _meant
+from shotad.errors import UsageError
+from tests.cli.program import FAKE, Shotad
+from tests.media import FilmSpec, make_film
+
+
+@pytest.fixture
+def film(tmp_path: Path) -> Path:
+    path = tmp_path / "movie.mp4"
+    shutil.copy(make_film(FilmSpec(frames=150, cuts=(60,))).path, path)
+    return path
+
+
+def test_the_time_of_each_room_is_told_and_kept(shotad: Shotad, film: Path) -> None:
+    said = shotad("describe", film, *FAKE, "--plain", "--profile")
+    assert said.code == 0
+    assert "Time: " in said.out
+    assert "Busiest: " in said.out
+    trace = json.loads((film.with_suffix(".shotad") / "profile.json").read_text())
+    named = {event["name"] for event in trace["traceEvents"] if event["ph"] == "X"}
+    assert {"speech", "track", "scripts", "sheet", "frames", "lint"} <= named
+
+
+def test_programs_get_the_table_too(shotad: Shotad, film: Path) -> None:
+    said = shotad("describe", film, *FAKE, "--json", "--profile", "--no-sheet")
+    found = json.loads(said.out)["profile"]
+    assert Path(found["trace"]).is_file()
+    assert found["wall"] > 0
+    assert {row["room"] for row in found["rooms"]} >= {"speech", "track"}
+    said = shotad("describe", film, *FAKE, "--json", "--estimate", "--profile")
+    assert json.loads(said.out)["profile"]["busiest"]
+
+
+def test_nothing_is_recorded_unasked_and_nothing_else_changes(shotad: Shotad, film: Path) -> None:
+    shotad("describe", film, *FAKE, "--quiet", "--no-sheet")
+    folder = film.with_suffix(".shotad")
+    kept = {p.name: p.read_bytes() for p in folder.iterdir() if p.name != "log.txt"}
+    assert "profile.json" not in kept
+    shotad("describe", film, *FAKE, "--quiet", "--no-sheet", "--profile", "--force")
+    again = {p.name: p.read_bytes() for p in folder.iterdir() if p.name not in ("log.txt", "profile.json")}
+    assert again == kept
+
+
+def test_a_run_that_fails_keeps_its_trace(shotad: Shotad, film: Path, tmp_path: Path) -> None:
+    def fail(*args: object, **kwargs: object) -> None:
+        raise UsageError("enough", "no more")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("shotad.tracking.save_track", fail)
+        said = shotad("describe", film, *FAKE, "--plain", "--profile")
+    assert said.code != 0
+    trace = json.loads((film.with_suffix(".shotad") / "profile.json").read_text())
+    assert {"speech", "track"} <= {event["name"] for event in trace["traceEvents"]}
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (["--profile", "film.mp4"], ["--profile", "film.mp4"]),
+        (["film.mp4", "--profile"], ["film.mp4", "--profile"]),
+        (["f", "--profile", "web", "--profile"], ["f", "--loudness", "web", "--profile"]),
+        (["f", "--profile=ebu-r128"], ["f", "--loudness=ebu-r128"]),
+    ],
+)
+def test_a_loudness_by_its_other_name_is_understood(typed: list[str], meant: list[str]) -> None:
+    assert list(_meant(typed)) == meant
+
+
+@pytest.mark.parametrize(("command", "name"), [("render", "--profile"), ("render", "--loudness")])
+def test_render_takes_both_names(shotad: Shotad, command: str, name: str) -> None:
+    said = shotad(command, "nothing.mp4", name, "loudest")
+    assert all(profile in said.err for profile in PROFILES)
