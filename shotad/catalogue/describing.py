@@ -18,6 +18,8 @@ from shotad.errors import ShotadError
 from shotad.film.reader import Film, open_film
 from shotad.outcome import Outcome
 from shotad.prepare import Given, GivenCast
+from shotad.profiling import profiled
+from shotad.profiling.report import lines
 from shotad.progress import NoProgress, Progress
 from shotad.rendering.rendered import Rendered
 from shotad.rendering.wanted import Wanted, parse_wanted, wanted_files
@@ -37,6 +39,9 @@ def described(
     clock = time.monotonic()
     start_peak()
     try:
+        before = done_before(job)
+        if before is not None:
+            return before
         with placed(job, run.progress) as place:
             result = run.on(place)
     except ShotadError as error:
@@ -44,7 +49,7 @@ def described(
     except MemoryError:
         result = failure(job, "There was not enough memory.", _LESS, kind="memory")
     except Exception as error:  # noqa: BLE001  one film's failure must not take the others along
-        result = failure(job, *run.unexpected(error), kind=type(error).__name__)
+        result = failure(job, *run.unexpected(error), kind="unexpected")
     seconds = run.film_seconds or result.film_seconds
     return replace(
         result, film_seconds=seconds, wall_seconds=time.monotonic() - clock, peak=peak_memory()
@@ -72,8 +77,6 @@ class _Run:
     def on(self, place: Placed) -> FilmResult:
         """The whole way, from the film where it lies to the mark that it is done."""
         job = self.job
-        if not job.force and (before := done_before(job, place)) is not None:
-            return before
         with open_film(place.film, reader=job.config.film.reader, frame_rate=job.frame_rate) as film:
             self.film_seconds = film.info.duration
             wanted = wanted_of(job, film, place.folder)
@@ -97,10 +100,12 @@ class _Run:
             assignments=job.assignments,
         )
         engines = self.engines or Engines.of(config)
-        outcome = self._describe(film, folder, given, engines)
-        folder.note(f"described {film.info.name}: {outcome.counts}")
-        heard = rendered(film, folder, job, wanted, engines, self.progress) if wanted else None
-        return finished(job, place, outcome, heard)
+        with profiled(folder.write_text if job.timed else None) as recorded:
+            outcome = self._describe(film, folder, given, engines)
+            folder.note(f"described {film.info.name}: {outcome.counts}")
+            heard = rendered(film, folder, job, wanted, engines, self.progress) if wanted else None
+            spent = () if recorded is None else tuple(lines(recorded.table()))
+        return replace(finished(job, place.folder, outcome, heard), spent=spent)
 
     def _describe(self, film: Film, folder: WorkFolder, given: Given, engines: Engines) -> Outcome:
         from shotad.pipeline import describe
@@ -190,7 +195,7 @@ def rendered(
     return done
 
 
-def finished(job: FilmJob, place: Placed, outcome: Outcome, heard: Rendered | None = None) -> FilmResult:
+def finished(job: FilmJob, folder: Path, outcome: Outcome, heard: Rendered | None = None) -> FilmResult:
     """The result of a film whose track is written (and rendered); if all went well its folder is marked."""
     counts = outcome.counts
     made = [] if heard is None else [one.wanted.path for one in heard.made]
@@ -212,7 +217,7 @@ def finished(job: FilmJob, place: Placed, outcome: Outcome, heard: Rendered | No
         kind, *error = trouble
         return replace(result, state="failed", kind=kind, error=(error[0], error[1]))
     if not result.amiss:
-        mark_done(job, place, result)
+        mark_done(job, folder, result)
     return result
 
 

@@ -31,7 +31,8 @@ class FilmJob:
     ``film`` and ``folder`` are paths, or addresses (``s3://…``); so may ``subtitles``, ``cast`` and
     ``cast_photos`` be. ``config`` is the resolved settings, note and all; ``configs`` and ``assignments``
     only say how they were named. ``makes`` are what is rendered besides (``film``, ``ad:mp3``), ``rate`` the
-    frame rate of numbered frames, ``stamp`` what tells this version of a film at an address from another.
+    frame rate of numbered frames, ``stamp`` what tells this version of a film at an address from another;
+    ``timed``: a profile of the run is kept.
     """
 
     film: str
@@ -50,6 +51,7 @@ class FilmJob:
     sheet: bool = True
     force: bool = False
     discard_edits: bool = False
+    timed: bool = False
     stamp: str = ""
     scratch: str | None = None
     """Where a film that is fetched is put; None: where the system keeps what is passing."""
@@ -59,6 +61,8 @@ class FilmJob:
             raise ValueError(f"a job needs a film and a folder, got {self.film!r} and {self.folder!r}")
         if self.end is not None and self.end <= self.start:
             raise UsageError(f"The end, {self.end:g} s, does not lie after the start, {self.start:g} s.")
+        if self.rate is not None and not _is_rate(self.rate):
+            raise UsageError(f"{self.rate!r} is no frame rate.", "Write 3, 25 or 24000/1001.")
 
     @property
     def frame_rate(self) -> Fraction | None:
@@ -75,6 +79,13 @@ class FilmJob:
         """What `as_json` gave. Raises ConfigError for settings of another shotad."""
         tuples = {name: tuple(row[name]) for name in _TUPLES}
         return FilmJob(**{**row, "config": build_settings(Config, row["config"]), **tuples})
+
+
+def _is_rate(text: str) -> bool:
+    try:
+        return Fraction(text) > 0
+    except (ValueError, ZeroDivisionError):
+        return False
 
 
 _TUPLES = ("makes", "configs", "assignments")
@@ -112,6 +123,8 @@ class FilmResult:
     attempts: int = 1
     files: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    spent: tuple[str, ...] = ()
+    """Where the time went, in lines, where the job is timed."""
 
     def __post_init__(self) -> None:
         if (self.state == "failed") != (self.error is not None):
@@ -126,15 +139,17 @@ class FilmResult:
     def as_json(self) -> Json:
         """For `of`, and for reports."""
         row = asdict(self)
-        return {**row, "error": None if self.error is None else list(self.error), "files": list(self.files),
-                "warnings": list(self.warnings)}  # fmt: skip
+        error = None if self.error is None else list(self.error)
+        return {**row, "error": error, **{name: list(row[name]) for name in _LISTED}}
 
     @staticmethod
     def of(row: Mapping[str, Any]) -> FilmResult:
         """What `as_json` gave."""
         error = None if row["error"] is None else (str(row["error"][0]), str(row["error"][1]))
-        more = {"error": error, "files": tuple(row["files"]), "warnings": tuple(row["warnings"])}
-        return FilmResult(**{**row, **more})
+        return FilmResult(**{**row, "error": error, **{name: tuple(row[name]) for name in _LISTED}})
+
+
+_LISTED = ("files", "warnings", "spent")
 
 
 def failure(job: FilmJob, what: str, hint: str = "", *, kind: str, attempts: int = 1) -> FilmResult:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from shotad.catalogue.jobs import FilmJob
-from shotad.errors import UsageError
+from shotad.errors import NoRoom, UsageError
 from shotad.film.info import FilmInfo
 from shotad.rendering.wanted import Wanted
 
@@ -121,9 +121,120 @@ def peak_memory() -> int:
 
 def _status(process: int | str, name: str) -> int | None:
     """A line of ``/proc/PID/status`` in bytes."""
+    return _line_of(f"/proc/{process}/status", name)
+
+
+def _line_of(file: str, name: str) -> int | None:
     try:
-        text = Path(f"/proc/{process}/status").read_text(encoding="ascii", errors="replace")
+        text = Path(file).read_text(encoding="ascii", errors="replace")
     except OSError:
         return None
     match = re.search(rf"^{name}:\s+(\d+) kB", text, re.MULTILINE)
     return int(match[1]) * 1024 if match else None
+
+
+def memory_of(process: int) -> int | None:
+    """Bytes of memory that a process has now; None where that cannot be told."""
+    if (found := _status(process, "VmRSS")) is not None:
+        return found
+    return None if os.path.isdir("/proc/self") else _asked_ps(process)
+
+
+def _asked_ps(process: int) -> int | None:
+    """The same by ``ps``, for systems without ``/proc``."""
+    import subprocess
+
+    with suppress(OSError, ValueError, subprocess.SubprocessError):
+        asked = ["ps", "-o", "rss=", "-p", str(process)]
+        said = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=5)
+        return int(said.stdout) * 1024
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Inside:
+    """A film that was let in, and how large its folder was then."""
+
+    need: Need
+    before: int
+
+
+class Room:
+    """Lets films in by the room on the disks of their folders: so much stays free, whatever they write.
+
+    ``keep``: bytes that are to stay free (None: nobody looks). The other arguments are how disks are asked.
+    """
+
+    def __init__(
+        self,
+        keep: int | None,
+        *,
+        free: Callable[[Path], int] = free_disk,
+        disk: Callable[[Path], int] = disk_of,
+        size: Callable[[Path], int] = size_of,
+    ) -> None:
+        self._keep, self._free, self._disk, self._size = keep, free, disk, size
+        self._inside: dict[str, _Inside] = {}
+
+    def let_in(self, film: str, need: Need) -> bool:
+        """Whether there is room for a film now; then it is counted until `left`. False: wait for others.
+
+        Raises NoRoom where nobody is left to wait for.
+        """
+        if self._keep is None:
+            return True
+        disk = self._disk(need.folder)
+        others = [one for one in self._inside.values() if self._disk(one.need.folder) == disk]
+        due = sum(self._due(one) for one in others)
+        free = self._free(need.folder)
+        if free - due - need.disk >= self._keep:
+            self._inside[film] = _Inside(need, self._size(need.folder))
+            return True
+        if others:
+            return False
+        raise NoRoom(
+            f"There is too little room on the disk of {need.folder.parent}: the film may need "
+            f"{size_text(need.disk)} and {size_text(self._keep)} are to stay free (--min-free), "
+            f"but {size_text(free)} are left.",
+            "Make room there, name another place with --out, or keep less free.",
+        )
+
+    def left(self, film: str) -> None:
+        """A film has ended, well or not."""
+        self._inside.pop(film, None)
+
+    def _due(self, one: _Inside) -> int:
+        """What a film that was let in may still write."""
+        return max(one.need.disk - max(self._size(one.need.folder) - one.before, 0), 0)
+
+
+def how_many(films: int, cores: int, memory: int, *, loads_models: bool) -> int:
+    """How many films to work on at once where nobody says: as many as cores and memory carry.
+
+    Models that are loaded into a worker are loaded by each: then it is one film at a time.
+    """
+    if loads_models:
+        return 1
+    return max(1, min(films, cores // _CORES_PER_FILM, memory // _MEMORY_PER_FILM))
+
+
+_CORES_PER_FILM = 2
+"""Decoding uses about so many; see docs/batch.md for what was measured."""
+_MEMORY_PER_FILM = 2_000 * MB
+
+
+def cores_here() -> int:
+    """Cores that this process may use."""
+    with suppress(AttributeError):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def memory_here() -> int:
+    """Bytes of memory that are free for use on this machine, or in this container."""
+    free = _line_of("/proc/meminfo", "MemAvailable")
+    known = [2_000 * MB if free is None else free]
+    with suppress(OSError, ValueError):
+        group = Path("/sys/fs/cgroup")
+        known.append(int((group / "memory.max").read_text()) - int((group / "memory.current").read_text()))
+    return max(min(known), 0)

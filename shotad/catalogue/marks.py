@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -9,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from shotad.catalogue.jobs import FilmJob, FilmResult
-from shotad.catalogue.places import Placed
+from shotad.catalogue.places import is_elsewhere
+from shotad.errors import StorageError
 from shotad.tracking import TRACK
 from shotad.workfolder import key_of, readable_json, write_text
 
@@ -18,38 +20,43 @@ DONE = "done.json"
 _COUNTS = ("slots", "lines", "unsaid", "amiss", "edited", "silences", "film_seconds")
 
 
-def mark_done(job: FilmJob, place: Placed, result: FilmResult) -> None:
+def mark_done(job: FilmJob, folder: Path, result: FilmResult) -> None:
     """Write that the film is done; it is the last file that a run writes, and holds no times of day."""
     counts = {name: getattr(result, name) for name in _COUNTS}
-    record = {"key": run_key(job, place), "counts": counts, "files": list(result.files)}
-    write_text(place.folder / DONE, readable_json(record))
+    record = {"key": run_key(job), "counts": counts, "files": list(result.files)}
+    write_text(folder / DONE, readable_json(record))
 
 
-def done_before(job: FilmJob, place: Placed) -> FilmResult | None:
-    """The result of an earlier run by the same terms on the same files, whose files are all there still."""
-    found = _read(place.folder / DONE)
-    if found is None or found.get("key") != run_key(job, place):
+def done_before(job: FilmJob) -> FilmResult | None:
+    """The result of an earlier run by the same terms on the same files, whose files are all there still.
+
+    The film is not opened, and nothing but the mark is read.
+    """
+    found = None if job.force or job.discard_edits else _read(job.folder)
+    if found is None or found["key"] != run_key(job):
         return None
-    files = [str(name) for name in found["files"]]
-    if not all((place.folder / name).exists() for name in (TRACK, *files)):
+    files = tuple(str(name) for name in found["files"])
+    if not _are_there(job.folder, files):
         return None
-    result = FilmResult(job.film, job.folder, "skipped", files=tuple(files))
+    result = FilmResult(job.film, job.folder, "skipped", files=files, attempts=0)
     return replace(result, **{name: found["counts"][name] for name in _COUNTS})
 
 
-def run_key(job: FilmJob, place: Placed) -> str:
+def run_key(job: FilmJob) -> str:
     """Hash of all that a run depends on: settings, what is made, and the files as they are now.
 
     Files are told by size and date, for a catalogue is looked through often and must not be read for it.
     """
-    given = (place.subtitles, place.cast, place.cast_photos)
-    film = job.stamp or _stamp(place.film)
+    given = (job.subtitles, job.cast, job.cast_photos)
     terms = (job.config, job.cast_key, job.start, job.end, job.rate, sorted(job.makes), job.sheet)
-    return key_of(film, *terms, *(path and _stamp(path) for path in given))
+    return key_of(job.stamp or _stamp(job.film), *terms, *(one and _stamp(one) for one in given))
 
 
-def _stamp(path: Path) -> list[list[Any]]:
-    """Name, size and date of a file, or of all files in a folder."""
+def _stamp(place: str) -> Any:
+    """Name, size and date of a file, or of all files in a folder; of one elsewhere its address."""
+    if is_elsewhere(place):
+        return place
+    path = Path(place)
     files = sorted(_files_in(path)) if path.is_dir() else [path]
     return [[file.name, *_size_and_date(file)] for file in files]
 
@@ -67,14 +74,25 @@ def _size_and_date(file: Path) -> Iterable[int]:
     return (found.st_size, found.st_mtime_ns)
 
 
-def _read(path: Path) -> dict[str, Any] | None:
+def _are_there(folder: str, files: Iterable[str]) -> bool:
+    if not is_elsewhere(folder):
+        return all((Path(folder) / name).exists() for name in (TRACK, *files))
+    from shotad.catalogue.storage.places import join
+    from shotad.catalogue.storage.store import Store
+
+    # The track is sent last, after all that is told in the mark.
+    return Store(folder).find(join(folder, TRACK)) is not None
+
+
+def _read(folder: str) -> dict[str, Any] | None:
     """A mark, or None where there is none that can be read."""
-    import json
+    from shotad.catalogue.storage.fetching import read_text
+    from shotad.catalogue.storage.places import join
 
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        value = json.loads(read_text(join(folder, DONE)))
+    except (StorageError, ValueError):
         return None
-    whole = isinstance(value, dict) and isinstance(value.get("files"), list)
+    whole = isinstance(value, dict) and isinstance(value.get("files"), list) and "key" in value
     counts = value.get("counts") if whole else None
     return value if isinstance(counts, dict) and all(name in counts for name in _COUNTS) else None

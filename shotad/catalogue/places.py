@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shotad.catalogue.jobs import FilmJob
+from shotad.catalogue.storage.fetching import brought
+from shotad.catalogue.storage.places import is_address
+from shotad.catalogue.storage.staging import staged
 from shotad.progress import Progress
 
 
@@ -24,21 +27,21 @@ class Placed:
 
 def is_elsewhere(place: str) -> bool:
     """Whether a place is an address (``s3://…``) and no path."""
-    return "://" in place
+    return is_address(place)
 
 
 @contextmanager
 def placed(job: FilmJob, progress: Progress) -> Iterator[Placed]:
     """The job's files here; what lies elsewhere is brought here first, and its results are sent back.
 
-    Raises ShotadError for what cannot be brought.
+    Raises StorageError for what cannot be brought.
     """
-    more = (job.subtitles, job.cast, job.cast_photos)
-    if not any(is_elsewhere(one) for one in (job.film, job.folder, *more) if one):
-        yield Placed(Path(job.film), Path(job.folder), *(Path(one) if one else None for one in more))
-        return
-    from shotad.catalogue.storage.staging import staged
-
     scratch = None if job.scratch is None else Path(job.scratch)
-    with staged(job.film, job.folder, scratch, progress=progress) as here:
-        yield Placed(here.film, here.folder, *(Path(one) if one else None for one in more))
+    with staged(job.film, job.folder, scratch, progress=progress, media=bool(job.makes)) as here:
+        room = here.beside or here.folder
+        given = (job.subtitles, job.cast, job.cast_photos)
+        yield Placed(
+            here.film,
+            here.folder,
+            *(None if one is None else brought(one, room, progress=progress) for one in given),
+        )

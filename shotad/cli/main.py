@@ -15,6 +15,7 @@ from shotad.cli.lazy import LazyGroup
 from shotad.errors import ShotadError
 
 _COMMANDS = {
+    "batch": ("shotad.cli.batch", "Describe many films: folders, lists, catalogues."),
     "cast": ("shotad.cli.cast", "Find, name and forget the people of a film."),
     "datasets": ("shotad.cli.datasets", "Look at the datasets that AD is measured on."),
     "describe": ("shotad.cli.describe", "Write an audio-description track of a film."),

@@ -1,0 +1,144 @@
+"""What lies beside a film and is meant for it: settings, subtitles, a cast, a note.
+
+| of ``movie.mp4`` | of every film in the folder |
+|---|---|
+| ``movie.yaml`` | ``shotad.yaml`` |
+| ``movie.srt``, ``movie.en.vtt`` … | |
+| ``movie.cast/``, ``movie.cast.yaml`` | ``cast/``, ``cast.yaml`` |
+| ``movie.note.txt`` | |
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from shotad.catalogue.storage.finding import ENDINGS
+from shotad.catalogue.storage.places import is_local, join, local_path, name_of, parent_of
+
+SUBTITLES = (".srt", ".vtt", ".ass", ".ssa")
+"""Endings of subtitles, that taken first where there are several."""
+
+ALL = "shotad"
+"""Of ``shotad.yaml``: the settings of all films in a folder."""
+
+_YAML = (".yaml", ".yml")
+_NOT_SPEECH = frozenset(
+    {"ad", "commentary", "comments", "description", "descriptions", "forced", "lyrics", "signs", "songs"}
+)
+"""Words in a name of subtitles that are no record of what is said."""
+_FOR_DEAF = frozenset({"cc", "hi", "sdh"})
+_WORDS = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*|cc|default|full|hi|sdh")
+"""What may stand between a film's name and the ending of its subtitles: a language, or what kind they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Places of what is meant for a film. ``settings``: those nearer to the film stand later."""
+
+    settings: tuple[str, ...] = ()
+    subtitles: str | None = None
+    cast: str | None = None
+    note: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of all that is used."""
+        places = (*self.settings, self.subtitles, self.cast, self.note)
+        return tuple(name_of(place) for place in places if place is not None)
+
+
+class Neighbours:
+    """Names of files and folders by the folder that they are in; each folder is read once."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, frozenset[str]] = {}
+        self._below: dict[str, tuple[str, ...]] = {}
+
+    def of(self, folder: str) -> frozenset[str]:
+        """The names in a folder; none where it cannot be read."""
+        if folder not in self._read:
+            self._read[folder] = frozenset(_names(folder) if is_local(folder) else self._elsewhere(folder))
+        return self._read[folder]
+
+    def _elsewhere(self, folder: str) -> Iterable[str]:
+        start = f"{folder.rstrip('/')}/"
+        above = next((top for top in self._below if start.startswith(top)), None)
+        if above is None:
+            from shotad.catalogue.storage.store import Store
+
+            above = start
+            self._below[start] = tuple(entry.place for entry in Store(folder).entries(folder))
+        places = self._below[above]
+        return (place[len(start) :].partition("/")[0] for place in places if place.startswith(start))
+
+
+def _names(folder: str) -> Iterable[str]:
+    try:
+        return os.listdir(local_path(folder))
+    except OSError:
+        return ()
+
+
+def beside_of(film: str, near: Neighbours, language: str) -> Beside:
+    """What lies beside a film; of subtitles in several languages those in ``language``, else in English."""
+    folder, name = parent_of(film), name_of(film)
+    names, stem = near.of(folder), _stem(name)
+    settings = [_first(names, (f"{whose}{ending}" for ending in _YAML)) for whose in (ALL, stem)]
+    cast = _first(names, (f"{stem}.cast", f"{stem}.cast.yaml", f"{stem}.cast.yml",
+                          "cast", "cast.yaml", "cast.yml"))  # fmt: skip
+    found = (choose_subtitles(stem, names, language), cast, _first(names, (f"{stem}.note.txt",)))
+    subtitles, cast, note = (None if one is None else join(folder, one) for one in found)
+    return Beside(tuple(join(folder, one) for one in settings if one is not None), subtitles, cast, note)
+
+
+def _stem(name: str) -> str:
+    ending = PurePosixPath(name).suffix
+    return name[: -len(ending)] if ending else name
+
+
+def _first(names: frozenset[str], wanted: Iterable[str]) -> str | None:
+    return next((name for name in wanted if name in names), None)
+
+
+def choose_subtitles(stem: str, names: Iterable[str], language: str) -> str | None:
+    """Of the names in a folder the subtitles of the film ``stem``: ``movie.srt`` before ``movie.en.srt``.
+
+    Of several languages ``language`` is taken, else English; of one language those for deaf people, which
+    tell more. Forced lines, signs, songs, commentary and audio description are no record of what is said.
+    """
+    known = frozenset(names)
+    films = {_stem(name) for name in known if Path(name).suffix.lower() in ENDINGS}
+    fit = [name for name in known if _is_of(name, stem, films)]
+    return min(fit, key=lambda name: _rank(name, stem, language), default=None)
+
+
+def _is_of(name: str, stem: str, films: set[str]) -> bool:
+    ending = PurePosixPath(name).suffix
+    if ending.lower() not in SUBTITLES or not name.startswith(f"{stem}."):
+        return False
+    words = _between(name, stem)
+    # movie.part.srt is of movie.part.mp4 where there is such a film.
+    of_another = bool(words) and _stem(name) in films
+    apart = any(word.lower() in _NOT_SPEECH for word in words)
+    return not of_another and not apart and all(_WORDS.fullmatch(word) for word in words)
+
+
+def _between(name: str, stem: str) -> list[str]:
+    middle = _stem(name)[len(stem) + 1 :]
+    return middle.split(".") if middle else []
+
+
+_LONG = {"eng": "en", "ger": "de", "deu": "de", "fre": "fr", "fra": "fr", "spa": "es", "ita": "it",
+         "dut": "nl", "nld": "nl", "por": "pt"}  # fmt: skip
+
+
+def _rank(name: str, stem: str, language: str) -> tuple[object, ...]:
+    words = [word.lower() for word in _between(name, stem)]
+    tongues = {_LONG.get(word, re.split("[-_]", word)[0]) for word in words}
+    ours, english = language.lower().split("-")[0] in tongues, "en" in tongues
+    ending = SUBTITLES.index(PurePosixPath(name).suffix.lower())
+    return (bool(words), not ours, not english, not _FOR_DEAF & set(words), ending, name)

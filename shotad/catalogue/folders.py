@@ -1,0 +1,72 @@
+"""A work folder for each film, and never one for two.
+
+A film keeps the folder that an earlier run gave it, whatever films come beside it later: the folder's own
+``settings.json`` says whose it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from shotad.catalogue.storage.places import is_local, join, local_path, name_of, parent_of, work_place_of
+from shotad.runsettings import SETTINGS
+from shotad.workfolder import stem_of
+
+_ENDING = ".shotad"
+
+
+class Folders:
+    """Gives out work folders: beside the films, or all in the folder ``out``."""
+
+    def __init__(self, out: str | None = None) -> None:
+        self._out = out
+        self._given: dict[str, str] = {}
+        self._taken: set[str] = set()
+
+    def of(self, films: Sequence[str]) -> list[str]:
+        """The folder of each film, in order; a film that comes again gets the one that it has."""
+        new = [film for film in films if film not in self._given]
+        here = Counter((parent_of(film), _stem(film)) for film in [*self._given, *new])
+        names = {film: list(self._names(film, here[parent_of(film), _stem(film)] > 1)) for film in new}
+        # Who was here before is served first.
+        for film in sorted(new, key=lambda film: not any(_owner(one) == film for one in names[film])):
+            self._give(film, names[film])
+        return [self._given[film] for film in films]
+
+    def _give(self, film: str, names: Sequence[str]) -> None:
+        free = [name for name in names if name not in self._taken and _owner(name) in (None, film)]
+        own = [name for name in free if _owner(name) == film]
+        self._given[film] = folder = (own or free or names[-1:])[0]
+        self._taken.add(folder)
+
+    def _names(self, film: str, has_twin: bool) -> Iterator[str]:
+        """Folders that a film may have, the plainest first; no other film has the last one."""
+        parent = parent_of(film) if self._out is None else self._out
+        stem, name, above = _stem(film), name_of(film), name_of(parent_of(film))
+        yield work_place_of(film, self._out)
+        if has_twin or self._out is None:
+            yield join(parent, f"{stem_of(f'{name}.x')}{_ENDING}")
+        if self._out is not None:
+            yield join(parent, f"{stem_of(f'{above}-{stem}.x')}{_ENDING}")
+            yield join(parent, f"{stem_of(f'{above}-{name}.x')}{_ENDING}")
+        yield join(parent, f"{stem}-{hashlib.sha256(film.encode()).hexdigest()[:8]}{_ENDING}")
+
+
+def _stem(film: str) -> str:
+    return stem_of(name_of(film))
+
+
+def _owner(folder: str) -> str | None:
+    """The film that a work folder of this machine is of; None: nobody's, or one of a film that has moved."""
+    if not is_local(folder):
+        return None
+    try:
+        record = json.loads((local_path(folder) / SETTINGS).read_text(encoding="utf-8"))
+        film = record["film"]["path"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return film if isinstance(film, str) and Path(film).exists() else None
