@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from shotad.catalogue.storage.places import is_local, local_path, name_of, shown
-from shotad.catalogue.storage.room import check_room
+from shotad.catalogue.storage.room import Room, room_for
 from shotad.catalogue.storage.store import Entry, Store, names_below
 from shotad.errors import StorageError
 from shotad.progress import NoProgress, Progress, Task, reported
-from shotad.workfolder import write_text
+from shotad.workfolder import key_of, write_text
 
 PART = 8 << 20
 """Bytes of one request: large enough that requests cost little, small enough that little is lost."""
@@ -60,10 +60,13 @@ class _Beginning:
         return [self.entry.mark, self.size, PART, _boot()]
 
 
-def fetch_film(store: Store, place: str, target: Path, progress: Progress | None = None) -> Entry:
+def fetch_film(
+    store: Store, place: str, target: Path, progress: Progress | None = None, room: Room = room_for
+) -> Entry:
     """The object at ``place`` as the file ``target``, whole and of one version; what is known of it.
 
-    A file that an earlier run fetched of this very version stays. Raises StorageError.
+    A file that an earlier run fetched of this very version stays. Raises StorageError, as ``room`` does where
+    it does not fit.
     """
     progress = progress or NoProgress()
     for _ in range(_AGAIN):
@@ -72,7 +75,7 @@ def fetch_film(store: Store, place: str, target: Path, progress: Progress | None
             raise store.missing(place)
         if _is_here(target, entry):
             return entry
-        _fetch(store, entry, target, progress)
+        _fetch(store, entry, target, progress, room)
         after = store.find(place)
         if after is not None and after.mark == entry.mark:
             write_text(_mark_file(target), entry.mark)
@@ -121,7 +124,7 @@ def fetch_object(store: Store, entry: Entry, target: Path, progress: Progress | 
     _fetch(store, entry, target, progress or NoProgress())
 
 
-def _fetch(store: Store, entry: Entry, target: Path, progress: Progress) -> None:
+def _fetch(store: Store, entry: Entry, target: Path, progress: Progress, room: Room = room_for) -> None:
     size = entry.size
     name = f"Fetching {target.name}"
     beginning = (
@@ -137,7 +140,7 @@ def _fetch(store: Store, entry: Entry, target: Path, progress: Progress) -> None
             store.fetch_whole(entry.place, half.file, task.advance)
             task.done()
         else:
-            _fetch_parts(store, half, name, progress)
+            _fetch_parts(store, half, name, progress, room)
         if size is not None and half.file.stat().st_size != size:
             raise StorageError(f"{shown(entry.place)} came with another size than it has.", "Run again.")
         half.file.replace(target)
@@ -146,6 +149,7 @@ def _fetch(store: Store, entry: Entry, target: Path, progress: Progress) -> None
         raise store.missing(entry.place) from None
     except OSError as trouble:
         if trouble.errno in (errno.ENOSPC, errno.EDQUOT):
+            # What was fetched would only take the room from others.
             half.file.unlink(missing_ok=True)
         raise StorageError(
             f"{shown(entry.place)} cannot be put to {target}: {trouble.strerror or trouble}.",
@@ -157,14 +161,14 @@ def _gives_ranges(store: Store, place: str) -> bool:
     return len(store.read(place, 0, 16)) == 16
 
 
-def _fetch_parts(store: Store, half: _Beginning, name: str, progress: Progress) -> None:
+def _fetch_parts(store: Store, half: _Beginning, name: str, progress: Progress, room: Room) -> None:
     here = half.here()
     if not here:
         half.file.unlink(missing_ok=True)
-    check_room(half.file.parent, half.size - sum(_length(half, part) for part in here), half.entry.place)
     file = os.open(half.file, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         os.ftruncate(file, half.size)
+        room(half.file, half.entry.place)
         with reported(progress, name, half.size, "B") as task:
             task.advance(sum(_length(half, part) for part in here))
             _all_parts(store, half, file, here, task)
@@ -230,7 +234,11 @@ def _is_here(target: Path, entry: Entry) -> bool:
 
 
 def _mark_file(target: Path) -> Path:
-    return target.with_name(f".{target.name[:80]}.mark")
+    return target.with_name(f".{_short(target)}.mark")
+
+
+def _short(target: Path) -> str:
+    return key_of(target.name)
 
 
 def _boot() -> str:

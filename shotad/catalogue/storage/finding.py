@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shotad.catalogue.storage.places import is_local, local_path, scheme_of, shown
+from shotad.catalogue.storage.places import is_local, local_path, scheme_of
 from shotad.errors import FilmError
 
 if TYPE_CHECKING:
@@ -112,7 +112,8 @@ def _remote(place: str) -> Iterator[Found]:
     if alone is not None:
         entries = [alone]
     elif scheme_of(place) in ("http", "https"):
-        raise FilmError(f"There is no {shown(place)}.", "Films on the web are named one by one.")
+        # A page that lists files is no folder: films on the web are named one by one.
+        raise store.missing(place)
     elif (magic := _MAGIC.search(place)) is not None:
         top = place[: place.rindex("/", 0, magic.start())]
         wanted = re.compile(_pattern(place))

@@ -8,13 +8,15 @@ from pathlib import PurePosixPath
 
 from shotad.runsettings import SETTINGS
 
-SCRIPTS = (".ad.vtt", ".ad.srt", ".ad.dapt.xml", ".ad.csv")
 _MEDIA = frozenset(
     {
         *(".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".ts", ".m2ts", ".mts", ".mxf", ".ogv"),
         *(".wav", ".flac", ".mp3", ".m4a", ".aac", ".ac3", ".eac3", ".opus", ".ogg", ".mka", ".aiff"),
     }
 )
+DONE = "done.json"
+_DONE = re.compile(re.escape(DONE))
+_SCRIPT = re.compile(r".+\.ad\.(vtt|srt|dapt\.xml|csv)", re.DOTALL)
 _TRACK = re.compile(r"track(\.[\w-]+)?\.json")
 _WRITTEN = re.compile(r"scripts(\.[\w-]+)?\.json")
 """Those of a translation have its language in the middle."""
@@ -35,11 +37,13 @@ class Kind(IntEnum):
     WRITTEN = 5
     """``scripts.json``, which says how scripts were written."""
     TRACK = 6
+    MARK = 7
+    """That all is done, and by which terms: the last, for who finds it looks no further."""
 
     @property
     def is_of_track(self) -> bool:
         """Whether it is written together with the track."""
-        return self >= Kind.SCRIPT
+        return Kind.SCRIPT <= self <= Kind.TRACK
 
 
 def kind_of(name: str) -> Kind | None:
@@ -47,16 +51,34 @@ def kind_of(name: str) -> Kind | None:
     path = PurePosixPath(name)
     if any(part.startswith(".") for part in path.parts) or path.name in _PASSING:
         return None
-    if len(path.parts) == 1:
-        if _TRACK.fullmatch(name):
-            return Kind.TRACK
-        if _WRITTEN.fullmatch(name):
-            return Kind.WRITTEN
-        if name.endswith(SCRIPTS):
-            return Kind.SCRIPT
+    if len(path.parts) == 1 and (known := _of_track(name)) is not None:
+        return known
     if path.suffix == ".jsonl" or name == "log.txt":
         return Kind.LINES
     return Kind.MEDIA if path.suffix.lower() in _MEDIA else Kind.RECORD
+
+
+def _of_track(name: str) -> Kind | None:
+    patterns = {Kind.MARK: _DONE, Kind.TRACK: _TRACK, Kind.WRITTEN: _WRITTEN, Kind.SCRIPT: _SCRIPT}
+    return next((kind for kind, pattern in patterns.items() if pattern.fullmatch(name)), None)
+
+
+_TYPES = {
+    ".json": "application/json",
+    ".jsonl": "application/x-ndjson",
+    ".txt": "text/plain; charset=utf-8",
+    ".csv": "text/csv; charset=utf-8",
+    ".vtt": "text/vtt; charset=utf-8",
+    ".srt": "application/x-subrip; charset=utf-8",
+    ".xml": "application/ttml+xml; charset=utf-8",
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+}
+
+
+def content_type(place: str) -> str | None:
+    """What a store is told that a file is, so that players and browsers take it; None: nothing."""
+    return _TYPES.get(PurePosixPath(place).suffix.lower())
 
 
 def holds_paths(name: str) -> bool:

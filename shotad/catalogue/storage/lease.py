@@ -12,6 +12,7 @@ import os
 import secrets
 import socket
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,15 @@ from typing import Any
 from shotad.catalogue.storage.places import join, shown
 from shotad.catalogue.storage.store import Store
 from shotad.catalogue.storage.trouble import Refused
-from shotad.errors import InUse
+from shotad.errors import InUse, StorageError
 
 NAME = ".shotad.lease"
 _TRIES = 3
 _SETTLED = 0.5
 """Seconds after which a lease in a store that knows no conditions is looked at again: it may be another's."""
+
+_PARTING = 5.0
+"""Seconds for which letting go is tried."""
 
 _own: set[str] = set()
 """Leases that this process holds: its number alone may be that of a killed one, in a container."""
@@ -68,6 +72,7 @@ class Lease:
             except Refused:
                 continue
             _own.add(self._me.token)
+            self._store.check_conditions(self._place)
             if self._store.keeps_conditions or self._is_mine_still():
                 return
             _own.discard(self._me.token)
@@ -86,11 +91,13 @@ class Lease:
             raise self._in_use(holder) from None
 
     def release(self) -> None:
-        """Let go of it, if it is still ours."""
+        """Let go of it, if it is still ours. Where the store cannot be reached it ends by itself."""
         _own.discard(self._me.token)
-        holder = self._holder()
-        if holder is not None and holder.token == self._me.token:
-            self._store.remove(self._place)
+        self._store.patience = min(self._store.patience, _PARTING)
+        with suppress(StorageError):
+            holder = self._holder()
+            if holder is not None and holder.token == self._me.token:
+                self._store.remove(self._place)
 
     def _is_mine_still(self) -> bool:
         time.sleep(_SETTLED)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from shotad.catalogue.storage.addresses import Addresses
 from shotad.catalogue.storage.fetching import fetch_object
-from shotad.catalogue.storage.kinds import Kind, holds_paths, kind_of
+from shotad.catalogue.storage.kinds import DONE, Kind, holds_paths, kind_of
 from shotad.catalogue.storage.merging import lines_of_others, merge_track, with_lines
 from shotad.catalogue.storage.places import join, shown
 from shotad.catalogue.storage.room import check_room
@@ -25,6 +25,7 @@ from shotad.catalogue.storage.scriptsets import in_order, is_as_written
 from shotad.catalogue.storage.store import Entry, Store, names_below
 from shotad.catalogue.storage.trouble import Refused
 from shotad.errors import EditConflict, ShotadError, StorageError
+from shotad.progress import Progress, reported
 from shotad.tracking import TRACK, track_lock
 from shotad.workfolder import write_bytes, write_text
 
@@ -48,13 +49,17 @@ class Seen:
 
 @dataclass(slots=True)
 class Mirror:
-    """The copy ``folder`` of the work folder at ``place``; ``notes`` is where what was seen is kept."""
+    """The copy ``folder`` of the work folder at ``place``; ``notes`` is where what was seen is kept.
+
+    ``media``: whether what earlier runs rendered is wanted here too. ``progress`` tells of large files.
+    """
 
     store: Store
     place: str
     folder: Path
     notes: Path
     addresses: Addresses
+    progress: Progress
     media: bool = False
     _seen: dict[str, Seen] = field(default_factory=dict)
     _others: dict[str, bytes] = field(default_factory=dict)
@@ -72,6 +77,11 @@ class Mirror:
         self._remember()
         if amiss:
             raise amiss[0]
+
+    @property
+    def unsent(self) -> bool:
+        """Whether anything here differs from what was last alike on both sides."""
+        return any(True for _ in self._changed())
 
     def sync(self) -> None:
         """Bring both sides together. Raises StorageError for what cannot be, when all else has been sent."""
@@ -96,6 +106,8 @@ class Mirror:
         self._send_files(blocked)
         if not any(_is_of_track(name) for name in blocked):
             self._send_track(there)
+        if not blocked and self._state(DONE) not in (None, self._known(DONE).state):
+            self._send_file(DONE)
         self._remove_own(there)
         if amiss:
             raise amiss[0]
@@ -187,7 +199,8 @@ class Mirror:
     # What goes up
 
     def _send_files(self, blocked: set[str]) -> None:
-        names = [name for name in self._changed() if name not in blocked and not _is_of_track(name)]
+        own = (name for name in self._changed() if (kind_of(name) or Kind.MARK) < Kind.SCRIPT)
+        names = [name for name in own if name not in blocked]
         for name in sorted(names, key=lambda name: (kind_of(name) or 0, name)):
             self._send_file(name)
 
@@ -197,7 +210,9 @@ class Mirror:
         if state is None:
             return
         if kind_of(name) is Kind.MEDIA or state[0] >= _LARGE:
-            mark = self.store.send(path, place, over=over, note={_TIME: str(state[1])}, done=lambda _: None)
+            note = {_TIME: str(state[1])}
+            with reported(self.progress, f"Sending {path.name}", state[0], "B") as task:
+                mark = self.store.send(path, place, over=over, note=note, done=task.advance)
         else:
             data = path.read_bytes()
             if kind_of(name) is Kind.LINES:

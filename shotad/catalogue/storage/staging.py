@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from shotad.catalogue.storage.addresses import Addresses
+from shotad.catalogue.storage.benches import Bench
 from shotad.catalogue.storage.fetching import fetch_film
 from shotad.catalogue.storage.keeping import Keeper
 from shotad.catalogue.storage.lease import Lease
 from shotad.catalogue.storage.mirror import Mirror
-from shotad.catalogue.storage.places import is_local, local_path, name_of, shown
+from shotad.catalogue.storage.places import is_local, local_path
+from shotad.catalogue.storage.room import room_in
 from shotad.catalogue.storage.store import Store
-from shotad.errors import InUse, StorageError
 from shotad.progress import Progress
 from shotad.weights import cache_folder
-from shotad.workfolder import key_of, stem_of
 
 EVERY = 30.0
 """Seconds between two sendings: a killed run loses at most the records of that time."""
@@ -55,70 +52,34 @@ def staged(
     if is_local(film) and is_local(folder):
         yield Staged(local_path(film), local_path(folder))
         return
-    bench = (scratch or cache_folder().parent / "staged") / _bench_name(film, folder)
     with ExitStack() as stack:
-        stack.enter_context(_held(bench, folder))
-        place = local_path(film) if is_local(film) else bench / "film" / name_of(film)
-        kept = local_path(folder) if is_local(folder) else bench / "work" / name_of(folder)
+        bench = stack.enter_context(Bench(scratch or cache_folder().parent / "staged", film, folder))
+        here = local_path(film) if is_local(film) else bench.film
+        kept = local_path(folder) if is_local(folder) else bench.folder
         if not is_local(folder):
-            addresses = Addresses({str(place): film, str(kept): folder})
-            stack.enter_context(_kept(folder, kept, bench, addresses, progress, every, media=media))
+            addresses = Addresses({str(here): film, str(kept): folder})
+            stack.enter_context(_kept(bench, addresses, progress, every, media=media))
         if not is_local(film):
-            place.parent.mkdir(parents=True, exist_ok=True)
-            fetch_film(Store(film), film, place, progress)
-        yield Staged(place, kept, bench / "beside")
-
-
-@contextmanager
-def _held(bench: Path, folder: str) -> Iterator[None]:
-    """A folder of the scratch disk for one film at a time; it goes when the block ends well."""
-    bench.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(bench.with_name(f"{bench.name}.lock"), timeout=0)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise InUse(
-            f"The work folder {shown(folder)} is being written by another shotad of this machine.",
-            "Wait until that is done.",
-        ) from None
-    except OSError as trouble:
-        raise StorageError(
-            f"{bench.parent} cannot be written: {trouble.strerror}.", "Name another scratch folder."
-        ) from None
-    try:
-        yield
-        shutil.rmtree(bench, ignore_errors=True)
-    finally:
-        lock.release()
-        if not bench.exists():
-            with suppress(OSError):
-                Path(lock.lock_file).unlink()
+            here.parent.mkdir(parents=True, exist_ok=True)
+            fetch_film(Store(film), film, here, progress, room_in(bench.scratch))
+        bench.beside.mkdir(exist_ok=True)
+        yield Staged(here, kept, bench.beside)
 
 
 @contextmanager
 def _kept(
-    folder: str,
-    copy: Path,
-    bench: Path,
-    addresses: Addresses,
-    progress: Progress,
-    every: float,
-    *,
-    media: bool,
+    bench: Bench, addresses: Addresses, progress: Progress, every: float, *, media: bool
 ) -> Iterator[None]:
     """The copy of a work folder, brought down, kept alike while the block runs, and sent up."""
+    folder = bench.folder_place
     store = Store(folder)
     lease = Lease(store, folder, seconds=max(3 * every, 90.0))
+    mirror = Mirror(store, folder, bench.folder, bench.notes, addresses, progress, media=media)
     lease.take()
     try:
-        mirror = Mirror(store, folder, copy, bench / "seen.json", addresses, media=media)
         mirror.bring_down()
         with Keeper(lease, mirror, every, progress):
             yield
     finally:
+        bench.unsent = mirror.unsent
         lease.release()
-
-
-def _bench_name(film: str, folder: str) -> str:
-    """The same for the same film and folder, so that a run that was killed is gone on with."""
-    return f"{stem_of(name_of(film))[:40]}-{key_of(shown(film).partition('?')[0], shown(folder))}"

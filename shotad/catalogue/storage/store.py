@@ -14,8 +14,10 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+from shotad.catalogue.storage.kinds import content_type
 from shotad.catalogue.storage.places import scheme_of, shown
 from shotad.catalogue.storage.trouble import (
+    CREDENTIALS,
     Refused,
     is_unable,
     missing_bucket,
@@ -26,12 +28,20 @@ from shotad.errors import StorageError
 
 T = TypeVar("T")
 
-PATIENCE = 120.0
+PATIENCE = 300.0
 """Seconds for which a request is tried again while the network or the store is not well."""
 
+_AT_FIRST = 20.0
+"""As long as nothing has ever been answered: the address is wrong, rather than the network ill."""
+
 _S3 = ("s3", "s3a")
+_WEB = ("http", "https")
 _OWN_TRIES = {"retries": {"max_attempts": 1}, "connect_timeout": 10, "read_timeout": 60}
 """Of the client below: trying again is done here, where it is known how long it may take."""
+
+
+_heeding: set[tuple[str, str]] = set()
+"""Stores and buckets that were seen to heed conditions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +65,7 @@ class Store:
         self.patience = patience
         self._files = _file_system(place)
         self._conditions = self.scheme in _S3
+        self._met = False
 
     def find(self, place: str) -> Entry | None:
         """What is known of one object; None where there is no such object."""
@@ -155,7 +166,37 @@ class Store:
                 return missing_bucket(place)
             except StorageError:
                 pass
+        elif self.scheme in _WEB:
+            # What is known of a web address is none where anything went wrong; reading says what.
+            try:
+                self.read(place, 0, 1)
+            except StorageError as trouble:
+                return trouble
+            except FileNotFoundError:
+                pass
         return StorageError(f"There is no {shown(place)}.", "Check the address; letters count as they are.")
+
+    def check_conditions(self, place: str) -> None:
+        """Find out whether conditions hold: some stores take them and pay no heed.
+
+        An object that is there is asked to be written as if it were not; it is of the asker's own making.
+        """
+        if not self._conditions or self._bucket(place) in _heeding:
+            return
+        data = self.read(place)
+        try:
+            self._put(place, data, {"mode": "create"})
+        except Refused:
+            _heeding.add(self._bucket(place))
+        except StorageError as trouble:
+            if trouble.__cause__ is None or not is_unable(trouble.__cause__):
+                raise
+            self._conditions = False
+        else:
+            self._conditions = False
+
+    def _bucket(self, place: str) -> tuple[str, str]:
+        return str(getattr(self._files, "endpoint_url", "")), place.split("://", 1)[1].partition("/")[0]
 
     @property
     def keeps_conditions(self) -> bool:
@@ -168,7 +209,9 @@ class Store:
 
     def _put(self, place: str, data: bytes, condition: Mapping[str, Any]) -> str:
         inner = self._inner(place)
-        out = self._asked(place, lambda: self._files.pipe_file(inner, data, **condition))
+        kind = content_type(place) if self.scheme in _S3 else None
+        more = {"ContentType": kind} if kind else {}
+        out = self._asked(place, lambda: self._files.pipe_file(inner, data, **condition, **more))
         tag = out.get("ETag") if isinstance(out, Mapping) else None
         return tag.strip('"') if tag else self._mark(place)
 
@@ -189,12 +232,22 @@ class Store:
         return f"{body}{name[len(top) :]}" if top else f"{body}{name.lstrip('/')}"
 
     def _asked(self, place: str, call: Callable[[], T]) -> T:
-        return patiently(call, place, self.patience)
+        try:
+            found = patiently(call, place, self.patience if self._met else min(self.patience, _AT_FIRST))
+        except (FileNotFoundError, Refused):
+            self._met = True
+            raise
+        self._met = True
+        return found
 
 
 def _file_system(place: str) -> Any:
     """fsspec's view of the store, with no memory of listings: others write there too."""
     scheme = scheme_of(place)
+    if scheme in _S3 and "@" in place.split("://", 1)[1].partition("/")[0]:
+        raise StorageError(
+            f"{shown(place)} was given with credentials in it.", f"Leave them out. {CREDENTIALS}"
+        )
     try:
         import fsspec
     except ImportError as error:
@@ -210,7 +263,7 @@ def _file_system(place: str) -> Any:
 
 def _options(scheme: str) -> dict[str, Any]:
     if scheme not in _S3:
-        return {"use_listings_cache": False} if scheme in ("http", "https") else {}
+        return {"use_listings_cache": False} if scheme in _WEB else {}
     from fsspec.config import conf
 
     own = conf.get("s3", {}).get("config_kwargs", {})

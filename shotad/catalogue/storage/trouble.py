@@ -11,10 +11,11 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from shotad.catalogue.storage.places import scheme_of, shown
 from shotad.errors import ShotadError, StorageError
+from shotad.runsettings import without_secrets
 
 T = TypeVar("T")
 
@@ -208,12 +209,6 @@ def _names(error: BaseException) -> set[str]:
 
 
 def _plain(error: BaseException) -> str:
-    text: Any = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return shown_text(str(text).splitlines()[0].strip().rstrip("."))
-
-
-def shown_text(text: str) -> str:
-    """A message of a library, which may quote an address with its keys."""
-    from shotad.runsettings import without_secrets
-
-    return without_secrets(text)
+    """The message of a library, which may run over lines and quote an address with its keys."""
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return without_secrets(" ".join(str(text).split()))[:300].rstrip(".:")

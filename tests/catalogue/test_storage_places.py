@@ -1,0 +1,112 @@
+"""Places: what is an address, names, parents, joins, and what of an address may be printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shotad.catalogue.storage.places import (
+    is_address,
+    is_local,
+    join,
+    local_path,
+    name_of,
+    parent_of,
+    scheme_of,
+    shown,
+    work_place_of,
+)
+from shotad.errors import UsageError
+
+
+@pytest.mark.parametrize("text", ["s3://b/x.mp4", "memory://x", "https://h/x", "abfs://c@a/x", "gs://b"])
+def test_an_address_is_told_by_its_scheme(text: str) -> None:
+    assert is_address(text)
+    assert not is_local(text)
+
+
+@pytest.mark.parametrize("text", ["/films/x.mp4", "x.mp4", "C:/films/x.mp4", "a:b//c.mp4", "12://x", "://x"])
+def test_a_path_is_no_address(text: str) -> None:
+    assert not is_address(text)
+    assert is_local(text)
+    assert scheme_of(text) == "file"
+
+
+def test_a_path_object_is_never_an_address() -> None:
+    assert not is_address(Path("s3://b/x"))
+
+
+def test_a_file_address_is_a_path_of_this_machine(tmp_path: Path) -> None:
+    film = tmp_path / "a b%20c.mp4"
+    film.touch()
+    assert is_local(f"file://{film}")
+    assert local_path(f"file://{film}") == film
+    assert local_path("file:///films/a%20b.mp4") == Path("/films/a b.mp4")
+    with pytest.raises(UsageError, match="not on this machine"):
+        local_path("s3://b/x")
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "joined"),
+    [
+        ("s3://b/ad", "x.shotad", "s3://b/ad/x.shotad"),
+        ("s3://b/ad/", "x.shotad", "s3://b/ad/x.shotad"),
+        ("s3://b", "a b?.mp4", "s3://b/a b?.mp4"),
+        ("https://h/d?key=1", "x.vtt", "https://h/d/x.vtt?key=1"),
+        ("/out", "x", "/out/x"),
+        ("memory://", "x", "memory://x"),
+    ],
+)
+def test_a_name_is_joined_to_a_place(place: str, name: str, joined: str) -> None:
+    assert join(place, name) == joined
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [
+        ("s3://b/films/a b ü.mp4", "a b ü.mp4"),
+        ("s3://b/films/what?.mp4", "what?.mp4"),
+        ("s3://b/films/50%20.mp4", "50%20.mp4"),
+        ("https://h/films/a%20b.mp4?X-Amz-Signature=abc", "a b.mp4"),
+        ("https://h/films/a%2Fb.mp4", "a_b.mp4"),
+        ("/films/x.mp4", "x.mp4"),
+        ("s3://b/work/x.shotad/", "x.shotad"),
+    ],
+)
+def test_the_name_of_a_place_is_fit_for_a_file(place: str, name: str) -> None:
+    assert name_of(place) == name
+
+
+def test_a_name_that_no_disk_takes_is_cut_and_keeps_its_ending() -> None:
+    name = name_of(f"s3://b/{'ü' * 400}.mp4")
+    assert len(name.encode()) <= 255
+    assert name.startswith("üü")
+    assert name.endswith(".mp4")
+
+
+@pytest.mark.parametrize(
+    ("place", "parent"),
+    [
+        ("s3://b/films/x.mp4", "s3://b/films"),
+        ("s3://b/x.mp4", "s3://b"),
+        ("s3://b", "s3://b"),
+        ("https://h/f/x.mp4?t=1", "https://h/f?t=1"),
+        ("/films/x.mp4", "/films"),
+    ],
+)
+def test_the_folder_of_a_place(place: str, parent: str) -> None:
+    assert parent_of(place) == parent
+
+
+def test_the_work_folder_is_beside_the_film_or_in_a_folder_of_all() -> None:
+    assert work_place_of("s3://b/films/a b.mp4") == "s3://b/films/a b.shotad"
+    assert work_place_of("s3://b/films/a b.mp4", "s3://c/ad/") == "s3://c/ad/a b.shotad"
+    assert work_place_of("s3://b/films/a.mp4", "/ad") == "/ad/a.shotad"
+    assert work_place_of("/films/a.mp4") == "/films/a.shotad"
+    assert work_place_of("/films/a.mp4", "s3://c/ad") == "s3://c/ad/a.shotad"
+
+
+def test_what_is_printed_of_an_address_has_no_keys() -> None:
+    text = shown("https://me:pw@h/x.mp4?X-Amz-Signature=s1&X-Amz-Credential=c1&part=2")
+    assert text == "https://h/x.mp4?X-Amz-Signature=…&X-Amz-Credential=…&part=2"
