@@ -1,0 +1,163 @@
+"""The cost model: calls, tokens and bytes of a film, from its slots and the settings; pure arithmetic.
+
+The letters are those of ``docs/planning.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shotad.config import Config
+from shotad.describe.estimate import DESCRIPTION_WORDS, LINE_WORDS, WRAPPING
+
+TOKENS_A_WORD = 1.35
+"""As `shotad.describe.estimate` reckons."""
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How much is asked about a slot: by the settings, and by what prompts and answers are like.
+
+    ``again1`` and ``again2``: calls for repair, as a share of all first calls of that stage.
+    """
+
+    frames: int = 32
+    frame_tokens: float = 90.0
+    words1: float = 340.0
+    words2: float = 560.0
+    candidates: int = 1
+    lines: int = 1
+    verify: bool = False
+    renew_every: int | None = None
+    choose: bool = False
+    again1: float = 0.0
+    again2: float = 0.0
+
+    @staticmethod
+    def of(config: Config, frame_tokens: float, words1: float, words2: float) -> Asking:
+        """What these settings ask, with frames and prompts of so many tokens."""
+        stage2 = config.stage2
+        return Asking(
+            frames=config.frames.inside + config.frames.outside,
+            frame_tokens=frame_tokens,
+            words1=words1,
+            words2=words2,
+            candidates=stage2.candidates,
+            lines=stage2.lines_an_answer,
+            verify=config.verify.on,
+            renew_every=config.story.renew_every if config.story.on else None,
+            choose=stage2.select == "engine" and stage2.candidates > 1,
+        )
+
+    @property
+    def answer1(self) -> float:
+        """Tokens of a description."""
+        return DESCRIPTION_WORDS * TOKENS_A_WORD
+
+    @property
+    def answer2(self) -> float:
+        """Tokens of an answer of Stage II."""
+        return self.lines * (LINE_WORDS * TOKENS_A_WORD + WRAPPING)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What so many slots take of both stages together with their second looks."""
+
+    calls1: float
+    calls2: float
+    tokens_in1: float
+    tokens_in2: float
+    tokens_out1: float
+    tokens_out2: float
+    frames: float
+
+
+def asked(slots: float, how: Asking) -> Asked:
+    """Calls and tokens for ``slots`` slots."""
+    looks = slots * (1 + how.again1) + (slots if how.verify else 0.0)
+    rounds = how.candidates / how.lines
+    lines = slots * rounds * (1 + how.again2)
+    beside = (slots / how.renew_every if how.renew_every else 0.0) + (slots if how.choose else 0.0)
+    frames = looks * how.frames
+    return Asked(
+        calls1=looks,
+        calls2=lines + beside,
+        tokens_in1=looks * how.words1 + frames * how.frame_tokens,
+        tokens_in2=(lines + beside) * (how.words2 + how.answer1),
+        tokens_out1=looks * how.answer1,
+        tokens_out2=(lines + beside) * how.answer2,
+        frames=frames,
+    )
+
+
+@dataclass(frozen=True)
+class Units:
+    """What one unit of work takes, as measured: seconds of one core, and bytes."""
+
+    second: float
+    """Core seconds for a second of film, whatever its size: listening, and what a frame takes by itself."""
+    pixels: float
+    """Core seconds for 10^9 pixels decoded and scored."""
+    credits: float
+    """Core seconds for a moment that is looked at for rolling credits."""
+    slot: float
+    """Core seconds to read, paint and hand over a slot's frames and to write its records and its line."""
+    grammar: float
+    """Core seconds for a slot's film grammar."""
+    sheet: float
+    """Core seconds for a slot's and its shots' part of the overview."""
+    embedded: float
+    """Core seconds of the embedded engine for a slot."""
+    records: float
+    """Bytes kept for a slot: records, track, scripts."""
+    drawn: float
+    """Bytes of the overview for a slot."""
+    shot: float
+    """Bytes of ``shots.json`` for a shot."""
+    kept: float
+    """Bytes on disk at the most while a film is described, for a second of film (frames kept)."""
+    sent: float
+    """Bytes of a frame that is sent to a server, packed for JSON."""
+    letter: float
+    """Bytes of a request to a server beside its frames."""
+
+
+@dataclass(frozen=True)
+class Hour:
+    """A film hour: ``slots`` to describe, a picture of so many pixels and frames a second."""
+
+    slots: float
+    shots: float
+    width: int = 1920
+    height: int = 1080
+    rate: float = 24.0
+    seconds: float = 3600.0
+    moments: float = 150.0
+    """Looked at for credits: 300 of a film of two hours."""
+
+    @property
+    def gigapixels(self) -> float:
+        return self.width * self.height * self.rate * self.seconds / 1e9
+
+
+def preparing(hour: Hour, units: Units) -> float:
+    """Core seconds before anything is looked at: decoding, shots, speech, credits."""
+    return units.second * hour.seconds + units.pixels * hour.gigapixels + units.credits * hour.moments
+
+
+def around(hour: Hour, units: Units, *, sheet: bool = True, grammar: bool = True) -> float:
+    """Core seconds for the slots without the engines: frames, grammar, records, overview."""
+    each = units.slot + (units.grammar if grammar else 0.0) + (units.sheet if sheet else 0.0)
+    return hour.slots * each
+
+
+def bytes_kept(hour: Hour, units: Units, *, sheet: bool = True) -> float:
+    """Bytes of the work folder when all is done."""
+    each = units.records + (units.drawn if sheet else 0.0)
+    return hour.slots * each + hour.shots * units.shot
+
+
+def bytes_sent(found: Asked, units: Units) -> float:
+    """Bytes that go to a server for both stages."""
+    return found.frames * units.sent + (found.calls1 + found.calls2) * units.letter

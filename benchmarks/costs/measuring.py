@@ -1,0 +1,230 @@
+"""What the parts of a description really take: each film in each way of describing it, in one process.
+
+Core seconds are those of the whole process (all threads). What a worker loads once, however many films it
+describes, is left out: a short film goes through first.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from shotad.config import Config, load_config
+from shotad.describe.estimate import Count
+from shotad.film.reader import Film, open_film
+from shotad.foreseeing import foresee
+from shotad.pipeline import describe
+from shotad.prepare import Bench, Given, prepare
+from shotad.profiling import recording
+from shotad.progress import NoProgress
+from shotad.sight.rolling import credit_moments
+from shotad.workfolder import WorkFolder
+
+PLAIN = ("engine=fake", "threads.features=none", "scale.method=none")
+WAYS: dict[str, tuple[str, ...]] = {
+    "prepare": ("slots.find_credits=false",),
+    "credits": (),
+    "slots": (*PLAIN, "slots.find_credits=false"),
+    "grammar": ("engine=fake", "slots.find_credits=false"),
+    "sheet": (*PLAIN, "slots.find_credits=false"),
+    "embedded": ("engine=embedded", *PLAIN[1:], "slots.find_credits=false"),
+}
+"""Ways to describe a film that differ by one part each."""
+SERVER = ("engine=openai", "openai.model=qwen2-vl-7b", *PLAIN[1:], "slots.find_credits=false")
+KINDS = {
+    "records": (".jsonl", "settings.json", "speech.json", "slots.json", "grammar.json", "credits.json"),
+    "track": ("track.json", "scripts.json", ".ad.vtt", ".ad.srt", ".ad.dapt.xml", ".ad.csv"),
+    "shots": ("shots.json",),
+    "drawn": (".html", ".png", ".jpg", ".webp", ".svg"),
+}
+
+
+@dataclass
+class Run:
+    """A film described in one way."""
+
+    film: str
+    way: str
+    cpu: float
+    wall: float
+    seconds: float
+    gigapixels: float
+    sound: float
+    slots: int
+    shots: int
+    moments: int
+    kept: dict[str, int] = field(default_factory=dict)
+    most: int = 0
+    rooms: dict[str, float] = field(default_factory=dict)
+    server: dict[str, float] = field(default_factory=dict)
+    foreseen: dict[str, float] = field(default_factory=dict)
+
+
+def measure(way: str, films: Sequence[Path], scratch: Path) -> list[Run]:
+    """Each film in this way; the first goes through once before, for what is loaded only once."""
+    if way == "server":
+        return [_by_server(path, scratch / f"{way}-{path.stem}") for path in films]
+    config = load_config(None, WAYS[way])
+    _run(films[0], way, config, scratch / f"{way}-first")
+    return [_run(path, way, config, scratch / f"{way}-{path.stem}") for path in films]
+
+
+def _run(path: Path, way: str, config: Config, out: Path) -> Run:
+    def work(film: Film, folder: WorkFolder) -> None:
+        if way in ("prepare", "credits"):
+            prepare(Bench.of(film, folder, config, Given(), NoProgress()))
+        else:
+            describe(film, folder, config, sheet=way == "sheet")
+
+    return _timed(path, way, out, work)
+
+
+def _timed(path: Path, way: str, out: Path, work: Callable[[Film, WorkFolder], None]) -> Run:
+    with open_film(path) as film, WorkFolder(out) as folder, watched(out) as most:
+        cpu, wall = time.process_time(), time.perf_counter()
+        with recording() as found:
+            work(film, folder)
+        cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+        info = film.info
+        shots = json.loads((out / "shots.json").read_text())
+        slots = json.loads((out / "slots.json").read_text())["slots"]
+    end = float(shots["end"])
+    rate = float(info.frame_rate or 24)
+    return Run(
+        film=path.name,
+        way=way,
+        cpu=cpu,
+        wall=wall,
+        seconds=end,
+        gigapixels=info.width * info.height * rate * end / 1e9,
+        sound=end if info.audio else 0.0,
+        slots=len(slots),
+        shots=len(shots["shots"]),
+        moments=len(credit_moments(end)),
+        kept=kept(out),
+        most=most[0],
+        rooms={row.room: row.worked for row in found.table().rows},
+    )
+
+
+def kept(folder: Path) -> dict[str, int]:
+    """Bytes by kind of file."""
+    found = dict.fromkeys([*KINDS, "other"], 0)
+    for path in folder.rglob("*"):
+        if path.is_file() and path.name not in ("log.txt", "profile.json"):
+            kind = next((k for k, ends in KINDS.items() if path.name.endswith(ends)), "other")
+            found[kind] += path.stat().st_size
+    return found
+
+
+@contextmanager
+def watched(folder: Path) -> Iterator[list[int]]:
+    """The most bytes that a folder held meanwhile, looked at ten times a second."""
+    most, enough = [0], threading.Event()
+
+    def size() -> int:
+        total = 0
+        for path in folder.rglob("*"):
+            try:
+                total += path.stat().st_size if path.is_file() else 0
+            except FileNotFoundError:
+                continue
+        return total
+
+    def watch() -> None:
+        while not enough.wait(0.1):
+            most[0] = max(most[0], size())
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield most
+    finally:
+        enough.set()
+        thread.join()
+
+
+STEPS = "Description:\n" + "\n".join(
+    f"{k}. {text}"
+    for k, text in enumerate(
+        (
+            "Main characters: a tall woman in a grey coat stands at the rail beside an older man.",
+            "Actions: she turns from the water, looks at him, takes a folded letter out of her pocket and "
+            "holds it towards him; he waits, then takes it and reads it with his head bent, while she walks "
+            "three steps along the deck and stops again with her back to him.",
+            "Character-character interactions: she gives him the letter and avoids his eyes; he reads it "
+            "slowly and looks up at her when he has come to the end.",
+            "Facial expressions: she presses her lips together; his brow is drawn, his mouth half open.",
+        ),
+        1,
+    )
+)
+"""An answer of Stage I as a model writes it: 110 words, as `shotad.describe.estimate` assumes."""
+LINE = '{"summarized_AD": "She hands him the letter and turns away."}'
+
+
+def _by_server(path: Path, out: Path) -> Run:
+    """Through the openai engine, to a server on this machine that answers by script and counts the bytes."""
+    from tests.bad_server import Act, BadServer, Seen, answer
+
+    sent: list[tuple[bool, int, int, int]] = []
+
+    def act(seen: Seen) -> Act:
+        pictures = seen.pictures
+        whole = next(int(v) for k, v in seen.headers.items() if k.lower() == "content-length")
+        of_frames = sum(len(one) for one in pictures)
+        text = STEPS if pictures else LINE
+        sent.append((bool(pictures), len(pictures), of_frames, whole - of_frames))
+        return answer(text)
+
+    with BadServer(act) as server:
+        config = load_config(None, (*SERVER, f"openai.base_url={server.url}"))
+        run = _timed(
+            path, "server", out, lambda film, folder: describe(film, folder, config, sheet=False) and None
+        )
+    looks, lines = [s for s in sent if s[0]], [s for s in sent if not s[0]]
+    run.server = {
+        "calls1": len(looks),
+        "calls2": len(lines),
+        "frames": sum(s[1] for s in looks),
+        "frame_bytes": sum(s[2] for s in looks),
+        "letter_bytes": sum(s[3] for s in sent),
+        "bytes": sum(s[2] + s[3] for s in sent),
+    }
+    run.foreseen = _foreseen(path, out.with_name(f"{out.name}-estimate"))
+    return run
+
+
+def _foreseen(path: Path, out: Path) -> dict[str, float]:
+    """What ``shotad describe --estimate`` says of the same run."""
+    config = load_config(None, (*SERVER, "openai.base_url=http://127.0.0.1:9/v1"))
+    with open_film(path) as film, WorkFolder(out) as folder:
+        found = foresee(film, folder, config)
+    counts = {part.stage: part.likely for part in found.stages}
+    one, two = counts.get("stage1", Count()), counts.get("stage2", Count())
+    return {
+        "calls1": one.calls,
+        "calls2": two.calls,
+        "frames": one.frames,
+        "words1": one.word_tokens,
+        "frame_tokens": one.frame_tokens or 0,
+        "words2": two.word_tokens,
+        "out1": one.tokens_out,
+        "out2": two.tokens_out,
+    }
+
+
+def as_json(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    return [asdict(run) for run in runs]
+
+
+def named(text: str) -> str:
+    """A film's name short enough for a table."""
+    return re.sub(r"\.[a-z0-9]+$", "", text)[:22]
