@@ -2,15 +2,17 @@
 
 Two files in a folder: ``frames.pack`` holds JPEGs end to end, ``frames.index`` a line of JSON that says
 what they are of, then a record for each tick. A store is a convenience: what it has not, or has lost, is
-decoded from the film, with the same pixels.
+decoded from the film, with the same pixels. It may be read from other threads while one thread fills it.
 """
 
 from __future__ import annotations
 
 import bisect
 import json
+import math
 import struct
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -40,11 +42,20 @@ class _Place:
     full_range: bool
 
 
+@dataclass(frozen=True, slots=True)
+class KeptFrame:
+    """A frame as it is kept, and the ticks at which it is shown."""
+
+    ticks: tuple[int, ...]
+    seconds: float
+    kept: Kept
+
+
 class FrameStore:
     """The grid's frames of one film within ``zones`` (None: the whole film); a context manager.
 
-    ``tee`` fills it, ``pictures`` answers from it. What an earlier run left is used if it is of the
-    same film, grid and zones.
+    ``tee`` or ``filling`` fills it, ``pictures`` answers from it, while it is filled too. What an earlier
+    run left is used if it is of the same film, grid and zones.
     """
 
     def __init__(self, folder: Path, film: Film, grid: Grid, zones: Sequence[Interval] | None = None) -> None:
@@ -54,6 +65,8 @@ class FrameStore:
         self._head = _head(film, grid, zones)
         self._places: dict[int, _Place] = {}
         self.complete = False
+        self.filled_until = 0.0
+        """Second up to which what is wanted can be read from the store already."""
         self.stopped: str | None = None
         """Why frames are not kept any more, if so: the disk is full, say."""
         self._load()
@@ -64,20 +77,29 @@ class FrameStore:
         return sum(path.stat().st_size for path in (self._pack, self._index) if path.exists())
 
     def _load(self) -> None:
+        """Take what the files hold; places are replaced at once, for readers in other threads."""
+        self._places, self.complete = self._found()
+        last = max(self._places, default=-1)
+        self.filled_until = math.inf if self.complete else self.grid.second(last) if last >= 0 else 0.0
+
+    def _found(self) -> tuple[dict[int, _Place], bool]:
+        places: dict[int, _Place] = {}
+        complete = False
         try:
             with self._index.open("rb") as file:
                 if file.readline() != self._head:
-                    return
+                    return {}, False
                 data = file.read()
             room = self._pack.stat().st_size
         except OSError:
-            return
+            return {}, False
         whole = len(data) - len(data) % _RECORD.size
         for tick, seconds, offset, length, matrix, full in _RECORD.iter_unpack(data[:whole]):
             if tick == _END:
-                self.complete = True
+                complete = True
             elif offset + length <= room:
-                self._places[tick] = _Place(seconds, offset, length, matrix, bool(full))
+                places[tick] = _Place(seconds, offset, length, matrix, bool(full))
+        return places, complete
 
     def tee(self, frames: Iterator[Frame]) -> Iterator[Frame]:
         """``frames`` unchanged, while the store keeps what the grid wants; one whole pass fills it.
@@ -89,32 +111,61 @@ class FrameStore:
 
     def _fill(self, frames: Iterator[Frame]) -> Iterator[Frame]:
         before: Frame | None = None
-        writer = _Writer(self._pack, self._index, self._head, Keeper(self._film.info, self.grid))
-        self._places = {}
-        try:
+        keeper = self.keeper()
+        with self.filling() as filling:
             for frame in frames:
                 if before is not None:
-                    self._keep(writer, before, frame.seconds)
+                    filling.write(self.kept(keeper, before, frame.seconds))
                 before = frame
                 yield frame
             if before is not None:
-                self._keep(writer, before, None)
-                writer.finish()
+                filling.write(self.kept(keeper, before, None))
+                filling.finish()
+
+    def keeper(self) -> Keeper:
+        """What makes kept frames; one for each thread."""
+        return Keeper(self._film.info, self.grid)
+
+    def kept(
+        self, keeper: Keeper, frame: Frame, until: float | None, *, first: bool | None = None
+    ) -> KeptFrame | None:
+        """``frame`` as it is kept for the ticks at which it is shown, or None where none is wanted.
+
+        It is shown until second ``until``, None: to the film's end. ``first``: it is the film's first
+        (None: it is if its index is 0). Nothing is written.
+        """
+        ticks = self._ticks(frame.seconds, until, first=frame.index == 0 if first is None else first)
+        return KeptFrame(ticks, frame.seconds, keeper.keep(frame)) if ticks else None
+
+    def _ticks(self, seconds: float, until: float | None, *, first: bool) -> tuple[int, ...]:
+        start = 0 if first else self._first_tick_from(seconds)
+        if until is None:
+            after = max(self.grid.tick(self._film.info.duration), start) + 2
+        else:
+            after = self._first_tick_from(until)
+        return tuple(tick for tick in range(start, after) if self._wanted.has(tick))
+
+    @contextmanager
+    def filling(self) -> Iterator[Filling]:
+        """The store, emptied, to be filled anew in the order of the film."""
+        self._places, self.complete, self.filled_until = {}, False, 0.0
+        writer = _Writer(self._pack, self._index, self._head)
+        try:
+            yield Filling(self, writer)
         finally:
             writer.close()
             self.stopped = writer.failed
             self._load()
 
-    def _keep(self, writer: _Writer, frame: Frame, until: float | None) -> None:
-        """Keep ``frame`` for the ticks at which it is shown: up to the next frame, or the film's end."""
-        first = 0 if frame.index == 0 else self._first_tick_from(frame.seconds)
-        if until is None:
-            after = max(self.grid.tick(self._film.info.duration), first) + 2
-        else:
-            after = self._first_tick_from(until)
-        ticks = [tick for tick in range(first, after) if self._wanted.has(tick)]
-        if ticks:
-            writer.write(ticks, frame)
+    def _publish(self, writer: _Writer, until: float) -> None:
+        """Let readers find what has been written; nothing where the disk has failed."""
+        if writer.failed is not None:
+            self._places, self.filled_until = {}, 0.0
+            return
+        for tick, seconds, offset, length, matrix, full in _RECORD.iter_unpack(writer.taken()):
+            if tick != _END:
+                self._places[tick] = _Place(seconds, offset, length, matrix, bool(full))
+        self.filled_until = until
 
     def _first_tick_from(self, seconds: float) -> int:
         """The first tick at which a frame that comes up at ``seconds`` is shown (within 1 µs)."""
@@ -131,13 +182,17 @@ class FrameStore:
         return self._answer(ascending(seconds))
 
     def _answer(self, moments: list[float]) -> Iterator[Picture]:
-        keeper = Keeper(self._film.info, self.grid)
-        missing = [m for m in moments if self.grid.tick(m) not in self._places]
-        decoded = grid_pictures(self._film, missing, self.grid)
-        last: Picture | None = None
-        with _Reading(self._pack if len(missing) < len(moments) else None) as pack:
-            for wanted in moments:
-                place = self._places.get(self.grid.tick(wanted))
+        keeper = self.keeper()
+        # One look at all places: more may be there, or none any more, before the last picture is asked for.
+        found = self._places
+        places = [found.get(self.grid.tick(moment)) for moment in moments]
+        with _Reading(self._pack if any(places) else None) as pack:
+            if not pack.open:
+                places = [None] * len(moments)
+            missing = [moment for moment, place in zip(moments, places, strict=True) if place is None]
+            decoded = grid_pictures(self._film, missing, self.grid)
+            last: Picture | None = None
+            for wanted, place in zip(moments, places, strict=True):
                 if place is None:
                     last = next(decoded)
                 elif last is not None and last.seconds == place.seconds:
@@ -149,7 +204,7 @@ class FrameStore:
 
     def remove(self) -> None:
         """Delete what is kept."""
-        self._places, self.complete = {}, False
+        self._places, self.complete, self.filled_until = {}, False, 0.0
         for path in (self._index, self._pack):
             path.unlink(missing_ok=True)
 
@@ -193,36 +248,73 @@ class _Zones:
         return before >= 0 and tick <= self._reach[before]
 
 
+class Filling:
+    """A store that is being filled, frame by frame, by one thread."""
+
+    def __init__(self, store: FrameStore, writer: _Writer) -> None:
+        self._store, self._writer = store, writer
+
+    def write(self, frame: KeptFrame | None) -> None:
+        """Keep a frame; None keeps nothing."""
+        if frame is not None and self._writer.write(frame):
+            self._store._publish(self._writer, frame.seconds)
+
+    def reached(self, seconds: float) -> None:
+        """All that is wanted before ``seconds`` has been written: readers may have it."""
+        self._writer.flush()
+        self._store._publish(self._writer, seconds)
+
+    def finish(self) -> None:
+        """Mark the store as whole."""
+        self._writer.finish()
+
+
 class _Writer:
     """Writes pack and index; the pack is always flushed before the index that points into it."""
 
-    def __init__(self, pack: Path, index: Path, head: bytes, keeper: Keeper) -> None:
-        self._keeper, self._offset, self._waiting = keeper, 0, b""
+    def __init__(self, pack: Path, index: Path, head: bytes) -> None:
+        self._offset, self._waiting, self._flushed = 0, b"", b""
         self._pack: IO[bytes] | None = None
         self._index: IO[bytes] | None = None
         self._files = (pack, index)
         self.failed: str | None = None
         try:
+            # New files, not emptied ones: somebody may still be reading the old.
             index.unlink(missing_ok=True)
+            pack.unlink(missing_ok=True)
             self._pack, self._index = pack.open("wb"), index.open("wb")
             self._index.write(head)
         except OSError as error:
             self._fail(error)
 
-    def write(self, ticks: Sequence[int], frame: Frame) -> None:
-        """Keep one frame for some ticks."""
+    def write(self, frame: KeptFrame) -> bool:
+        """Keep one frame; True where that brought all that was waiting to the files."""
         if self._pack is None:
-            return
-        kept = self._keeper.keep(frame)
+            return False
+        kept = frame.kept
         where = (frame.seconds, self._offset, len(kept.data), kept.matrix, kept.full_range)
-        self._waiting += b"".join(_RECORD.pack(tick, *where) for tick in ticks)
+        self._waiting += b"".join(_RECORD.pack(tick, *where) for tick in frame.ticks)
         self._offset += len(kept.data)
         try:
             self._pack.write(kept.data)
-            if len(self._waiting) >= _FLUSH_EVERY * _RECORD.size:
-                self._flush()
         except OSError as error:
             self._fail(error)
+        full = len(self._waiting) >= _FLUSH_EVERY * _RECORD.size
+        if full:
+            self.flush()
+        return full
+
+    def flush(self) -> None:
+        """Bring what waits to the files."""
+        try:
+            self._flush()
+        except OSError as error:
+            self._fail(error)
+
+    def taken(self) -> bytes:
+        """The records that have come to the files since this was last asked."""
+        records, self._flushed = self._flushed, b""
+        return records
 
     def finish(self) -> None:
         """Mark the store as whole."""
@@ -233,7 +325,7 @@ class _Writer:
             self._pack.flush()
             self._index.write(self._waiting)
             self._index.flush()
-            self._waiting = b""
+            self._flushed, self._waiting = self._flushed + self._waiting, b""
 
     def close(self) -> None:
         """Write what waits."""
@@ -249,7 +341,7 @@ class _Writer:
         """Keep nothing, and give the room on the disk back."""
         self.failed = error.strerror or str(error)
         pack, index, self._pack, self._index = self._pack, self._index, None, None
-        self._waiting = b""
+        self._waiting, self._flushed = b"", b""
         for file, path in ((pack, self._files[0]), (index, self._files[1])):
             try:
                 if file is not None:
@@ -263,10 +355,18 @@ class _Writer:
 
 
 class _Reading:
-    """The pack, open for reading, or nothing where nothing is read."""
+    """The pack, open for reading, or nothing where nothing is read or it has gone."""
 
     def __init__(self, path: Path | None) -> None:
-        self._file = path.open("rb") if path is not None else None
+        try:
+            self._file = path.open("rb") if path is not None else None
+        except OSError:
+            self._file = None
+
+    @property
+    def open(self) -> bool:
+        """Whether there is anything to read from."""
+        return self._file is not None
 
     def read(self, offset: int, length: int) -> bytes:
         """A stretch of the pack."""

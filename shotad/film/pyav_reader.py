@@ -45,7 +45,7 @@ class PyavFilm:
 
     def frames(self) -> Iterator[Frame]:
         """The whole film, see `Film.frames`."""
-        reel, painter = self._reel(), self._painter()
+        reel, painter = self.reel(), self.painter()
         end = None
         try:
             for index, (seconds, raw) in enumerate(reel):
@@ -53,18 +53,25 @@ class PyavFilm:
                 end = seconds + reel.length(raw)
         finally:
             reel.close()
+        self.passed(end, reel.errors, reel.stopped)
+
+    def passed(self, end: float | None, errors: Sequence[float], stopped: str | None) -> None:
+        """Note what a whole pass has found: where the picture ended, and what was wrong as `Reel` tells it.
+
+        Raises FilmError where there was no frame (``end`` is None).
+        """
         if end is None:
             raise FilmError(f"No frame of {self.info.name} can be decoded.", "The file is damaged.")
         self.end = end
-        self.damage = self._damage(reel, end)
+        self.damage = self._damage(end, errors, stopped)
 
     def frames_at(self, seconds: Sequence[float]) -> Iterator[Frame]:
         """The frame on the screen at each moment, see `Film.frames_at`."""
         return self._frames_at(ascending(seconds))
 
     def _frames_at(self, moments: list[float]) -> Iterator[Frame]:
-        painter = self._painter()
-        for index, (shown, raw) in enumerate(showing(self._reel(), moments)):
+        painter = self.painter()
+        for index, (shown, raw) in enumerate(showing(self.reel(), moments)):
             yield Frame(shown, index, raw, partial(painter, raw))
 
     def pictures(
@@ -85,13 +92,15 @@ class PyavFilm:
     ) -> None:
         self.close()
 
-    def _painter(self) -> Painter:
+    def painter(self) -> Painter:
+        """What makes pictures of its frames; one for each thread."""
         return Painter((self.info.width, self.info.height), self._probed.turn, self._probed.light)
 
-    def _reel(self) -> Reel:
-        return Reel(self._media, self._probed.stream, self.info.start, self.info.frame_rate)
+    def reel(self, threads: int = 0) -> Reel:
+        """A decode of its picture of its own, with ``threads`` of the decoder (0: as ffmpeg likes)."""
+        return Reel(self._media, self._probed.stream, self.info.start, self.info.frame_rate, threads=threads)
 
-    def _damage(self, reel: Reel, end: float) -> str | None:
+    def _damage(self, end: float, errors: Sequence[float], stopped: str | None) -> str | None:
         promised = self._probed.picture_end
         if promised is None and self.info.duration - end > SHORT:
             # Sound may outlast the picture: then the file is whole.
@@ -99,10 +108,10 @@ class PyavFilm:
             promised = self.info.duration if self.info.duration - read > SHORT else None
         if promised is not None and promised - end > SHORT:
             return f"The picture ends at {end:.1f} s of {promised:.1f} s: the file is cut off or damaged."
-        if reel.stopped:
-            return f"The film can be read up to {end:.1f} s: {reel.stopped}."
-        if reel.errors:
-            first = max(0.0, reel.errors[0])
-            count = len(reel.errors)
+        if stopped:
+            return f"The film can be read up to {end:.1f} s: {stopped}."
+        if errors:
+            first = max(0.0, errors[0])
+            count = len(errors)
             return f"Parts of the picture cannot be decoded ({count}, the first after {first:.1f} s)."
         return None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -11,7 +13,10 @@ from shotad.film.container import Media, only
 from shotad.film.reader import TOLERANCE
 
 if TYPE_CHECKING:
-    from av import VideoFrame
+    from av import Packet, VideoFrame
+    from av.video.stream import VideoStream
+
+    VideoPacket = Packet[VideoStream]
 
 SEEK_GAIN = 0.5
 """Seconds of decoding that a seek must spare where the container's index tells what it would spare. A
@@ -34,17 +39,43 @@ INDEXED = frozenset({"mov", "matroska", "avi"})
 """Containers that carry an index of key frames; elsewhere ffmpeg's is only what it came across."""
 
 
+NEAR_KEY = 4000
+"""Packets within which a key packet must come after a seek to it; else the seek has missed."""
+
+REMEMBERED_KEYS = 256
+"""Key packets that are remembered: more than a decoder with its threads can hold."""
+
+Place = tuple[int, int]
+"""A packet's time stamp and its byte in the file: no two packets share them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A packet at which decoding can begin: what to seek to, which packet it is, when it is shown."""
+
+    stamp: int
+    place: Place
+    seconds: float
+
+
 class Reel:
     """An open container and where its picture stands; iterating gives ``(seconds, frame)``.
 
     Seconds ascend strictly. ``errors`` are the seconds of the last good frame before something that
-    could not be decoded; ``stopped`` says why the film could not be read to its end, if so.
+    could not be decoded; ``stopped`` says why the film could not be read to its end, if so; ``guessed``
+    whether a frame's second had to be guessed. ``keys`` are the key packets last taken from the file.
+    ``threads`` is how many the decoder may use; 0 leaves that to ffmpeg.
     """
 
-    def __init__(self, media: Media, stream: int, start: Fraction, rate: Fraction | None) -> None:
+    def __init__(
+        self, media: Media, stream: int, start: Fraction, rate: Fraction | None, *, threads: int = 0
+    ) -> None:
         self._media, self._number, self._start, self._rate = media, stream, start, rate
+        self._threads = threads
         self.errors: list[float] = []
         self.stopped: str | None = None
+        self.guessed = False
+        self.keys: deque[Place] = deque(maxlen=REMEMBERED_KEYS)
         self.key_distance = 0.0
         self._last_key: float | None = None
         self._open()
@@ -52,7 +83,9 @@ class Reel:
     def _open(self) -> None:
         self._container = self._media.open()
         self._stream = self._container.streams.video[self._number]
-        self._stream.thread_type = "AUTO"
+        self._stream.thread_type = "NONE" if self._threads == 1 else "AUTO"
+        self._stream.codec_context.thread_count = self._threads
+        self._ending = False
         only(self._container, self._stream)
         base = self._stream.time_base or Fraction(1, 1_000_000)
         # seconds = (pts * up - zero) / down, in whole numbers until the last step
@@ -60,7 +93,7 @@ class Reel:
         self._up = base.numerator * self._start.denominator
         self._zero = self._start.numerator * base.denominator
         kinds = self._container.format.name.split(",")
-        self._seekable = not SEEKABLE.isdisjoint(kinds)
+        self.seekable = not SEEKABLE.isdisjoint(kinds)
         self._indexed = not INDEXED.isdisjoint(kinds)
         self._frames = self._decode()
 
@@ -87,10 +120,57 @@ class Reel:
             return float(duration * self._up / self._down)
         return float(1 / self._rate) if self._rate else 0.04
 
-    def _decode(self) -> Generator[tuple[float, VideoFrame], None, None]:
-        last = self._last = -math.inf
-        for frame in self._raw_frames():
+    def stand_at(self, key: Key, last: float = -math.inf) -> None:
+        """Go on with a key's frame; what is shown before it is passed over.
+
+        ``last`` is the second of the frame before, for errors that come before a frame does.
+        """
+        import av
+
+        self._begin_anew(last)
+        try:
+            self._container.seek(key.stamp, stream=self._stream)
+        except (av.error.FFmpegError, OSError) as error:
+            self.stopped = str(getattr(error, "strerror", None) or error)
+        self._frames = self._decode(key)
+
+    def _begin_anew(self, last: float = -math.inf) -> None:
+        self.errors, self.stopped, self.guessed, self._ending = [], None, False, False
+        self.keys.clear()
+        self._last_key, self._last = None, last
+
+    def drain(self) -> Iterator[tuple[float, VideoFrame]]:
+        """The frames that are in the decoder already, without reading on; then the reel is at an end."""
+        self._ending = True
+        return self._frames
+
+    def next_key(self, seconds: float) -> Key | None:
+        """The first key packet that the file holds from where a seek to ``seconds`` leads; None: none.
+
+        Nothing is decoded; what the reel was about to give is lost.
+        """
+        import av
+
+        stamp = self._stamp(seconds)
+        try:
+            self._container.seek(stamp, stream=self._stream)
+            for packet in self._container.demux(self._stream):
+                if packet.is_keyframe and packet.size and packet.pts is not None:
+                    shown = (packet.pts * self._up - self._zero) / self._down
+                    return Key(stamp, _place(packet), shown)
+        except (av.error.FFmpegError, OSError):
+            return None
+        return None
+
+    def _decode(self, key: Key | None = None) -> Generator[tuple[float, VideoFrame], None, None]:
+        last = -math.inf
+        if key is None:
+            self._last = last
+        for frame in self._raw_frames(key):
             seconds = self._seconds(frame, last)
+            if key is not None and seconds < key.seconds:
+                # Shown before the key packet, decoded after it: what they refer to may be missing.
+                continue
             if seconds <= last:
                 # Frames twice in the stream, or clocks that step back for a moment.
                 if last - seconds > 1.0:
@@ -103,31 +183,48 @@ class Reel:
             last = self._last = seconds
             yield seconds, frame
 
-    def _raw_frames(self) -> Iterator[VideoFrame]:
+    def _raw_frames(self, key: Key | None) -> Iterator[VideoFrame]:
         import av
 
-        packets = self._container.demux(self._stream)
+        packets = self._packets(key)
         while True:
+            packet: VideoPacket | None = None
             try:
-                packet = next(packets, None)
+                packet = None if self._ending else next(packets, None)
             except (av.error.FFmpegError, OSError) as error:
                 self.stopped = str(getattr(error, "strerror", None) or error)
                 # What is inside the decoder can still be shown.
-                packet = None
             try:
                 yield from self._stream.decode(packet)
             except av.error.EOFError:
                 return
             except av.error.FFmpegError:
-                self.errors.append(self._last)
+                if not (key and packet and packet.pts is not None and packet.pts < key.place[0]):
+                    self.errors.append(self._last)
             if packet is None or packet.size == 0:
                 return
+
+    def _packets(self, key: Key | None) -> Iterator[VideoPacket]:
+        """The packets of the picture, from ``key`` on where there is one."""
+        passed = 0
+        for packet in self._container.demux(self._stream):
+            place = _place(packet) if packet.is_keyframe and packet.pts is not None else None
+            if key is not None and place != key.place:
+                passed += 1
+                if passed > NEAR_KEY or not packet.size:
+                    self.stopped = "a place in it cannot be found again"
+                    return
+                continue
+            key = None
+            if place is not None:
+                self.keys.append(place)
+            yield packet
 
     def _seconds(self, frame: VideoFrame, last: float) -> float:
         pts = frame.pts
         if pts is not None:
             return (pts * self._up - self._zero) / self._down
-        self._seekable = False
+        self.seekable, self.guessed = False, True
         step = float(1 / self._rate) if self._rate else 0.04
         return last + step if math.isfinite(last) else 0.0
 
@@ -144,7 +241,7 @@ class Reel:
         seconds after ``now``. Where the index does not reach that far: if the gap is longer than
         `SEEK_BLIND` times the longest distance of key frames seen, and `SEEK_BLIND_LEAST` seconds.
         """
-        if not self._seekable or wanted - now <= SEEK_GAIN:
+        if not self.seekable or wanted - now <= SEEK_GAIN:
             return False
         entries = self._stream.index_entries
         stamp = self._stamp(wanted)
@@ -166,13 +263,13 @@ class Reel:
         import av
 
         back = 0.0
-        while self._seekable and wanted - back > 0:
+        while self.seekable and wanted - back > 0:
             try:
                 self._container.seek(self._stamp(wanted - back), stream=self._stream)
             except (av.error.FFmpegError, OSError):
                 break
+            self._ending, self._last_key = False, None
             self._frames = self._decode()
-            self._last_key = None
             found = next((shown for shown in self._frames if shown[1].key_frame), None)
             if found is not None and found[0] <= wanted + TOLERANCE:
                 return found
@@ -182,6 +279,11 @@ class Reel:
 
     def _stamp(self, seconds: float) -> int:
         return math.floor((seconds * self._down + self._zero) / self._up)
+
+
+def _place(packet: VideoPacket) -> Place:
+    pos = packet.pos
+    return packet.pts or 0, -1 if pos is None else pos
 
 
 def showing(reel: Reel, moments: Sequence[float]) -> Iterator[tuple[float, VideoFrame]]:

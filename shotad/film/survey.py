@@ -1,24 +1,32 @@
-"""The one pass over a film's picture: its shots are found, and the frames that will be looked at are kept."""
+"""The one pass over a film's picture: its shots are found, and the frames that will be looked at are kept.
+
+The film is cut at key packets into pieces that are decoded side by side, each by a decoder of its own.
+They are joined in order, and only where it is proven that one decoder would have found the same frames
+(`shotad.film.parts`); where it is not, or where anything is amiss in a part, the film is decoded through
+from the last sure place as if there were no parts, until one joins again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from shotad.config import ShotSettings
+from shotad.film.passage import OnShots, Passage
+from shotad.film.reader import Film
 from shotad.film.shots import ShotFinder, ShotList
-from shotad.types import Shot
+from shotad.profiling import span, spanned
 
 if TYPE_CHECKING:
+    from shotad.film.crew import Crew
     from shotad.film.framestore import FrameStore
-    from shotad.film.reader import Film, Frame
+    from shotad.film.pyav_reader import PyavFilm
 
-OnShots = Callable[[tuple[Shot, ...], float], None]
-"""Told now and then, from the thread that surveys: the shots whose both ends are final, from the film's
-start on, and the second up to which no further cut can be found."""
+__all__ = ["OnShots", "survey"]
 
-TELL_EVERY = 2.0
-"""Seconds of film between two calls of `OnShots`, at least."""
+WORTH_SPLITTING = 6.0
+"""Seconds of film under which one decoder is as fast."""
 
 
 def survey(
@@ -32,26 +40,59 @@ def survey(
 ) -> ShotList:
     """The shots of the whole film, by one pass that fills ``store`` on its way.
 
-    ``workers`` is how many parts of the film are decoded side by side (None: as many as the machine has
-    processors for); the outcome is the same to the bit whatever it is. ``advance`` is told the seconds
-    of film that have gone by since it was last told. Raises FilmError where no picture can be decoded.
+    ``workers`` is how many parts of the film are decoded side by side (None: as the machine has
+    processors and memory for); the outcome is the same to the bit whatever it is. ``advance`` is told
+    the seconds of film that have gone by since it was last told. Raises FilmError where no picture can
+    be decoded.
     """
-    frames = film.frames() if advance is None else _counted(film.frames(), advance)
-    finder = ShotFinder(settings)
-    told = 0.0
+    from shotad.film.pyav_reader import PyavFilm
+
+    if store is not None and store.complete:
+        store = None
+    passage = Passage(ShotFinder(settings), on_shots, advance)
+    with ExitStack() as stack:
+        if isinstance(film, PyavFilm) and (number := _workers(film, workers)) > 1:
+            crew = stack.enter_context(_crew(film, settings, store, number))
+            if crew.pays:
+                return _side_by_side(film, passage, store, crew)
+    return _in_one(film, passage, store)
+
+
+def _workers(film: PyavFilm, wanted: int | None) -> int:
+    """How many parts of a film are decoded side by side: 1 unless it is a file of some length."""
+    from shotad.film.crew import workers_for
+
+    if film.info.path is None or film.info.duration < WORTH_SPLITTING:
+        return 1
+    return workers_for(film.info.width, film.info.height, wanted)
+
+
+def _crew(film: PyavFilm, settings: ShotSettings, store: FrameStore | None, workers: int) -> Crew:
+    from shotad.film.crew import Crew, pieces
+
+    exact = settings.path == "exact"
+    return Crew(film, pieces(film, workers), workers=workers, exact=exact, store=store)
+
+
+def _side_by_side(film: PyavFilm, passage: Passage, store: FrameStore | None, crew: Crew) -> ShotList:
+    from shotad.film.joining import Joiner
+
+    with ExitStack() as stack:
+        if store is not None:
+            passage.filling = stack.enter_context(store.filling())
+        Joiner(film, store, crew, passage).run()
+    return _finished(film, passage)
+
+
+def _in_one(film: Film, passage: Passage, store: FrameStore | None) -> ShotList:
+    """The shots by one decoder, frame after frame."""
+    frames = spanned("decode", film.frames())
     for frame in frames if store is None else store.tee(frames):
-        finder.add(frame)
-        if on_shots is not None and frame.seconds - told >= TELL_EVERY:
-            on_shots(*finder.final())
-            told = frame.seconds
-    return finder.finish(film.end if film.end is not None else film.info.duration)
+        with span("shots"):
+            passage.finder.add(frame)
+        passage.tell(frame.seconds)
+    return _finished(film, passage)
 
 
-def _counted(frames: Iterator[Frame], advance: Callable[[float], None]) -> Iterator[Frame]:
-    """Frames as they are, with the film seconds that have gone by told to ``advance``."""
-    told = 0.0
-    for frame in frames:
-        yield frame
-        if frame.seconds - told >= 1:
-            advance(frame.seconds - told)
-            told = frame.seconds
+def _finished(film: Film, passage: Passage) -> ShotList:
+    return passage.finder.finish(film.end if film.end is not None else film.info.duration)

@@ -192,9 +192,9 @@ SEEKS = [n for n in MEDIA if n not in ("programme stream", "raw stream without t
 def test_a_seek_lands_on_a_frame_from_which_decoding_is_right(name: str) -> None:
     made = make_film(MEDIA[name])
     film = PyavFilm(find_media(made.path))
-    painter = film._painter()
+    painter = film.painter()
     for wanted in np.random.default_rng(6).uniform(0.5, made.seconds[-1], 12):
-        reel = film._reel()
+        reel = film.reel()
         shown = reel.land(float(wanted))
         assert shown[0] <= wanted
         for ahead in (shown, next(reel, None)):

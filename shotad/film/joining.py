@@ -1,0 +1,123 @@
+"""Joins the parts of a film that were decoded side by side, in order and only where the join is proven."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import partial
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from shotad.film.parts import PROVEN, Keeping, Part, Piece, proof, proven
+from shotad.film.reader import Frame
+from shotad.film.shot_scores import ContentScore
+from shotad.profiling import span, spanned
+
+if TYPE_CHECKING:
+    from shotad.film.crew import Crew
+    from shotad.film.framestore import FrameStore
+    from shotad.film.passage import Passage
+    from shotad.film.pyav_reader import PyavFilm
+    from shotad.film.reel import Reel
+
+PATIENCE = 3
+"""Joins in a row that may fail before a film is decoded through to its end."""
+
+
+class Joiner:
+    """Takes parts in order where joins are proven, and decodes through where they are not."""
+
+    def __init__(self, film: PyavFilm, store: FrameStore | None, crew: Crew, passage: Passage) -> None:
+        self._film, self._store, self._crew, self._passage = film, store, crew, passage
+        self._errors: list[float] = []
+        self._stopped: str | None = None
+
+    def run(self) -> None:
+        """Take the whole film. Raises FilmError where it has no picture."""
+        left: Part | None = None
+        number = 0
+        while self._crew.piece(number) is not None:
+            part = self._part(number)
+            if part is not None and part.whole and (left is None or left.goes_on_as(part)):
+                self._passage.part(part, left.after if left is not None else 0.0)
+                left, number = part, number + 1
+                continue
+            left = self._through(left, number)
+            if left is None:
+                break
+            number = left.piece.number + 1
+        self._crew.stop()
+        self._film.passed(self._passage.end, self._errors, self._stopped)
+        if self._passage.filling is not None:
+            self._passage.filling.finish()
+
+    def _part(self, number: int) -> Part | None:
+        passed = self._passage.last
+        return self._crew.part(number, lambda under_way: self._passage.count(passed + under_way))
+
+    def _through(self, left: Part | None, number: int) -> Part | None:
+        """Decode through from where piece ``number`` begins, until a later part joins, which is taken.
+
+        It is the decoder of ``left``, the part before, that goes on: it begins where that began. None
+        where the film has come to its end.
+        """
+        begin = left.piece if left is not None else self._crew.piece(0)
+        here = self._crew.piece(number)
+        assert begin is not None
+        assert here is not None
+        reel = self._film.reel()
+        try:
+            if begin.start is not None:
+                reel.stand_at(begin.start, self._passage.last)
+            since = here.start.seconds if here.start is not None else -math.inf
+            found = self._until_joined(reel, since, self._crew.piece(number + 1))
+            self._errors += reel.errors
+            if found is None:
+                self._stopped = reel.stopped
+            return found
+        finally:
+            reel.close()
+
+    def _until_joined(self, reel: Reel, since: float, aim: Piece | None) -> Part | None:
+        score, failed = ContentScore(exact=self._crew.exact), 0
+        keeping = Keeping(self._store, first=since == -math.inf)
+        frames = self._frames(reel)
+        while (frame := next(frames, None)) is not None:
+            assert frame.raw is not None
+            with span("shots"):
+                value = score.add(frame)
+            if frame.seconds < since:
+                continue
+            if aim is not None and aim.start is not None and frame.seconds >= aim.start.seconds:
+                window = [frame, *islice(frames, PROVEN - 1)]
+                part = self._joined(reel, aim, window)
+                if part is not None:
+                    self._passage.keep(keeping.last(frame.seconds))
+                    self._passage.part(part, value)
+                    return part
+                frames = chain(window[1:], frames)
+                failed += 1
+                aim = self._next_aim(aim, failed)
+            self._passage.keep(keeping.add(frame))
+            self._passage.frame(frame.seconds, value, frame.seconds + reel.length(frame.raw))
+        self._passage.keep(keeping.last(None))
+        return None
+
+    def _next_aim(self, aim: Piece, failed: int) -> Piece | None:
+        if failed < PATIENCE:
+            return self._crew.piece(aim.number + 1)
+        self._crew.stop()
+        return None
+
+    def _joined(self, reel: Reel, aim: Piece, window: list[Frame]) -> Part | None:
+        """The part of ``aim``, if the frames of the window are its first."""
+        part = self._part(aim.number)
+        if part is None or not part.whole or aim.start is None or aim.start.place not in reel.keys:
+            return None
+        found = [proof(frame.seconds, frame.raw) for frame in window if frame.raw is not None]
+        return part if proven(found, part.head) else None
+
+    def _frames(self, reel: Reel) -> Iterator[Frame]:
+        painter = self._film.painter()
+        for index, (seconds, raw) in enumerate(spanned("decode", reel)):
+            yield Frame(seconds, index, raw, partial(painter, raw))
