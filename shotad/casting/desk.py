@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from shotad.cast.gallery import GalleryReading, read_gallery
 from shotad.cast.identity import Verdict, identify
 from shotad.cast.members import Cast
-from shotad.casting.reading import ShotFaces, Source, Wanted, known_faces, read_faces, ticks_in
+from shotad.casting.reading import (
+    ShotFaces,
+    Source,
+    Wanted,
+    known_faces,
+    missing_of,
+    moments_of,
+    read_faces,
+    ticks_in,
+)
 from shotad.casting.records import FACES, PHOTOS, reading_of, reading_row
 from shotad.config import CastSettings
 from shotad.describe.slotplan import SlotPlan
@@ -63,6 +72,9 @@ class Desk:
         source = Source(bench.frames.pictures, [bench.film_key, bench.frames.key])
         whole = self._run is None and given.start <= 0 and given.end is None
         wanted = wanted_of(plans, self._settings)
+        if self._run is None:
+            every, missing = moments_of(wanted), moments_of(missing_of(wanted, source, self.models, log))
+            bench.frames.expect("faces", every, read=missing)
         return list(read_faces(wanted, source, self.models, log, bench.progress, tidy=whole))
 
 

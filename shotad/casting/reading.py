@@ -81,6 +81,16 @@ def read_faces(
         log.keep(keys.values())
 
 
+def missing_of(wanted: Sequence[Wanted], source: Source, models: FaceModels, log: RecordLog) -> list[Wanted]:
+    """Those of ``wanted`` that ``log`` does not hold."""
+    return [want for want in wanted if log.get(_key(want, source, models)) is None]
+
+
+def moments_of(wanted: Sequence[Wanted]) -> list[float]:
+    """All the seconds that are looked at, ascending."""
+    return [second for want in wanted for second in sorted({*want.looks, *want.frames})]
+
+
 def known_faces(log: RecordLog, shots: Sequence[Shot], models: FaceModels) -> list[ShotFaces]:
     """All that ``log`` holds of these shots by these models, whatever was wanted."""
     by_index = {shot.index: shot for shot in shots}
@@ -107,7 +117,7 @@ def _key(want: Wanted, source: Source, models: FaceModels) -> str:
 
 def _looked(wanted: Sequence[Wanted], pictures: Pictures, models: FaceModels) -> Iterator[dict[str, Any]]:
     """A record for each shot; the pictures of all are read in one pass, and let go one by one."""
-    moments = [second for want in wanted for second in sorted({*want.looks, *want.frames})]
+    moments = moments_of(wanted)
     shown = _Queue(pictures(moments)) if moments else _Queue(())
     for want in wanted:
         came_up: dict[float, float] = {}

@@ -74,6 +74,10 @@ class Keeper:
         planes.pts, planes.time_base, planes.color_range = frame.index, Fraction(1, 1000), _FULL
         return Kept(b"".join(bytes(packet) for packet in encoder.encode(planes)), matrix, full)
 
+    def image(self, frame: Frame, kept: Kept | None = None) -> Image:
+        """The grid's picture of a frame, ``uint8[H, W, 3]``; ``kept``: of it, where it is at hand."""
+        return self.picture(kept or self.keep(frame))
+
     def picture(self, kept: Kept) -> Image:
         """``uint8[H, W, 3]`` RGB of what was kept."""
         from av import CodecContext, Packet, VideoFrame
@@ -167,6 +171,6 @@ def _decoded(film: Film, moments: list[float], grid: Grid) -> Iterator[Picture]:
     frames = film.frames_at([grid.second(grid.tick(moment)) for moment in moments])
     for frame, wanted in zip(frames, moments, strict=False):
         same = last is not None and last.seconds == frame.seconds
-        image = last.image if last is not None and same else keeper.picture(keeper.keep(frame))
+        image = last.image if last is not None and same else keeper.image(frame)
         last = Picture(frame.seconds, wanted, image)
         yield last

@@ -7,7 +7,7 @@ memory than its longest stretch of overlapping clips.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -60,6 +60,12 @@ def read_clips(
             book.guesses[look] = _guess(look, desk.guesses, readers)
         desk.forget(number)
         yield want.clip
+
+
+def moments_read(clips: Iterable[Sequence[Look]], readers: Readers, settings: ThreadSettings) -> list[float]:
+    """The seconds of which frames are needed to read ``clips`` of which nothing is known, ascending."""
+    wants = (_want(clip, Book(), readers) for clip in clips)
+    return sorted({moment for want in wants for moment in _Moments.of(want, readers, settings).all})
 
 
 @dataclass(frozen=True, slots=True)
