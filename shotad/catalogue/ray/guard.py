@@ -1,5 +1,6 @@
-"""Runs a command while the process that started it lives: ``python -m shotad.catalogue.ray.guard …``.
+"""Runs a command while the process that started it lives: ``python guard.py PROCESS COMMAND…``.
 
+It is run as a file, so that it loads nothing of shotad: it stays in memory for as long as the server does.
 A worker that is killed cannot end its model server, which would keep the GPU from the next one.
 """
 

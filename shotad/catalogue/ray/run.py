@@ -14,6 +14,7 @@ import inspect
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from shotad.catalogue.jobs import FilmJob, FilmResult, failure
@@ -24,6 +25,7 @@ from shotad.catalogue.ray.looking import Looking
 from shotad.catalogue.ray.pool import stage_engine
 from shotad.catalogue.ray.preparing import Preparing
 from shotad.catalogue.ray.settings import Crew, RaySettings
+from shotad.catalogue.storage.places import is_address
 from shotad.engines.base import Abilities
 from shotad.errors import ShotadError
 from shotad.progress import NoProgress, Progress, reported
@@ -62,6 +64,7 @@ def run(
         try:
             for film, result in _results(ray, jobs, settings):
                 if film not in found:
+                    result = replace(result, film=jobs[film].film, folder=jobs[film].folder)
                     found[film] = result
                     task.advance()
                     told(result)
@@ -100,13 +103,33 @@ def _results(ray: Any, jobs: Sequence[FilmJob], settings: RaySettings) -> Iterat
 
 def pipeline(ray: Any, jobs: Sequence[FilmJob], settings: RaySettings, register: Calls) -> Any:
     """The lazy dataset: a row for each film in, one for each film's result out."""
-    films = [{"film": film, "job": as_text(job.as_json())} for film, job in enumerate(jobs)]
+    films = [{"film": film, "job": as_text(_anywhere(job).as_json())} for film, job in enumerate(jobs)]
     able = _abilities(jobs, settings)
     batch = settings.batch or able.batch
     data = ray.data.from_items(films, override_num_blocks=len(films))
-    data = _staffed(ray, data, Preparing, settings.preparing, register, settings, 1, 1)
+    preparing, writing = (_at_most(crew, len(films)) for crew in (settings.preparing, settings.writing))
+    data = _staffed(ray, data, Preparing, preparing, register, settings, 1, 1)
     data = _staffed(ray, data, Looking, settings.looking, register, settings, batch, able.in_flight)
-    return _staffed(ray, data, Finishing, settings.writing, register, settings, 1, 1)
+    return _staffed(ray, data, Finishing, writing, register, settings, 1, 1)
+
+
+def _anywhere(job: FilmJob) -> FilmJob:
+    """The job with whole paths: workers run in folders of their own."""
+    names = ("film", "folder", "subtitles", "cast", "cast_photos", "scratch")
+    given = {name: getattr(job, name) for name in names}
+    return replace(
+        job,
+        **{
+            name: str(Path(place).absolute())
+            for name, place in given.items()
+            if place is not None and not is_address(place)
+        },
+    )
+
+
+def _at_most(crew: Crew, films: int) -> Crew:
+    """No more workers than there are films for them."""
+    return crew.model_copy(update={"least": min(crew.least, films), "most": min(crew.most, films)})
 
 
 def _staffed(

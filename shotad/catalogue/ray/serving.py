@@ -23,6 +23,7 @@ from pathlib import Path
 from shotad.catalogue.ray.settings import ServeSettings
 from shotad.errors import EngineError
 
+_GUARD = Path(__file__).with_name("guard.py")
 _HOST = "127.0.0.1"
 _LOOK = 0.5
 """Seconds between two looks whether it answers."""
@@ -67,14 +68,13 @@ class OwnServer:
                 "serve.command is empty.", "Write, for example, vllm serve {model} --port {port}."
             )
         filled = [part.replace("{port}", str(port)).replace("{model}", self._model) for part in command]
-        guard = [sys.executable, "-m", "shotad.catalogue.ray.guard", str(os.getpid())]
+        guard = [sys.executable, "-I", str(_GUARD), str(os.getpid())]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 [*guard, *filled],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
                 start_new_session=True,
             )
         atexit.register(self.close)

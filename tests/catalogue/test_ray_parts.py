@@ -1,0 +1,366 @@
+"""What a run on a cluster is made of, without a cluster: rows, register, parts, pool, own servers."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+
+from shotad.catalogue.jobs import FilmJob
+from shotad.catalogue.ray.cluster import connected, need_ray
+from shotad.catalogue.ray.finishing import _Looked
+from shotad.catalogue.ray.parts import Parts, laid_together, parts_of
+from shotad.catalogue.ray.pool import Pool, stage_engine
+from shotad.catalogue.ray.register import ENDS_ALL, Register
+from shotad.catalogue.ray.serving import OwnServer
+from shotad.catalogue.ray.settings import RaySettings, ServeSettings, load_ray_settings
+from shotad.config import load_config
+from shotad.describe.ask import prompt_record
+from shotad.engines.base import Abilities, Reply, Request
+from shotad.engines.fake import FakeEngine
+from shotad.errors import ConfigError, EngineError, ShotadError, UsageError
+from shotad.resources import data_root
+from shotad.types import Clip, Message
+from shotad.workfolder import WorkFolder
+
+GONE = EngineError("It is gone.", "Start it.")
+
+
+def question(slot: str = "s1", text: str = "What is seen?") -> Request:
+    return Request(slot, (Message("user", text),))
+
+
+# Rows
+
+
+@pytest.mark.parametrize("shape", [(3, 8, 12, 3), (1, 1, 1, 3), (2, 5, 1, 3)])
+def test_a_clip_is_carried_without_loss(shape: tuple[int, ...]) -> None:
+    pytest.importorskip("pyarrow", reason='rows are packed by pyarrow: pip install "shotad[ray]"')
+    from shotad.catalogue.ray.carrying import packed, unpacked
+
+    generator = np.random.default_rng(7)
+    images = generator.integers(0, 256, shape, dtype=np.uint8)
+    clip = Clip(images, np.arange(shape[0]) / 3, np.arange(shape[0]) % 2)
+    before = images.copy()
+    found = unpacked(packed(clip))
+    assert np.array_equal(found.images, before)
+    assert found.images.dtype == np.uint8
+    assert np.array_equal(clip.images, before)
+    assert np.array_equal(found.seconds, clip.seconds)
+    assert np.array_equal(found.shot_numbers, clip.shot_numbers)
+
+
+def test_a_smooth_picture_is_packed_far_smaller() -> None:
+    pytest.importorskip("pyarrow", reason='rows are packed by pyarrow: pip install "shotad[ray]"')
+    from shotad.catalogue.ray.carrying import packed
+
+    ramp = np.broadcast_to(np.arange(256, dtype=np.uint8)[None, None, :, None], (4, 64, 256, 3))
+    assert len(packed(Clip(ramp, np.arange(4.0), np.zeros(4, np.int64)))) < ramp.nbytes / 50
+
+
+# The register
+
+
+def arrive(register: Register, *names: str, wanted: int | None = None) -> list[bool]:
+    found = [register.arrive(0, name, None, {}) for name in names]
+    return found if wanted is None else [*found, register.arrive(0, "end", wanted, {})]
+
+
+def test_the_last_row_of_a_film_is_told_whichever_it_is() -> None:
+    assert arrive(Register(), "a", "b", wanted=2) == [False, False, True]
+    late = Register()
+    assert arrive(late, "a", wanted=2) == [False, False]
+    assert late.arrive(0, "b", None, {})
+
+
+def test_a_row_that_comes_twice_counts_once_and_the_last_stays_the_last() -> None:
+    register = Register()
+    assert arrive(register, "a", "a", wanted=2) == [False, False, False]
+    assert register.arrive(0, "b", None, {})
+    assert not register.arrive(0, "a", None, {}), "the film would be finished by two"
+    assert register.arrive(0, "b", None, {}), "a worker that died over it is handed it again"
+    register.over(0)
+    assert not register.arrive(0, "b", None, {})
+
+
+def test_a_film_without_slots_ends_by_its_end() -> None:
+    assert arrive(Register(), wanted=0) == [True]
+
+
+def test_attempts_are_counted_until_one_ends() -> None:
+    register = Register()
+    assert [register.begin(0, "x"), register.begin(0, "x"), register.begin(0, "y")] == [1, 2, 1]
+    assert register.begun(["x", "y", "z"]) == [2, 1, 0]
+    register.end("x")
+    assert register.begun(["x"]) == [0]
+    assert register.account(0)[-1] == 2
+
+
+def test_the_first_error_of_a_film_is_kept() -> None:
+    register = Register()
+    register.arrive(0, "a", None, {"what": "first"}, 2.0, 10)
+    register.arrive(0, "b", None, {"what": "second"}, 1.0, 30)
+    assert register.account(0)[:3] == ({"what": "first"}, 2.0, 30)
+
+
+def test_a_run_ends_when_the_engine_fails_for_one_film_after_another() -> None:
+    register, error = Register(), {"what": "gone", "hint": "", "kind": "EngineError"}
+    for _ in range(ENDS_ALL + 1):
+        register.missed(0, error)
+    assert register.stopped() == {}, "one film's trouble"
+    register.answered()
+    for film in range(ENDS_ALL):
+        assert register.stopped() == {}
+        register.missed(film, error)
+    assert register.stopped() == error
+
+
+# Parts
+
+
+def stored(place: Path) -> str:
+    pytest.importorskip("fsspec", reason='a store needs fsspec: pip install "shotad[s3]"')
+    return f"memory://{place.name}/film.shotad"
+
+
+@pytest.mark.parametrize("where", [str, stored])
+def test_parts_are_found_again_by_slot_and_key(where: Callable[[Path], str], tmp_path: Path) -> None:
+    folder = where(tmp_path)
+    parts: Parts = parts_of(folder)
+    assert parts.get("s1", "k") is None
+    parts.add("s2", "k2", {"slot": "s2", "error": None})
+    parts.add("s1", "k1", {"slot": "s1", "error": "no answer"})
+    parts.add("s1", "k1", {"slot": "s1", "error": None})
+    parts.add("s1", "k0", {"slot": "s1", "error": "other"})
+    again = parts_of(folder)
+    assert again.get("s1", "k1") == {"key": "k1", "slot": "s1", "error": None}
+    assert again.get("s1", "k2") is None
+    assert [record["key"] for record in again.records()] == ["k1", "k0", "k2"]
+    again.remove()
+    assert list(again.records()) == []
+
+
+def test_good_parts_are_laid_where_a_run_looks_for_them(tmp_path: Path) -> None:
+    parts = parts_of(str(tmp_path / "w"))
+    record = {"slot": "s1", "error": None, "seconds": 0.1 + 0.2, "text": "été"}
+    parts.add("s1", "k1", record)
+    parts.add("s2", "k2", {"slot": "s2", "error": "no answer"})
+    with WorkFolder(tmp_path / "w") as folder, WorkFolder(tmp_path / "one") as one:
+        one.log_of_records("stage1").add("k1", record)
+        assert [bad["slot"] for bad in laid_together(folder, parts)] == ["s2"]
+        assert [bad["slot"] for bad in laid_together(folder, parts)] == ["s2"], "nothing comes twice"
+    assert (tmp_path / "w/stage1.jsonl").read_bytes() == (tmp_path / "one/stage1.jsonl").read_bytes()
+
+
+# Several servers
+
+
+class Server(FakeEngine):
+    """Takes two calls at once; ``broken`` fails as a whole."""
+
+    def __init__(self, name: str, broken: bool = False, gate: threading.Event | None = None) -> None:
+        super().__init__()
+        self.abilities = Abilities(in_flight=2, sends_to=name)
+        self.broken, self.gate = broken, gate
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        if self.gate is not None:
+            self.gate.wait(20)
+        if self.broken:
+            raise GONE
+        return super().generate(requests)
+
+
+def test_calls_go_to_the_server_with_the_least_to_do() -> None:
+    gate = threading.Event()
+    servers = [Server("a:1", gate=gate), Server("b:1", gate=gate)]
+    pool = Pool([lambda: servers[0], lambda: servers[1]])
+    assert (pool.abilities.in_flight, pool.abilities.sends_to) == (4, "a:1, b:1")
+    found: list[Reply] = []
+    asking = threading.Thread(
+        target=lambda: found.extend(pool.generate([question(f"s{n}") for n in range(4)]))
+    )
+    asking.start()
+    until = time.monotonic() + 20
+    while [one.busy for one in pool._servers] != [2, 2] and time.monotonic() < until:
+        time.sleep(0.01)
+    gate.set()
+    asking.join()
+    assert [server.calls for server in servers] == [2, 2]
+    assert [f"slot s{n}" in reply.text for n, reply in enumerate(found)] == [True] * 4
+
+
+def test_a_server_that_is_gone_rests_and_is_tried_again_later() -> None:
+    now = [0.0]
+    made: list[Server] = []
+
+    def sick() -> Server:
+        made.append(Server("a", broken=not made))
+        return made[-1]
+
+    well = Server("b")
+    pool = Pool([sick, lambda: well], rest=60, clock=lambda: now[0])
+    assert pool.generate([question()])[0].error is None
+    assert pool.generate([question()])[0].error is None
+    assert (well.calls, len(made)) == (2, 2)
+    now[0] = 60.0
+    pool.generate([question()])
+    assert (well.calls, made[1].calls) == (2, 1), "the one that was made anew"
+
+
+def test_where_no_server_is_left_the_run_is_told_why() -> None:
+    with pytest.raises(EngineError, match="It is gone"):
+        Pool([lambda: Server("a", broken=True)] * 2).generate([question()])
+
+
+def test_servers_take_the_place_of_the_usual_one_only() -> None:
+    urls = ("http://a:1/v1", "http://b:1/v1")
+    base = ("engine=openai", "openai.model=tiny", "openai.in_flight=3")
+    found = stage_engine(load_config((), base), "stage1", urls)
+    assert (found.abilities.in_flight, found.abilities.sends_to) == (6, "a:1, b:1")
+    alone = stage_engine(load_config((), (*base, "openai.base_url=http://c:1/v1")), "stage1")
+    assert found.identity == alone.identity, "records are found whichever server answers"
+    own = load_config((), (*base, "stage2.base_url=http://d:1/v1"))
+    assert stage_engine(own, "stage2", urls).abilities.sends_to == "d:1"
+    assert isinstance(stage_engine(load_config((), ("engine=fake",)), "stage1", urls), FakeEngine)
+
+
+# A slot that failed
+
+
+def test_a_slot_that_failed_on_this_run_fails_in_the_same_words_and_asks_nobody() -> None:
+    asked = question("s1")
+    said = [
+        {"raw": "no", "finish": "stop", "error": None, "usage": {"tokens_in": 3, "tokens_out": 1}},
+        {
+            "raw": "",
+            "finish": "error",
+            "error": "broke",
+            "usage": {"tokens_in": 0, "tokens_out": 0},
+            "calls": 2,
+        },
+    ]
+    engine = FakeEngine()
+    looked = _Looked(engine)
+    looked.failed = {"s1": {"slot": "s1", "prompt": prompt_record(asked.messages), "tries": said}}
+    assert looked.generate([question("s1", "Is a dog seen?")])[0].error is None, "not the question of Stage I"
+    first, other = looked.generate([asked, question("s2")])
+    assert (first.text, first.error, first.usage.tokens_in) == ("no", None, 3)
+    assert "slot s2" in other.text
+    (second,) = looked.generate([question("s1", "Again, please.")])
+    assert (second.finish, second.error, second.calls) == ("error", "broke", 2)
+    looked.generate([asked])
+    assert engine.calls == 3, "one question besides, another slot, and one attempt more than there were"
+
+
+# A server of one's own
+
+SERVER = """
+import http.server, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200 if self.path == "/v1/models" else 404)
+        self.end_headers()
+    def log_message(self, *_): pass
+assert sys.argv[2] == "a/model of mine"
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"""
+
+
+def serve(tmp_path: Path, code: str) -> ServeSettings:
+    (tmp_path / "server.py").write_text(code)
+    return ServeSettings(
+        command=f"'{sys.executable}' '{tmp_path / 'server.py'}' {{port}} {{model}}", ready=60
+    )
+
+
+def test_a_worker_starts_its_model_server_and_ends_it(tmp_path: Path) -> None:
+    server = OwnServer(serve(tmp_path, SERVER), "a/model of mine")
+    url = server.url
+    assert server.url == url, "one server, however often it is asked for"
+    process = server._process
+    assert process is not None
+    family = [psutil.Process(process.pid), *psutil.Process(process.pid).children()]
+    assert len(family) == 2
+    server.close()
+    assert psutil.wait_procs(family, 20)[1] == []
+
+
+def test_a_model_server_that_ends_at_once_says_why(tmp_path: Path) -> None:
+    broken = OwnServer(serve(tmp_path, "raise SystemExit('no GPU here')"), "m")
+    with pytest.raises(EngineError, match="no GPU here"):
+        _ = broken.url
+    missing = OwnServer(ServeSettings(command="no-such-program {port}", ready=60), "m")
+    with pytest.raises(EngineError, match="no-such-program cannot be started"):
+        _ = missing.url
+
+
+@pytest.mark.slow
+def test_a_model_server_ends_with_a_worker_that_is_killed(tmp_path: Path) -> None:
+    code = (
+        "import sys, time\n"
+        "from shotad.catalogue.ray.serving import OwnServer\n"
+        "from shotad.catalogue.ray.settings import ServeSettings\n"
+        "server = OwnServer(ServeSettings(command=sys.argv[1]), 'a/model of mine')\n"
+        "server.url; print(server._process.pid, flush=True); time.sleep(60)\n"
+    )
+    command = serve(tmp_path, SERVER).command
+    assert command is not None
+    with psutil.Popen([sys.executable, "-c", code, command], stdout=-1) as worker:
+        guard = psutil.Process(int(worker.stdout.readline()))
+        family = [guard, *guard.children()]
+        worker.kill()
+    assert psutil.wait_procs(family, 20)[1] == []
+
+
+# Settings, and what is missing
+
+
+@pytest.mark.parametrize(
+    "path", sorted((data_root() / "configs/ray").glob("run-*.yaml")), ids=lambda p: p.stem
+)
+def test_example_settings_can_be_used(path: Path) -> None:
+    assert isinstance(load_ray_settings([str(path)]), RaySettings)
+
+
+def test_wrong_settings_are_refused() -> None:
+    with pytest.raises(ConfigError, match="lookin"):
+        load_ray_settings((), ("lookin.gpus=1",))
+    with pytest.raises(ConfigError, match="below least"):
+        load_ray_settings((), ("looking.least=2",))
+
+
+def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ShotadError, match=r"shotad\[ray\]"):
+        need_ray()
+
+
+def test_rays_client_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    class NotConnected:
+        @staticmethod
+        def is_initialized() -> bool:
+            return False
+
+    def found() -> Any:
+        return NotConnected
+
+    monkeypatch.setattr("shotad.catalogue.ray.cluster.need_ray", found)
+    with pytest.raises(UsageError, match="ray job submit"), connected("ray://host:10001", RaySettings()):
+        pass
+
+
+def test_a_job_travels_as_text(tmp_path: Path) -> None:
+    import json
+
+    from shotad.catalogue.ray.carrying import as_text
+
+    job = FilmJob("été.mp4", str(tmp_path), config=load_config((), ("prompt.note=Straße",)), makes=("film",))
+    assert FilmJob.of(json.loads(as_text(job.as_json()))) == job
