@@ -1,7 +1,8 @@
 """Films for the benchmarks, made from the sample film: larger, with grain, at a film's bit rate.
 
 The sample is 640x360. Here it is enlarged, panned, given fine grain and encoded anew at the bit rate
-of real film, so that decoding costs what it costs there; then its packets are repeated.
+of real film, so that decoding costs what it costs there; then its packets are repeated. It has cuts,
+speech, music, noise, a title and credits.
 """
 
 from __future__ import annotations
@@ -18,25 +19,36 @@ SAMPLE = Path(__file__).parents[1] / "tests" / "sample" / "sample.mp4"
 BIT_RATES = {1080: 5_000_000, 720: 3_000_000, 480: 1_400_000}
 """Bits per second of the picture, by its height."""
 RATE, HERTZ = 24, 48000
+GRAINS = 5
 
 
-def bench_film(folder: Path, height: int, seconds: float) -> Path:
-    """An H.264 and AAC film of ``height`` lines and at least ``seconds``; made once per folder."""
-    reel = folder / f"reel-{height}.mp4"
+def bench_film(folder: Path, height: int, seconds: float, loop: float | None = None) -> Path:
+    """An H.264 and AAC film of ``height`` lines and at least ``seconds``; made once per folder.
+
+    ``loop`` takes only so many seconds of the sample's beginning, which are then repeated.
+    """
+    name = f"{height}" if loop is None else f"{height}-{loop:g}"
+    reel = folder / f"reel-{name}.mp4"
     if not reel.exists():
-        _encode(reel, height)
-    with av.open(str(reel)) as container:
-        times = -(-seconds // (container.streams.video[0].frames / RATE))
-    path = folder / f"film-{height}-{int(seconds)}s.mp4"
+        _encode(reel, height, loop)
+    return repeated(reel, folder / f"film-{name}-{seconds:g}s.mp4", seconds)
+
+
+def repeated(reel: Path, path: Path, seconds: float) -> Path:
+    """The film ``reel`` as often as it takes for ``seconds``, at least once; made where it is not there."""
     if not path.exists():
-        _repeat(reel, path, int(times))
+        with av.open(str(reel)) as container:
+            length = _length(container)
+        _repeat(reel, path, max(1, -(-Fraction(seconds).limit_denominator(1000) // length)))
     return path
 
 
-def _encode(path: Path, height: int) -> None:
+def _encode(path: Path, height: int, loop: float | None) -> None:
     width = round(height * 16 / 9 / 2) * 2
     rng = np.random.default_rng(1)
-    grain = [rng.normal(0, 3, (height, width)).astype(np.float32) for _ in range(5)]
+    grain = [rng.normal(0, 3, (height, width, 1)).round().astype(np.int16) for _ in range(GRAINS)]
+    grain = [np.repeat(one, 3, axis=2) for one in grain]
+    most = None if loop is None else round(loop * RATE)
     unfinished = path.with_suffix(".part.mp4")
     with av.open(str(SAMPLE)) as source, av.open(str(unfinished), "w") as sink:
         video: Any = sink.add_stream("libx264", rate=RATE)
@@ -49,13 +61,15 @@ def _encode(path: Path, height: int) -> None:
         resampler = av.AudioResampler(format="fltp", layout="stereo", rate=HERTZ)
         count = 0
         for frame in source.decode(video=0, audio=0):
+            if most is not None and frame.time is not None and frame.time >= most / RATE:
+                continue
             if isinstance(frame, av.AudioFrame):
                 for part in resampler.resample(frame):
                     sink.mux(audio.encode(part))
                 continue
             assert isinstance(frame, av.VideoFrame)
             grown = _grown(frame.to_ndarray(format="rgb24"), width, height, count)
-            image = np.clip(grown + grain[count % len(grain)][..., None], 0, 255).astype(np.uint8)
+            image = cv2.add(grown, grain[count % GRAINS], dtype=cv2.CV_8U)
             out = av.VideoFrame.from_ndarray(image, format="rgb24").reformat(format="yuv420p")
             out.pts, out.time_base = count, Fraction(1, RATE)
             sink.mux(video.encode(out))
@@ -70,18 +84,27 @@ def _grown(image: Any, width: int, height: int, number: int) -> Any:
     x, y = 0.05 + 0.05 * np.sin(number / 90), 0.05 + 0.05 * np.cos(number / 70)
     scale = width / image.shape[1] * 1.1
     move = np.array([[scale, 0, -x * width], [0, scale, -y * height]])
-    return cv2.warpAffine(image, move, (width, height), flags=cv2.INTER_CUBIC).astype(np.float32)
+    return cv2.warpAffine(image, move, (width, height), flags=cv2.INTER_CUBIC)
+
+
+def _length(container: Any) -> Fraction:
+    """Seconds of the picture: of its frames where they are counted, else of the container."""
+    stream = container.streams.video[0]
+    if stream.frames and stream.average_rate:
+        return Fraction(stream.frames) / stream.average_rate
+    return Fraction(container.duration, 1_000_000)
 
 
 def _repeat(reel: Path, path: Path, times: int) -> None:
     """The packets of ``reel``, ``times`` over, with their timestamps moved on."""
-    unfinished = path.with_suffix(".part.mp4")
+    unfinished = path.with_suffix(f".part{path.suffix}")
     with av.open(str(unfinished), "w") as sink, av.open(str(reel)) as pattern:
-        length = Fraction(pattern.streams.video[0].frames, RATE)
-        streams: list[Any] = [sink.add_stream_from_template(stream) for stream in pattern.streams]
+        length = _length(pattern)
+        kept = [stream for stream in pattern.streams if stream.type in ("video", "audio")]
+        streams: dict[int, Any] = {one.index: sink.add_stream_from_template(one) for one in kept}
         for turn in range(times):
             with av.open(str(reel)) as source:
-                for packet in source.demux():
+                for packet in source.demux([source.streams[index] for index in streams]):
                     if packet.dts is None or packet.pts is None or packet.duration is None:
                         continue
                     if packet.stream.type == "audio" and not _is_inside(packet, length):

@@ -158,13 +158,19 @@ class Cost:
     voice: float
 
 
-def render_one(film: Path, place: Path, make: str) -> Cost:
-    """One file, in this process."""
+def render_voiced(film: Path, place: Path, make: str) -> Timed:
+    """One file, in this process; the voice that spoke."""
     voice, config = Timed(), load_config(None, ())
-    wall, cpu = time.perf_counter(), time.process_time()
     with open_film(film) as opened, WorkFolder(place) as folder:
         wanted = wanted_files(parse_wanted([make]), film.name, place)
         render(opened, folder, config, wanted, voice=voice, force=True)
+    return voice
+
+
+def render_one(film: Path, place: Path, make: str) -> Cost:
+    """One file, in this process, and what it cost."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    voice = render_voiced(film, place, make)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     return Cost(wall - voice.wall, cpu - voice.cpu, peak(), voice.wall)
 

@@ -1,0 +1,163 @@
+"""The whole table: what each part costs beside a rival or a limit, and how that grows with length.
+
+    python benchmarks/table.py --quick                       # less than 3 minutes on two quiet cores
+    python benchmarks/table.py --json benchmarks/results/table.json      # less than 15
+    python benchmarks/table.py --only shots,frames --runs 9 --film FILM --film OTHER
+    python benchmarks/table.py --show FILE.json [--markdown] [--into README.md]
+
+Parts: shots, frames, threads, features, end-to-end, rendering, metrics. Each measurement is made in a
+process of its own; those that are compared take turns, so that a noisy machine hits all alike; ratios are
+those within a turn. The films are made from the sample film, unless --film names others. Wall time, CPU time
+(all threads and programs) and peak memory of every single run are in the JSON, with the machine in words and
+the versions. The exit code is 1 where something of ours could not be measured, or rivals did not do the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+PARTS = {
+    "shots": "shots",
+    "frames": "frames",
+    "threads": "threadscores",
+    "features": "features",
+    "end-to-end": "endtoend",
+    "rendering": "rendering",
+    "metrics": "metrics",
+}
+"""Name → module of `table_parts`."""
+DATA = HERE.parents[1] / "shared" / "data" / "cmd-ad"
+
+
+def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--only", help=f"some parts, with commas: {','.join(PARTS)}")
+    parser.add_argument("--runs", type=int, help="turns (5; 3 where --quick); costly ones have fewer")
+    parser.add_argument("--quick", action="store_true", help="short films, few turns")
+    parser.add_argument("--no-growth", action="store_true", help="leave out the growth with length")
+    parser.add_argument(
+        "--film", type=Path, action="append", default=[], help="measure on this film; repeatable"
+    )
+    parser.add_argument("--json", type=Path, help="write everything here")
+    parser.add_argument("--folder", type=Path, help="where made films are kept for the next time")
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of CMD-AD's annotation")
+    parser.add_argument("--show", type=Path, help="measure nothing: print the table of this JSON")
+    parser.add_argument("--markdown", action="store_true", help="as Markdown")
+    parser.add_argument("--into", type=Path, help="with --show: fill the block of that JSON in this page")
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    chosen = parser.parse_args(words)
+    chosen.only = chosen.only.split(",") if chosen.only else list(PARTS)
+    unknown = [name for name in chosen.only if name not in PARTS]
+    if unknown:
+        parser.error(f"no part {unknown[0]!r}; there are: {', '.join(PARTS)}")
+    chosen.runs = chosen.runs or (3 if chosen.quick else 5)
+    return chosen
+
+
+def main() -> None:
+    """Measure and print, or print what was measured."""
+    chosen = arguments()
+    if chosen.one:
+        from table_parts.child import main as measure_one
+
+        measure_one(chosen.one)
+        return
+    if chosen.show:
+        show(chosen)
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = (chosen.folder or Path(temporary)).resolve()
+        folder.mkdir(parents=True, exist_ok=True)
+        sys.exit(run(chosen, folder))
+
+
+def show(chosen: argparse.Namespace) -> None:
+    """Print a report that was written before; or put it into a page."""
+    from table_parts.kinds import Report
+    from table_parts.show import markdown, put_into, text
+
+    report = Report.from_json(json.loads(chosen.show.read_text(encoding="utf-8")))
+    if chosen.into is None:
+        print(markdown(report) if chosen.markdown else text(report))
+        return
+    page = chosen.into.resolve()
+    source = Path(os.path.relpath(chosen.show.resolve(), page.parent)).as_posix()
+    page.write_text(put_into(page.read_text(encoding="utf-8"), source, markdown(report)), encoding="utf-8")
+
+
+def run(chosen: argparse.Namespace, folder: Path) -> int:
+    """Everything that was asked for; the exit code."""
+    from table_parts.figures import disagreements, summary
+    from table_parts.kinds import Report
+    from table_parts.machine import load, machine, versions
+    from table_parts.show import markdown, missed, text
+    from table_parts.turns import Runner
+
+    told = machine()
+    began = time.monotonic()
+    contests, growths, left_out = plans(chosen, folder)
+    say(f"films and texts made in {time.monotonic() - began:.0f} s")
+    runner = Runner(folder, say, threads=int(str(told["cores"])))
+    contests, growths = runner.all(contests, [] if chosen.no_growth else growths, chosen.runs)
+    told["load_after"] = round(load(), 1)
+    told["minutes"] = round((time.monotonic() - began) / 60, 1)
+    asked = {
+        "quick": chosen.quick,
+        "runs": chosen.runs,
+        "only": chosen.only,
+        "films": [p.name for p in chosen.film],
+    }
+    made = datetime.now(UTC).date().isoformat()
+    report = Report(made, asked, told, versions(), tuple(contests), tuple(growths), tuple(left_out))
+    if chosen.json:
+        figures = summary(report.contests, report.growths)
+        chosen.json.write_text(
+            json.dumps({**report.to_json(), "figures": figures}, indent=1), encoding="utf-8"
+        )
+    print(markdown(report) if chosen.markdown else text(report))
+    for line in missed(report):
+        print(f"Target missed: {line}")
+    entrants = [entrant for one in (*contests, *growths) for entrant in one.entrants]
+    failed = any(entrant.missing and entrant.role == "ours" for entrant in entrants)
+    return int(failed or any(disagreements(contest) for contest in contests))
+
+
+def plans(chosen: argparse.Namespace, folder: Path):  # type: ignore[no-untyped-def]
+    """What is to be measured: contests, growths, and what is left out; films are made on the way."""
+    from table_parts.films import lengthener, look, maker
+    from table_parts.machine import machine
+    from table_parts.stage import Stage
+
+    own = tuple(look(path.resolve()) for path in chosen.film)
+    data = chosen.data if (chosen.data / "cmdad_anno.csv").is_file() else None
+    stage = Stage(
+        folder, chosen.quick, own, maker(folder), lengthener(folder, own), data,
+        threads=int(str(machine()["cores"])), runs=chosen.runs,
+    )  # fmt: skip
+    found = [importlib.import_module(f"table_parts.{PARTS[name]}").plan(stage) for name in chosen.only]
+    return (
+        [contest for one in found for contest in one.contests],
+        [growth for one in found for growth in one.growths],
+        [reason for one in found for reason in one.left_out],
+    )
+
+
+def say(line: str) -> None:
+    """Told on the way, beside what is printed at the end."""
+    print(line, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

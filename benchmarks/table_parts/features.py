@@ -1,0 +1,165 @@
+"""Features: images a second through the whole reader, beside the bare model's forward on ready tensors."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from table_parts.child import Done, Ready
+from table_parts.kinds import Contest, Entrant
+from table_parts.stage import Plan, Stage
+
+FORWARD = "the model's forward alone"
+SMALL = (384, 12, 6)
+"""Width, layers and heads of the small vision transformer."""
+FRAME = (480, 854, 3)
+
+
+def plan(stage: Stage) -> Plan:
+    """DINOv2 of the smallest published size, where what surrounds the model weighs most; and the grid."""
+    images = 16 if stage.quick else 64
+    grid = {"images": images * 4}
+    contests = [
+        Contest(
+            "features",
+            "grid features",
+            (
+                Entrant("features", "ours", "table_parts.features:grid", grid),
+                Entrant("making the frames small alone", "limit", "table_parts.features:small", grid),
+            ),
+            f"{images * 4} frames of {FRAME[1]} x {FRAME[0]}",
+            same=("images",),
+        )
+    ]
+    missing = [name for name in ("torch", "transformers") if importlib.util.find_spec(name) is None]
+    if missing:
+        return Plan(tuple(contests), left_out=(("features by DINOv2", f"{missing[0]} is not installed"),))
+    folder = _model(stage.folder / "dinov2-small")
+    given = {"folder": str(folder), "images": images, "batch": 8, "threads": stage.threads}
+    contests.append(
+        Contest(
+            "features",
+            "DINOv2 small",
+            (
+                Entrant("features", "ours", "table_parts.features:ours", given),
+                Entrant(FORWARD, "limit", "table_parts.features:forward", given),
+            ),
+            f"{images} frames of {FRAME[1]} x {FRAME[0]}, batches of 8, random weights, float32",
+            same=("images",),
+            turns=stage.turns(3 if stage.quick else 5),
+        )
+    )
+    return Plan(tuple(contests))
+
+
+def _model(folder: Path) -> Path:
+    """A DINOv2 with random weights: they change no cost."""
+    if not (folder / "model.safetensors").exists():
+        import torch
+        import transformers
+
+        from shotad.quiet import loading_quiet
+
+        torch.manual_seed(0)
+        width, layers, heads = SMALL
+        config = transformers.Dinov2WithRegistersConfig(
+            hidden_size=width,
+            num_hidden_layers=layers,
+            num_attention_heads=heads,
+            image_size=518,
+            patch_size=14,
+        )
+        with loading_quiet(transformers):
+            transformers.Dinov2WithRegistersModel(config).save_pretrained(folder)
+    return folder
+
+
+# Works
+
+
+def _frames(count: int) -> list[Any]:
+    """Different pictures with something to see: noise made smooth, enlarged."""
+    import cv2
+    import numpy as np
+
+    rng = np.random.default_rng(1)
+    few = [rng.integers(0, 255, (27, 48, 3), np.uint8) for _ in range(count)]
+    return [cv2.resize(one, (FRAME[1], FRAME[0]), interpolation=cv2.INTER_CUBIC) for one in few]
+
+
+def grid(given: Mapping[str, Any], scratch: Path) -> Ready:
+    """Features without weights, as they are out of the box."""
+    from shotad.grammar.grid_features import GridFeatures
+
+    maker, images = GridFeatures(), _frames(given["images"])
+    maker.of(images[:1])
+
+    def run() -> Done:
+        for start in range(0, len(images), 8):
+            maker.of(images[start : start + 8])
+        return Done({"images": len(images)})
+
+    return run
+
+
+def small(given: Mapping[str, Any], scratch: Path) -> Ready:
+    """What any features begin with: cut to 4:3, made small by Pillow."""
+    from shotad.grammar.pixels import THREAD_SIZE, fitted
+
+    images = _frames(given["images"])
+
+    def run() -> Done:
+        for image in images:
+            fitted(image, long_side=THREAD_SIZE[0], short_side=THREAD_SIZE[1])
+        return Done({"images": len(images)})
+
+    return run
+
+
+def _settings(given: Mapping[str, Any]) -> Any:
+    import torch
+
+    from shotad.config import ComputeSettings
+
+    torch.set_num_threads(given["threads"])
+    return ComputeSettings(device="cpu", precision="float32", batch=given["batch"])
+
+
+def ours(given: Mapping[str, Any], scratch: Path) -> Ready:
+    """Frames to features: made small, normalised, in batches, patches of length 1."""
+    from shotad.grammar.dinov2 import DinoV2
+
+    maker = DinoV2.in_folder(Path(given["folder"]), _settings(given))
+    images = _frames(given["images"])
+    maker.of(images[:2])
+
+    def run() -> Done:
+        return Done({"images": len(maker.of(images).patches)})
+
+    return run
+
+
+def forward(given: Mapping[str, Any], scratch: Path) -> Ready:
+    """The model on tensors that lie ready: what cannot be spared."""
+    import torch
+
+    from shotad.grammar.dinov2 import CLASSES, load_model
+    from shotad.grammar.tokens import Runner
+
+    settings = _settings(given)
+    kind = next(kind for kind, name in CLASSES.items() if name == "Dinov2WithRegistersModel")
+    model = Runner.of(settings).place(load_model(Path(given["folder"]), kind))
+    pixels = torch.rand(given["images"], 3, 168, 224)
+    with torch.inference_mode():
+        model(pixel_values=pixels[:2])
+
+    def run() -> Done:
+        with torch.inference_mode():
+            shown = sum(
+                len(model(pixel_values=part).last_hidden_state) for part in pixels.split(given["batch"])
+            )
+        return Done({"images": shown})
+
+    return run

@@ -1,0 +1,163 @@
+"""CIDEr, BLEU and ROUGE-L: ours beside the COCO tools, which tokenise by a Java program, and a bound."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+import random
+import shutil
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from table_parts.child import Done, Ready
+from table_parts.kinds import Contest, Entrant, Growth
+from table_parts.stage import Plan, Stage, entrants_by_length
+
+NAMES = ("cider", "bleu-1", "bleu-2", "bleu-3", "bleu-4", "rouge-l")
+GOLDEN = "cmdad_anno.csv"
+ADS = (2000, 7316)
+"""How many, quick and in full: the latter are all of CMD-AD's."""
+SCALE = 100.0
+DECIMALS = 3
+
+
+def plan(stage: Stage) -> Plan:
+    """CMD-AD's human ADs where they are at hand, else made ones; predictions are others of the same."""
+    count = ADS[0] if stage.quick else ADS[1]
+    source = "CMD-AD" if stage.data is not None else "made texts"
+    given = {"texts": str(_texts(stage, count))}
+    coco = importlib.util.find_spec("pycocoevalcap") is not None
+    missing = (
+        "" if coco and shutil.which("java") else f"{'Java' if coco else 'pycocoevalcap'} is not installed"
+    )
+    contest = Contest(
+        "metrics",
+        f"{count} ADs",
+        (
+            Entrant("shotad evaluate's", "ours", "table_parts.metrics:ours", given),
+            Entrant("COCO tools (pycocoevalcap)", "rival", "table_parts.metrics:coco", given, missing),
+            Entrant("counting words and n-grams alone", "limit", "table_parts.metrics:counting", given),
+        ),
+        f"CIDEr, BLEU-1 to 4, ROUGE-L; {source}, another human AD as prediction",
+        same=("cider", "bleu4", "rouge"),
+        turns=stage.turns(2 if stage.quick else 3),
+    )
+    base = count // 8
+    growth = Growth(
+        "metrics",
+        "CIDEr, BLEU, ROUGE-L",
+        "ADs",
+        base,
+        entrants_by_length("table_parts.metrics:ours", lambda n: {"texts": str(_texts(stage, n * base))}),
+        turns=stage.turns(3),
+    )
+    return Plan((contest,), (growth,))
+
+
+def _texts(stage: Stage, count: int) -> Path:
+    """A file of so many pairs, prediction and human AD."""
+    path = stage.folder / f"texts-{count}.json"
+    if not path.exists():
+        human = golden(stage.data) if stage.data is not None else made(ADS[1])
+        shift = 17
+        pairs = [(human[(i + shift) % len(human)], human[i % len(human)]) for i in range(count)]
+        path.write_text(json.dumps(pairs), encoding="utf-8")
+    return path
+
+
+def golden(data: Path) -> list[str]:
+    """The human ADs of CMD-AD, in the order of its file."""
+    with (data / GOLDEN).open(encoding="utf-8", newline="") as file:
+        return [row["text"] for row in csv.DictReader(file)]
+
+
+def made(count: int) -> list[str]:
+    """Sentences of 4 to 16 words, which are as unevenly common as those of a language."""
+    chance = random.Random(1)
+    words = ["".join(chance.choices("aeioulmnrst", k=chance.randint(2, 9))) for _ in range(5000)]
+    weights = [1 / rank for rank in range(1, len(words) + 1)]
+    lines = [chance.choices(words, weights, k=chance.randint(4, 16)) for _ in range(count)]
+    return [f"{' '.join(line).capitalize()}." for line in lines]
+
+
+# Works
+
+
+def _pairs(given: Mapping[str, Any]) -> list[tuple[str, str]]:
+    pairs: list[tuple[str, str]] = json.loads(Path(given["texts"]).read_text(encoding="utf-8"))
+    return pairs
+
+
+def ours(given: Mapping[str, Any], scratch: Path) -> Ready:
+    """As `shotad evaluate ad` counts them, with nothing kept from before."""
+    from shotad.config import Config
+    from shotad.evaluation.measure.bench import Bench
+    from shotad.evaluation.measure.items import Corpus, Item
+    from shotad.evaluation.measure.store import Store
+    from shotad.evaluation.running import measure
+    from shotad.types import Interval
+
+    items = [
+        Item(str(i), f"film {i // 100}", Interval(4.0 * i, 4.0 * i + 2), (reference,), prediction)
+        for i, (prediction, reference) in enumerate(_pairs(given))
+    ]
+    corpus = Corpus(tuple(items))
+    measure(Corpus(tuple(items[:4])), NAMES, Bench(Config(), Store()))
+
+    def run() -> Done:
+        found = {r.name: r.value for r in measure(corpus, NAMES, Bench(Config(), Store())).results}
+        return _told(found["cider"], found["bleu-4"], found["rouge-l"], len(items))
+
+    return run
+
+
+def _told(cider: float | None, bleu: float | None, rouge: float | None, count: int) -> Done:
+    values = {"cider": cider, "bleu4": bleu, "rouge": rouge}
+    return Done({"ADs": count, **{k: round(v, DECIMALS) + 0.0 for k, v in values.items() if v is not None}})
+
+
+def coco(given: Mapping[str, Any], scratch: Path) -> Ready:
+    """pycocoevalcap's, with its tokenizer; their printing is swallowed."""
+    import contextlib
+    import io
+
+    from pycocoevalcap.bleu.bleu import Bleu
+    from pycocoevalcap.cider.cider import Cider
+    from pycocoevalcap.rouge.rouge import Rouge
+    from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
+
+    pairs = _pairs(given)
+    predictions = {i: [{"caption": one}] for i, (one, _) in enumerate(pairs)}
+    references = {i: [{"caption": other}] for i, (_, other) in enumerate(pairs)}
+
+    def run() -> Done:
+        with contextlib.redirect_stdout(io.StringIO()):
+            tokenizer = PTBTokenizer()
+            theirs, golden_ = tokenizer.tokenize(predictions), tokenizer.tokenize(references)
+            cider, _ = Cider().compute_score(golden_, theirs)
+            bleu, _ = Bleu(4).compute_score(golden_, theirs)
+            rouge, _ = Rouge().compute_score(golden_, theirs)
+        return _told(SCALE * float(cider), SCALE * float(bleu[3]), SCALE * float(rouge), len(pairs))
+
+    return run
+
+
+def counting(given: Mapping[str, Any], scratch: Path) -> Ready:
+    """Words between spaces, and how often each run of one to four of them stands in each text."""
+    pairs = _pairs(given)
+
+    def run() -> Done:
+        grams = 0
+        for pair in pairs:
+            for text in pair:
+                words = text.lower().split()
+                found = Counter(
+                    tuple(words[i : i + n]) for n in range(1, 5) for i in range(len(words) - n + 1)
+                )
+                grams += len(found)
+        return Done({"ADs": len(pairs), "n-grams": grams})
+
+    return run

@@ -1,0 +1,157 @@
+"""Shots: ours beside decoding alone and beside PySceneDetect, as a library and as commands."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from table_parts.child import Done, Ready
+from table_parts.kinds import Contest, Entrant, Growth, Role, Target
+from table_parts.stage import FilmAt, Plan, Stage, entrants_by_length, shotad
+
+DECODING = "decoding alone"
+MOST = {1080: 1.15, 720: 1.25}
+"""The project's own limits by lines of the picture: wall time of the shots against decoding alone."""
+THREADS: tuple[tuple[str, int], ...] = (("AUTO", 0), ("FRAME", 0), ("FRAME", 4), ("SLICE", 0))
+"""Settings of the decoder that are tried, kind and number (0: its own choice); the quickest is the rival."""
+
+
+def plan(stage: Stage) -> Plan:
+    """Contests on a broad and a very broad film, and growth of the exact path and of decoding."""
+    seconds = (20, 12) if stage.quick else (60, 40)
+    films = stage.films((720, seconds[0]), (1080, seconds[1]))
+    contests = tuple(contest for film in films for contest in _contests(stage, film))
+    return Plan(contests, _growths(stage))
+
+
+def _contests(stage: Stage, film: FilmAt) -> tuple[Contest, ...]:
+    path, kind = str(film.path), best_threads(film.path)
+    there = importlib.util.find_spec("scenedetect") is not None
+    missing = "" if there else "scenedetect is not installed"
+    inside = (
+        Entrant("exact", "ours", "table_parts.shots:ours", {"film": path, "path": "exact"}),
+        Entrant("fast", "ours", "table_parts.shots:ours", {"film": path, "path": "fast"}),
+        Entrant(DECODING, "limit", "table_parts.shots:decoding", {"film": path, "threads": kind}),
+        Entrant("PySceneDetect, library", "rival", "table_parts.shots:library", {"film": path}, missing),
+    )
+    program = [sys.executable, "-m", "scenedetect", "-q", "-i", path, "detect-adaptive", "list-scenes", "-q"]
+    work = "table_parts.stage:command"
+    outside = (
+        Entrant("shotad shots", "ours", work, shotad("shots", path, "--out", "{out}", "--quiet")),
+        Entrant("PySceneDetect's command", "rival", work, {"words": program}, missing),
+    )
+    targets = [
+        Target(name, DECODING, "wall", MOST[film.height]) for name in ("exact", "fast") if film.height in MOST
+    ]
+    about = f"{film.cost}; decoder's threads {kind[0]}, {kind[1] or 'its own number'}"
+    return (
+        Contest("shots", film.label, inside, about, film.seconds, ("frames",), tuple(targets)),
+        Contest(
+            "shots",
+            f"{film.label}, whole commands",
+            outside,
+            film.cost,
+            film.seconds,
+            turns=stage.turns(2 if stage.quick else 5),
+        ),
+    )
+
+
+def _growths(stage: Stage) -> tuple[Growth, ...]:
+    base = 8.0 if stage.quick else 45.0
+    turns = stage.turns(2 if stage.quick else 3)
+    kinds: tuple[tuple[str, str, Role, dict[str, Any]], ...] = (
+        ("decoding alone", "decoding", "limit", {"threads": THREADS[0]}),
+        ("shots, exact", "ours", "ours", {"path": "exact"}),
+        ("shots, fast", "ours", "ours", {"path": "fast"}),
+    )
+    return tuple(
+        Growth(
+            "shots",
+            name,
+            "s of film",
+            base,
+            entrants_by_length(
+                f"table_parts.shots:{work}",
+                lambda n, more=more: {"film": str(stage.longer(n, base).path), **more},
+            ),
+            turns=turns,
+        )
+        for name, work, _, more in kinds
+    )
+
+
+def best_threads(path: Path) -> tuple[str, int]:
+    """The setting that decodes the film's first frames soonest, the least of two tries in turns."""
+    spent: dict[tuple[str, int], float] = dict.fromkeys(THREADS, float("inf"))
+    for _ in range(2):
+        for kind in THREADS:
+            began = time.perf_counter()
+            decode(path, kind, most=300)
+            spent[kind] = min(spent[kind], time.perf_counter() - began)
+    return min(spent, key=lambda kind: spent[kind])
+
+
+def decode(path: Path, threads: tuple[str, int], most: int | None = None) -> int:
+    """Decode the picture and nothing else; the number of frames."""
+    import av
+
+    count = 0
+    with av.open(str(path)) as container:
+        stream = container.streams.video[0]
+        stream.thread_type = threads[0]
+        if threads[1]:
+            stream.codec_context.thread_count = threads[1]
+        for _ in container.decode(stream):
+            count += 1
+            if most is not None and count >= most:
+                break
+    return count
+
+
+# Works
+
+
+def decoding(given: Mapping[str, Any], scratch: Path) -> Ready:
+    """The picture alone, by PyAV."""
+    import av  # noqa: F401
+
+    kind, number = given["threads"]
+    return lambda: Done({"frames": decode(Path(given["film"]), (kind, number))})
+
+
+def ours(given: Mapping[str, Any], scratch: Path) -> Ready:
+    """The one pass of `shotad describe`, without frames kept."""
+    import cv2  # noqa: F401
+
+    from shotad.config import ShotSettings
+    from shotad.film.reader import open_film
+    from shotad.film.survey import survey
+
+    film = open_film(Path(given["film"]))
+    settings = ShotSettings.model_validate({"path": given["path"]})
+
+    def run() -> Done:
+        found = survey(film, settings)
+        return Done({"frames": found.frame_count, "cuts": len(found.cuts)})
+
+    return run
+
+
+def library(given: Mapping[str, Any], scratch: Path) -> Ready:
+    """PySceneDetect's AdaptiveDetector as its documentation calls it."""
+    from scenedetect import AdaptiveDetector, SceneManager, open_video
+
+    video = open_video(given["film"])
+    manager = SceneManager()
+    manager.add_detector(AdaptiveDetector())
+
+    def run() -> Done:
+        frames = manager.detect_scenes(video)
+        return Done({"frames": frames, "cuts": max(len(manager.get_scene_list()) - 1, 0)})
+
+    return run

@@ -1,0 +1,219 @@
+"""The report as text for a terminal and as Markdown for the README."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from table_parts.figures import (
+    FLAT,
+    LINEAR,
+    Grown,
+    Spread,
+    counted,
+    disagreements,
+    grown,
+    met,
+    ratio,
+    shown,
+)
+from table_parts.kinds import Contest, Entrant, Growth, Report, Target
+
+BEGIN, END = "<!-- benchmarks: {} -->", "<!-- benchmarks end -->"
+_BLOCK = re.compile(r"(<!-- benchmarks: (\S+) -->\n)(.*?)(<!-- benchmarks end -->)", re.DOTALL)
+_DASH = "–"
+_ROLE = {"rival": "", "limit": " (limit)"}
+_UNITS = ("images", "ADs", "pairs")
+Row = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table: its head and rows, all of the same number of cells."""
+
+    head: Row
+    rows: tuple[Row, ...]
+
+
+def text(report: Report) -> str:
+    """Everything, in columns for a terminal."""
+    parts = [about(report), _columns(ratios(report)), _columns(growths(report)), *_notes(report)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def markdown(report: Report) -> str:
+    """What the README shows: both tables, the machine and what is meant, and what is missing."""
+    parts = [about(report), _pipes(ratios(report)), _pipes(growths(report)), *_notes(report)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def about(report: Report) -> str:
+    """Where and when, and how to read the figures."""
+    load = [report.machine.get(name) for name in ("load_before", "load_after")]
+    busy = "" if None in load else f", load {load[0]} before and {load[1]} after"
+    versions = ", ".join(
+        f"{name} {number}" for name, number in report.versions.items() if number != "not installed"
+    )
+    return (
+        f"Measured {report.made} on {report.machine['words']}{busy}; {versions}. Each measurement is a "
+        "process of its own, all in turns; ratios are those within a turn, the median and in brackets the least "
+        "and the greatest. Less than 1 is less time than the other takes. A limit is what cannot be spared."
+    )
+
+
+def ratios(report: Report) -> Sheet:
+    """A row for each of ours against each other."""
+    head = ("part", "on", "ours", "against", "wall", "CPU", "n", "ours wall", "MB ours / theirs", "target")
+    return Sheet(head, tuple(row for contest in report.contests for row in _contest_rows(contest)))
+
+
+def _contest_rows(contest: Contest) -> Iterator[Row]:
+    for ours in contest.entrants:
+        for other in contest.entrants:
+            if ours.role == "ours" and other.role != "ours":
+                yield _row(contest, ours, other)
+
+
+def _row(contest: Contest, ours: Entrant, other: Entrant) -> Row:
+    named = (contest.part, contest.name, ours.name, other.name + _ROLE[other.role])
+    wall, cpu = ratio(ours, other, "wall"), ratio(ours, other, "cpu")
+    if wall is None or cpu is None:
+        return (*named, ours.missing or other.missing or "not measured", *[_DASH] * 5)
+    memory = f"{_peak(ours):.0f} / {_peak(other):.0f}"
+    ratios_ = (_spread(wall), _spread(cpu), str(wall.n))
+    return (*named, *ratios_, _speed(contest, ours), memory, _targets(contest, ours, other))
+
+
+def _spread(found: Spread) -> str:
+    if found.n == 1:
+        return shown(found.median)
+    return f"{shown(found.median)} ({shown(found.least)} to {shown(found.most)})"
+
+
+def _peak(entrant: Entrant) -> float:
+    return Spread.of(run.peak for run in entrant.runs).median
+
+
+def _speed(contest: Contest, ours: Entrant) -> str:
+    """Seconds, and what they are of the film's length, or how many things a second."""
+    seconds = Spread.of(run.wall for run in ours.runs).median
+    if contest.seconds:
+        return f"{shown(seconds)} s = {shown(seconds / contest.seconds)} of the film's length"
+    for unit in _UNITS:
+        count = counted(ours, unit)
+        if count and seconds:
+            return f"{shown(seconds)} s, {shown(count / seconds)} {unit}/s"
+    return f"{shown(seconds)} s"
+
+
+def _targets(contest: Contest, ours: Entrant, other: Entrant) -> str:
+    told = [
+        f"{target.clock} {target.most:g}: {'met' if met(contest, target) else 'MISSED'}"
+        for target in contest.targets
+        if (target.ours, target.against) == (ours.name, other.name)
+    ]
+    return ", ".join(told) or _DASH
+
+
+def growths(report: Report) -> Sheet:
+    """A row for each work that was measured at several lengths."""
+    head = ("part", "work", "1 time is", "wall s at 1, 2, 4, 8", "CPU s", "exponent of CPU (95 %)", "so",
+            "peak MB", "memory")  # fmt: skip
+    return Sheet(head, tuple(_growth_row(growth) for growth in report.growths))
+
+
+def _growth_row(growth: Growth) -> Row:
+    named = (growth.part, growth.name, f"{growth.base:g} {growth.unit}")
+    found = grown(growth)
+    if found is None:
+        why = next((entrant.missing for entrant in growth.entrants if entrant.missing), "not measured")
+        return (*named, why, *[_DASH] * 5)
+    return (*named, _all(found.wall), _all(found.cpu), *_fit(found), _whole(found.peak), _memory(found))
+
+
+def _all(values: Sequence[float]) -> str:
+    return ", ".join(shown(value) for value in values)
+
+
+def _whole(values: Sequence[float]) -> str:
+    return ", ".join(f"{value:.0f}" for value in values)
+
+
+def _fit(found: Grown) -> tuple[str, str]:
+    if found.fit is None:
+        return _DASH, "too few figures"
+    fit = found.fit
+    return f"{fit.exponent:.2f} ({fit.low:.2f} to {fit.high:.2f})", fit.verdict
+
+
+def _memory(found: Grown) -> str:
+    more = found.peak[-1] - found.peak[0]
+    return f"{found.memory_grown:+.0%} ({more:+.0f} MB), {'flat' if found.flat else 'grows'}"
+
+
+def _notes(report: Report) -> Iterator[str]:
+    if report.growths:
+        yield (
+            "Growth: CPU seconds are fitted as a fixed part and one that goes with a power of the length; "
+            f"the exponent's interval is that of 95 %. Linear or better: its upper end is at most {LINEAR:g}."
+            f" Memory is flat where the longest needs at most {FLAT:.0%} more than the shortest."
+        )
+    told = [f"- {name}: {reason}." for name, reason in report.left_out]
+    told += [f"- {line}." for contest in report.contests for line in disagreements(contest)]
+    if told:
+        yield "Not measured, or to be known:\n\n" + "\n".join(told)
+
+
+def missed(report: Report) -> list[str]:
+    """Targets that are missed, in words."""
+    return [
+        _missed(contest, target)
+        for contest in report.contests
+        for target in contest.targets
+        if met(contest, target) is False
+    ]
+
+
+def _missed(contest: Contest, target: Target) -> str:
+    named = f"{contest.part}, {contest.name}, {target.ours} against {target.against}"
+    return f"{named}: {target.clock} above {target.most:g}"
+
+
+def _columns(sheet: Sheet) -> str:
+    if not sheet.rows:
+        return ""
+    table = [sheet.head, *sheet.rows]
+    widths = [max(len(row[i]) for row in table) for i in range(len(sheet.head))]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in table
+    ]
+    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+
+
+def _pipes(sheet: Sheet) -> str:
+    if not sheet.rows:
+        return ""
+    lines = ["| " + " | ".join(_cell(cell) for cell in row) + " |" for row in (sheet.head, *sheet.rows)]
+    return "\n".join([lines[0], "|" + "---|" * len(sheet.head), *lines[1:]])
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def put_into(page: str, source: str, told: str) -> str:
+    """``page`` with the block of ``source`` filled anew: between ``<!-- benchmarks: FILE -->`` and
+    ``<!-- benchmarks end -->``. Raises ValueError where it has no such block."""
+    found = [block for block in _BLOCK.finditer(page) if block[2] == source]
+    if not found:
+        raise ValueError(f"the page has no block {BEGIN.format(source)} … {END}")
+    for block in reversed(found):
+        page = f"{page[: block.start()]}{block[1]}{told}\n{block[4]}{page[block.end() :]}"
+    return page
+
+
+def blocks(page: str) -> dict[str, str]:
+    """What stands in the blocks of a page, by the file that they name."""
+    return {block[2]: block[3].rstrip("\n") for block in _BLOCK.finditer(page)}

@@ -1,0 +1,110 @@
+"""Thread scores: ours beside the formula as it is written, the full product of all patches."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from table_parts.child import Done, Ready
+from table_parts.kinds import Contest, Entrant, Growth, Target
+from table_parts.stage import Plan, Stage, entrants_by_length
+
+WRITTEN = "full product, as written"
+MOST = 0.5
+"""The project's own limit: CPU time against the full product."""
+DEPTH = 1536
+
+
+def plan(stage: Stage) -> Plan:
+    """So many shots by the kinds of numbers that are at hand; growth along a film, as it is read there."""
+    torch = importlib.util.find_spec("torch") is not None
+    kinds = ["torch float32", "torch bfloat16"] if torch else ["numpy float32"]
+    counts = [30] if stage.quick else [50, 100]
+    contests = tuple(_contest(stage, kind, shots) for kind in kinds for shots in counts)
+    left_out = () if torch else (("thread scores by torch", "torch is not installed"),)
+    base = 8.0 if stage.quick else 45.0
+    growth = Growth(
+        "threads",
+        "threads and scales of every clip (grid features)",
+        "s of film",
+        base,
+        entrants_by_length(
+            "table_parts.threadscores:grammar", lambda n: {"film": str(stage.longer(n, base).path)}
+        ),
+        turns=stage.turns(2 if stage.quick else 3),
+    )
+    return Plan(contests, (growth,), left_out)
+
+
+def _contest(stage: Stage, kind: str, shots: int) -> Contest:
+    given = {"kind": kind, "shots": shots, "depth": DEPTH}
+    return Contest(
+        "threads",
+        f"{shots} shots, {kind}",
+        (
+            Entrant("blocked scores", "ours", "table_parts.threadscores:ours", given),
+            Entrant(WRITTEN, "rival", "table_parts.threadscores:written", given),
+        ),
+        f"192 patches of {DEPTH}, all pairs of shots, one thread",
+        same=("pairs",),
+        targets=(Target("blocked scores", WRITTEN, "cpu", MOST),),
+        turns=stage.turns(3),
+    )
+
+
+# Works
+
+
+def ours(given: Mapping[str, Any], scratch: Path) -> Ready:
+    """The program's scores of all pairs."""
+    return _scores(given, "shot_scores")
+
+
+def written(given: Mapping[str, Any], scratch: Path) -> Ready:
+    """The formula as it is written, of `benchmarks/thread_scores.py`."""
+    return _scores(given, "as_written")
+
+
+def _scores(given: Mapping[str, Any], how: str) -> Ready:
+    import thread_scores
+
+    from shotad.grammar.threads import Matching
+
+    if given["kind"].startswith("torch"):
+        thread_scores.limit_threads(1)
+    kinds = thread_scores.made(given["kind"], given["shots"], given["depth"], "cpu")
+    matching = Matching(thread_scores.GRID)
+    score = getattr(thread_scores, how)
+    # Once beforehand with few, so that what libraries set up for themselves is not counted.
+    few = {place: thread_scores.head(kinds.at(place), 2) for place in ("first", "last")}
+    score(thread_scores.ShotFeatures(**few), matching)
+    pairs = given["shots"] * (given["shots"] - 1) // 2
+
+    def run() -> Done:
+        score(kinds, matching)
+        return Done({"pairs": pairs})
+
+    return run
+
+
+def grammar(given: Mapping[str, Any], scratch: Path) -> Ready:
+    """The second act after a first that is not counted: frames of shots, features, scores, scales."""
+    from shotad.config import load_config
+    from shotad.film.reader import open_film
+    from shotad.prepare import Bench, Given, prepare
+    from shotad.progress import NoProgress
+    from shotad.understand import understand
+    from shotad.workfolder import WorkFolder
+
+    film, folder = open_film(Path(given["film"])), WorkFolder(scratch / "work")
+    folder.__enter__()
+    config = load_config(None, ["threads.features=grid"])
+    bench = Bench.of(film, folder, config, Given(), NoProgress())
+    prepared = prepare(bench)
+
+    def run() -> Done:
+        return Done({"slots": len(understand(prepared, bench).plans)})
+
+    return run

@@ -1,0 +1,373 @@
+"""The table of benchmarks: figures, growth, turns, what is shown, and that the README shows what was measured."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+BENCHMARKS = ROOT / "benchmarks"
+sys.path.insert(0, str(BENCHMARKS))
+
+from table_parts import figures, kinds, show, turns  # noqa: E402
+from table_parts.kinds import Contest, Entrant, Growth, Report, Run, Target  # noqa: E402
+
+
+def entrant(name: str, role: str, *seconds: float, peak: float = 100.0, **more: Any) -> Entrant:
+    runs = tuple(Run(turn, wall, wall * 2, peak, {"frames": 10}) for turn, wall in enumerate(seconds))
+    return Entrant(name, role, runs=runs, **more)  # type: ignore[arg-type]
+
+
+def contest(**more: Any) -> Contest:
+    own: dict[str, Any] = {
+        "part": "shots",
+        "name": "a film, 720p",
+        "entrants": (
+            entrant("exact", "ours", 1.2, 2.4, 1.3),
+            entrant("decoding", "limit", 1.0, 2.0, 1.0, peak=50.0),
+            entrant("library", "rival", missing="it is not installed"),
+        ),
+        "seconds": 24.0,
+        "same": ("frames",),
+        "targets": (Target("exact", "decoding", "wall", 1.25),),
+    }
+    return Contest(**{**own, **more})
+
+
+def growth(*by_length: tuple[float, ...], peaks: tuple[float, ...] = (100, 101, 102, 104)) -> Growth:
+    entrants = tuple(
+        entrant(f"{n} times", "ours", *seconds, peak=peak)
+        for n, seconds, peak in zip((1, 2, 4, 8), by_length, peaks, strict=True)
+    )
+    return Growth("shots", "the one pass", "s of film", 45.0, entrants)
+
+
+def report(**more: Any) -> Report:
+    own: dict[str, Any] = {
+        "made": "2026-11-21",
+        "asked": {"quick": True},
+        "machine": {"words": "a processor, 2 cores", "load_before": 0.1, "load_after": 1.9},
+        "versions": {"python": "3.11", "decord": "not installed"},
+        "contests": (contest(),),
+        "growths": (growth((1.0, 1.01), (2.0, 2.02), (4.0, 3.98), (8.0, 8.02)),),
+        "left_out": (("growth of something", "too long"),),
+    }
+    return Report(**{**own, **more})
+
+
+# Figures
+
+
+def test_ratios_are_those_within_a_turn() -> None:
+    found = figures.ratio(*contest().entrants[:2], "wall")
+    # The medians' ratio would be 1.3; the machine was twice as slow in the second turn, for both.
+    assert found is not None
+    assert found.median == pytest.approx(1.2)
+    assert (found.least, found.most, found.n) == (pytest.approx(1.2), pytest.approx(1.3), 3)
+
+
+def test_only_turns_in_which_both_ran_count() -> None:
+    ours, other = entrant("a", "ours", 2.0, 2.0, 2.0), entrant("b", "rival", 1.0)
+    found = figures.ratio(ours, replace(other, runs=(replace(other.runs[0], turn=1),)), "cpu")
+    assert found is not None
+    assert found.n == 1
+    assert figures.ratio(ours, entrant("b", "rival"), "cpu") is None
+
+
+@pytest.mark.parametrize(("most", "met"), [(1.25, True), (1.2, True), (1.19, False)])
+def test_a_target_is_of_the_median_ratio(most: float, met: bool) -> None:
+    target = Target("exact", "decoding", "wall", most)
+    assert figures.met(contest(targets=(target,)), target) is met
+
+
+def test_a_target_against_one_that_is_missing_is_neither_met_nor_missed() -> None:
+    target = Target("exact", "library", "wall", 1.0)
+    assert figures.met(contest(targets=(target,)), target) is None
+    assert show.missed(report(contests=(contest(targets=(target,)),))) == []
+
+
+def test_who_did_something_else_is_told() -> None:
+    assert figures.disagreements(contest()) == []
+    other = entrant("decoding", "limit", 1.0)
+    strange = replace(other, runs=(replace(other.runs[0], counts={"frames": 9}),))
+    told = figures.disagreements(contest(entrants=(contest().entrants[0], strange)))
+    assert told == ["shots, a film, 720p: frames differ (exact: 10; decoding: 9)"]
+
+
+@pytest.mark.parametrize("exponent", [0.8, 1.0, 1.5, 2.0])
+@pytest.mark.parametrize("fixed", [0.0, 5.0])
+def test_the_exponent_is_found_behind_a_fixed_cost(exponent: float, fixed: float) -> None:
+    times = np.repeat([1.0, 2.0, 4.0, 8.0], 2)
+    found = figures.fit(times.tolist(), (fixed + times**exponent).tolist())
+    assert found.exponent == pytest.approx(exponent, abs=0.02)
+    assert found.fixed == pytest.approx(fixed, abs=0.1)
+    assert found.low <= exponent <= found.high
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_interval_holds_the_truth_with_noise_and_grows_with_it(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    times = np.repeat([1.0, 2.0, 4.0, 8.0], 3)
+    noise = chance.standard_normal(len(times))
+    calm = figures.fit(times.tolist(), (times * (1 + 0.005 * noise)).tolist())
+    wild = figures.fit(times.tolist(), (times * (1 + 0.05 * noise)).tolist())
+    assert calm.low - 0.01 <= 1.0 <= calm.high + 0.01
+    assert wild.high - wild.low > calm.high - calm.low
+
+
+def test_verdicts() -> None:
+    assert figures.Fit(1.0, 0.95, 1.08, 0.0).verdict == "linear or better"
+    assert figures.Fit(1.4, 1.2, 1.6, 0.0).verdict == "grows faster"
+    assert figures.Fit(1.0, 0.7, 1.4, 0.0).verdict == "not to be told apart from linear"
+    assert figures.Fit(1.08, 1.02, 1.15, 0.0).verdict == "hardly faster than linear"
+
+
+def test_a_square_is_not_taken_for_a_line() -> None:
+    found = figures.grown(growth((1.0, 1.0), (4.0, 4.1), (16.0, 15.9), (64.0, 64.5)))
+    assert found is not None
+    assert found.fit is not None
+    assert found.fit.verdict == "grows faster"
+
+
+@pytest.mark.parametrize("seconds", [[1.0, 2.0, 4.0], [1.0, 2.0, 0.0, 8.0]])
+def test_too_few_or_no_costs_are_refused(seconds: list[float]) -> None:
+    with pytest.raises(ValueError, match="at least four costs"):
+        figures.fit([1.0, 2.0, 4.0, 8.0][: len(seconds)], seconds)
+
+
+def test_memory_is_flat_up_to_a_border() -> None:
+    some = [(1.0,)] * 4
+    flat, grows = growth(*some, peaks=(100, 100, 100, 115)), growth(*some, peaks=(100, 100, 100, 116))
+    assert [one.flat for one in (figures.grown(flat), figures.grown(grows)) if one] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [(0.01234, "0.0123"), (0.5, "0.500"), (1.234, "1.23"), (12.34, "12.3"), (123.4, "123"), (0, "0")],
+)
+def test_three_digits_count(value: float, told: str) -> None:
+    assert figures.shown(value) == told
+
+
+# Turns
+
+
+def test_all_take_turns_side_by_side_and_in_changing_order() -> None:
+    places = list(turns.schedule([(3, None), (2, 1)], 3))
+    seen = [(p.turn, p.contest, p.entrant) for p in places]
+    assert len(seen) == len(set(seen)) == 3 * 3 + 2
+    by_turn = [[e for t, c, e in seen if t == turn and c == 0] for turn in range(3)]
+    assert by_turn == [[0, 1, 2], [0, 2, 1], [2, 0, 1]]
+    # Those that are compared run one after the other: no other contest comes between.
+    assert [c for _, c, _ in seen] == [0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0]
+
+
+class Told(turns.Runner):
+    """A runner that measures nothing."""
+
+    def one(self, entrant: Entrant, turn: int) -> Run | str:
+        return "failed: it broke" if entrant.name == "broken" else Run(turn, 1.0 + turn, 2.0, 3.0)
+
+
+def test_who_fails_is_not_run_again_and_the_others_go_on(tmp_path: Path) -> None:
+    said: list[str] = []
+    some = contest(
+        entrants=(Entrant("fine", "ours"), Entrant("broken", "rival")), same=(), targets=(), turns=3
+    )
+    grows = growth((), (), (), ())
+    (found,), (grew,) = Told(tmp_path, said.append, 1).all([some], [grows], 4)
+    fine, broken = found.entrants
+    assert [run.wall for run in fine.runs] == [1.0, 2.0, 3.0]
+    assert (broken.runs, broken.missing) == ((), "failed: it broke")
+    assert sum("it broke" in line for line in said) == 1
+    assert [len(e.runs) for e in grew.entrants] == [4, 4, 4, 4]
+
+
+WORK = """
+import sys
+from pathlib import Path
+from table_parts.child import Done
+
+def work(given, scratch: Path):
+    block = bytearray(given["bytes"])
+    assert not list(scratch.iterdir())
+    def run():
+        if given.get("fail"):
+            raise ValueError("it broke")
+        more = bytearray(given["bytes"])
+        return Done({"bytes": len(block) + len(more)}, less_cpu=99.0)
+    return run
+"""
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    (tmp_path / "made_work.py").write_text(WORK, encoding="utf-8")
+    paths = [str(tmp_path), str(ROOT)]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+    return "made_work:work"
+
+
+def test_a_measurement_is_a_process_of_its_own(work: str, tmp_path: Path) -> None:
+    runner = turns.Runner(tmp_path, lambda _: None, 1)
+    few = runner.one(Entrant("a", "ours", work, {"bytes": 1000}), 2)
+    many = runner.one(Entrant("a", "ours", work, {"bytes": 60_000_000}), 2)
+    assert isinstance(few, Run)
+    assert isinstance(many, Run)
+    assert (few.turn, few.counts, few.cpu) == (2, {"bytes": 2000}, 0.0)
+    assert many.peak - few.peak == pytest.approx(120, abs=20)
+    assert runner.one(Entrant("a", "ours", work, {"bytes": 1, "fail": True}), 0) == (
+        "failed: ValueError: it broke"
+    )
+
+
+# Text and JSON
+
+
+def test_a_report_comes_back_from_its_json() -> None:
+    whole = report()
+    told = json.loads(json.dumps({**whole.to_json(), "figures": figures.summary((contest(),), ())}))
+    assert Report.from_json(told) == whole
+
+
+def test_no_path_of_the_machine_stands_in_the_json() -> None:
+    some = contest(
+        entrants=(replace(contest().entrants[0], given={"film": "/somewhere/film.mp4"}),), targets=()
+    )
+    assert "somewhere" not in json.dumps(report(contests=(some,)).to_json())
+
+
+def test_another_schema_is_refused() -> None:
+    with pytest.raises(ValueError, match="must be 1, got 7"):
+        Report.from_json({**report().to_json(), "schema": 7})
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: contest(entrants=(entrant("a", "ours"), entrant("a", "rival")), targets=()), "of their own"),
+        (lambda: contest(targets=(Target("exact", "nobody", "wall", 1.0),)), "names nobody"),
+        (lambda: kinds.Growth("p", "n", "s", 1.0, ()), "4 lengths, got 0 entrants"),
+        (lambda: Run(0, -1.0, 0.0, 0.0), "must not be negative"),
+    ],
+)
+def test_what_cannot_be_is_refused(make: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        make()
+
+
+ROW = (
+    "| shots | a film, 720p | exact | decoding (limit) | 1.20 (1.20 to 1.30) | 1.20 (1.20 to 1.30) | 3 "
+    "| 1.30 s = 0.0542 of the film's length | 100 / 50 | wall 1.25: met |"
+)
+
+
+def test_the_markdown_shows_ratio_spread_rival_and_target() -> None:
+    lines = show.markdown(report()).splitlines()
+    assert ROW in lines
+    assert "| shots | a film, 720p | exact | library | it is not installed | – | – | – | – | – |" in lines
+    (grows,) = [line for line in lines if line.startswith("| shots | the one pass")]
+    assert "| 45 s of film | 1.00, 2.01, 3.99, 8.01 | 2.01, 4.02, 7.98, 16.0 | " in grows
+    assert "| linear or better | 100, 101, 102, 104 | +4% (+4 MB), flat |" in grows
+    assert "- growth of something: too long." in lines
+    assert "2 cores, load 0.1 before and 1.9 after; python 3.11. " in lines[0]
+
+
+def test_the_text_has_the_same_cells_as_the_markdown() -> None:
+    text = show.text(report())
+    for cell in ROW.strip("| ").split(" | "):
+        assert cell.strip() in text
+
+
+def test_a_missed_target_is_told() -> None:
+    some = contest(targets=(Target("exact", "decoding", "wall", 1.1),))
+    assert "wall 1.1: MISSED" in show.markdown(report(contests=(some,)))
+    assert show.missed(report(contests=(some,))) == [
+        "shots, a film, 720p, exact against decoding: wall above 1.1"
+    ]
+
+
+def test_a_bar_in_a_name_does_not_break_the_table() -> None:
+    (row,) = show._pipes(show.Sheet(("a",), (("b | c",),))).splitlines()[2:]
+    assert row == "| b \\| c |"
+
+
+# The README
+
+
+PAGE = """# Page
+
+<!-- benchmarks: results/table.json -->
+old
+<!-- benchmarks end -->
+
+End.
+"""
+
+
+def run_table(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(BENCHMARKS / "table.py"), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_a_page_is_filled_from_the_json(tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    source = tmp_path / "results" / "table.json"
+    source.write_text(json.dumps(report().to_json()), encoding="utf-8")
+    page = tmp_path / "page.md"
+    page.write_text(PAGE, encoding="utf-8")
+    done = run_table("--show", str(source), "--into", str(page))
+    assert done.returncode == 0, done.stderr
+    filled = page.read_text(encoding="utf-8")
+    assert show.blocks(filled) == {"results/table.json": show.markdown(report())}
+    assert filled.startswith("# Page\n")
+    assert filled.endswith("-->\n\nEnd.\n")
+    assert show.put_into(filled, "results/table.json", show.markdown(report())) == filled
+    printed = run_table("--show", str(source), "--markdown")
+    assert printed.stdout == show.markdown(report()) + "\n"
+
+
+def test_a_page_without_the_block_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"no block <!-- benchmarks: other\.json -->"):
+        show.put_into(PAGE, "other.json", "")
+
+
+def outdated(page: Path) -> list[str]:
+    """The files whose block in a page is not what they say."""
+    return [
+        source
+        for source, told in show.blocks(page.read_text(encoding="utf-8")).items()
+        if told != show.markdown(Report.from_json(json.loads((page.parent / source).read_text("utf-8"))))
+    ]
+
+
+def test_a_figure_changed_by_hand_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "table.json").write_text(json.dumps(report().to_json()), encoding="utf-8")
+    page.write_text(show.put_into(PAGE, "results/table.json", show.markdown(report())), encoding="utf-8")
+    assert outdated(page) == []
+    page.write_text(page.read_text(encoding="utf-8").replace("1.20 (", "0.20 (", 1), encoding="utf-8")
+    assert outdated(page) == ["results/table.json"]
+
+
+def test_the_readme_shows_what_was_measured() -> None:
+    page = ROOT / "README.md"
+    if not show.blocks(page.read_text(encoding="utf-8")):
+        pytest.skip("the README has no block of benchmarks")
+    assert outdated(page) == []
+
+
+def test_an_unknown_part_is_refused_with_the_names() -> None:
+    done = run_table("--only", "shots,colour")
+    assert done.returncode == 2
+    assert "no part 'colour'; there are: shots, frames" in done.stderr
