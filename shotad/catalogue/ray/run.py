@@ -64,7 +64,6 @@ def run(
         try:
             for film, result in _results(ray, jobs, settings):
                 if film not in found:
-                    result = replace(result, film=jobs[film].film, folder=jobs[film].folder)
                     found[film] = result
                     task.advance()
                     told(result)
@@ -98,7 +97,8 @@ def _results(ray: Any, jobs: Sequence[FilmJob], settings: RaySettings) -> Iterat
     register = register_of_run(ray)
     for batch in pipeline(ray, jobs, settings, register).iter_batches(batch_size=None, prefetch_batches=0):
         for row in rows(batch):
-            yield row.film, FilmResult.of(json.loads(row.result))
+            job, result = jobs[row.film], FilmResult.of(json.loads(row.result))
+            yield row.film, replace(result, film=job.film, folder=job.folder)
 
 
 def pipeline(ray: Any, jobs: Sequence[FilmJob], settings: RaySettings, register: Calls) -> Any:
@@ -115,16 +115,16 @@ def pipeline(ray: Any, jobs: Sequence[FilmJob], settings: RaySettings, register:
 
 def _anywhere(job: FilmJob) -> FilmJob:
     """The job with whole paths: workers run in folders of their own."""
-    names = ("film", "folder", "subtitles", "cast", "cast_photos", "scratch")
-    given = {name: getattr(job, name) for name in names}
+    given = (job.subtitles, job.cast, job.cast_photos, job.scratch)
+    subtitles, cast, photos, scratch = (None if place is None else _whole(place) for place in given)
+    film, folder = _whole(job.film), _whole(job.folder)
     return replace(
-        job,
-        **{
-            name: str(Path(place).absolute())
-            for name, place in given.items()
-            if place is not None and not is_address(place)
-        },
+        job, film=film, folder=folder, subtitles=subtitles, cast=cast, cast_photos=photos, scratch=scratch
     )
+
+
+def _whole(place: str) -> str:
+    return place if is_address(place) else str(Path(place).absolute())
 
 
 def _at_most(crew: Crew, films: int) -> Crew:
