@@ -61,22 +61,24 @@ class Joiner:
         It is the decoder of ``left``, the part before, that goes on: it begins where that began. None
         where the film has come to its end.
         """
-        begin = left.piece if left is not None else self._crew.piece(0)
         here = self._crew.piece(number)
-        assert begin is not None
         assert here is not None
-        reel = self._film.reel()
-        try:
-            if begin.start is not None:
-                reel.stand_at(begin.start, self._passage.last)
-            since = here.start.seconds if here.start is not None else -math.inf
-            found = self._until_joined(reel, since, self._crew.piece(number + 1))
-            self._errors += reel.errors
-            if found is None:
-                self._stopped = reel.stopped
-            return found
-        finally:
-            reel.close()
+        since = here.start.seconds if here.start is not None else -math.inf
+        # Where a key cannot be found again, only the film's start is left to begin at.
+        starts = (left.piece.start, None) if left is not None else (None,)
+        for start in starts:
+            reel = self._film.reel()
+            try:
+                if start is not None:
+                    reel.stand_at(start, self._passage.last)
+                found = self._until_joined(reel, since, self._crew.piece(number + 1))
+            finally:
+                reel.close()
+            if not reel.missed:
+                break
+        self._errors = [*(self._errors if start is not None else ()), *reel.errors]
+        self._stopped = reel.stopped if found is None else None
+        return found
 
     def _until_joined(self, reel: Reel, since: float, aim: Piece | None) -> Part | None:
         score, failed = ContentScore(exact=self._crew.exact), 0

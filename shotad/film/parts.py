@@ -169,7 +169,7 @@ class PartMaker:
         start, until = part.piece.start, part.piece.until
         began = start is None or (bool(part.seconds) and part.seconds[0] == start.seconds)
         ended = until is None or (bool(part.tail) and until.place in reel.keys)
-        clean = not reel.errors and reel.stopped is None and not reel.guessed
+        clean = not (reel.errors or reel.stopped or reel.guessed or reel.missed)
         return bool(part.seconds) and began and ended and clean
 
 

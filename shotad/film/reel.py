@@ -63,7 +63,8 @@ class Reel:
 
     Seconds ascend strictly. ``errors`` are the seconds of the last good frame before something that
     could not be decoded; ``stopped`` says why the film could not be read to its end, if so; ``guessed``
-    whether a frame's second had to be guessed. ``keys`` are the key packets last taken from the file.
+    whether a frame's second had to be guessed; ``missed`` whether a key to stand at was not found.
+    ``keys`` are the key packets last taken from the file.
     ``threads`` is how many the decoder may use; 0 leaves that to ffmpeg.
     """
 
@@ -74,7 +75,7 @@ class Reel:
         self._threads = threads
         self.errors: list[float] = []
         self.stopped: str | None = None
-        self.guessed = False
+        self.guessed = self.missed = False
         self.keys: deque[Place] = deque(maxlen=REMEMBERED_KEYS)
         self.key_distance = 0.0
         self._last_key: float | None = None
@@ -130,12 +131,13 @@ class Reel:
         self._begin_anew(last)
         try:
             self._container.seek(key.stamp, stream=self._stream)
-        except (av.error.FFmpegError, OSError) as error:
-            self.stopped = str(getattr(error, "strerror", None) or error)
+        except (av.error.FFmpegError, OSError):
+            self.missed = True
         self._frames = self._decode(key)
 
     def _begin_anew(self, last: float = -math.inf) -> None:
-        self.errors, self.stopped, self.guessed, self._ending = [], None, False, False
+        self.errors, self.stopped = [], None
+        self.guessed = self.missed = self._ending = False
         self.keys.clear()
         self._last_key, self._last = None, last
 
@@ -171,6 +173,9 @@ class Reel:
             if key is not None and seconds < key.seconds:
                 # Shown before the key packet, decoded after it: what they refer to may be missing.
                 continue
+            if key is not None and last == -math.inf and seconds != key.seconds:
+                self.missed = True
+                return
             if seconds <= last:
                 # Frames twice in the stream, or clocks that step back for a moment.
                 if last - seconds > 1.0:
@@ -212,7 +217,7 @@ class Reel:
             if key is not None and place != key.place:
                 passed += 1
                 if passed > NEAR_KEY or not packet.size:
-                    self.stopped = "a place in it cannot be found again"
+                    self.missed = True
                     return
                 continue
             key = None
