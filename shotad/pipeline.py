@@ -3,6 +3,10 @@
 prepare      film → shots, speech → slots
 understand   slots → context, frames, grammar, characters
 write        clips → Stage I → Stage II → cues → track → scripts, overview
+
+An act begins with what the one before has made so far: film grammar is measured and clips are read while
+Stage I answers, Stage II writes a line as soon as its description is there, and what will not change any more
+is looked at while shots are still being found.
 """
 
 from __future__ import annotations
@@ -14,15 +18,17 @@ from shotad.config import Config
 from shotad.describe import choice, repair, story, verify
 from shotad.describe.prompts import check_prompts
 from shotad.describe.usage import used
+from shotad.engines.background import Flow
 from shotad.film.reader import Film
 from shotad.outcome import Outcome
 from shotad.prepare import Bench, Given, prepare
 from shotad.progress import NoProgress, Progress
 from shotad.sheet import write_sheet
 from shotad.tracking import write_track
-from shotad.understand import get_ready, understand
+from shotad.understand import Insight, get_ready
 from shotad.workfolder import WorkFolder
-from shotad.writing import Engines, write
+from shotad.writing import Course, Engines, Looking, write_as_they_come
+from shotad.writing.early import EarlyLooks
 
 
 def describe(
@@ -45,9 +51,15 @@ def describe(
     check_prompts(repair.TEMPLATES, story.TEMPLATES, verify.TEMPLATES, choice.TEMPLATES)
     engines.get_ready(config, bench.progress)
     get_ready(bench)
-    prepared = prepare(bench)
-    understood = understand(prepared, bench, engines.looks.abilities.frames_per_second)
-    written = write(understood.plans, prepared, bench, engines)
+    with Flow() as flow:
+        asked = engines.seated(config, flow)
+        insight = Insight(bench, engines.looks.abilities.frames_per_second)
+        looking = Looking(bench, asked.looks, flow)
+        prepared = prepare(bench, EarlyLooks(bench, engines, looking, insight).watch)
+        understood = insight.outline(prepared)
+        written = write_as_they_come(
+            Course.out_of(understood, insight), looking, prepared, bench, asked, flow
+        )
     outcome = write_track(written.cues, prepared, bench, engines.makers, discard_edits=discard_edits)
     drawn = write_sheet(folder.path, bench.frames.pictures, config, bench.progress) if sheet else ()
     bench.frames.release()

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 _lock = threading.RLock()
+_loading = threading.RLock()
 
 
 @contextmanager
@@ -41,14 +42,23 @@ def native_quiet() -> Iterator[None]:
 def loading_quiet(transformers: Any) -> Iterator[None]:
     """No bars and no reports of transformers while a model is loaded; what matters is raised."""
     logging = transformers.utils.logging
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity(logging.CRITICAL)
-    logging.disable_progress_bar()
-    try:
-        # Weights of GGUF are counted by a bar that obeys neither.
-        with contextlib.redirect_stderr(io.StringIO()):
-            yield
-    finally:
-        logging.set_verbosity(level)
-        if bars:
-            logging.enable_progress_bar()
+    # One at a time: torch's usual precision and standard error are those of all threads.
+    with _loading:
+        level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+        logging.set_verbosity(logging.CRITICAL)
+        logging.disable_progress_bar()
+        try:
+            # Weights of GGUF are counted by a bar that obeys neither.
+            with contextlib.redirect_stderr(io.StringIO()):
+                yield
+        finally:
+            logging.set_verbosity(level)
+            if bars:
+                logging.enable_progress_bar()
+
+
+@contextmanager
+def while_nothing_is_loaded() -> Iterator[None]:
+    """For a model at work while another thread may load one, under another precision of torch's."""
+    with _loading:
+        yield

@@ -1,13 +1,14 @@
 """The second act: from slots to clips, with their frames, their film grammar and who is in them.
 
 What is known of the grammar stands in ``grammar.json``, which grows clip by clip and is taken up again
-by a later run; it is read once for a shot, however many clips show it.
+by a later run; it is read once for a shot, however many clips show it. Plans come one by one, so that
+Stage I can begin with the first while the others are made.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -16,9 +17,10 @@ from shotad.casting.recognise import check_cast, recognise
 from shotad.config import Config
 from shotad.describe.slotplan import SlotPlan, shown_shots
 from shotad.errors import ConfigError, WeightsError
-from shotad.grammar.book import Book, Look, book_of, grammar_of, look_rows, pair_rows
+from shotad.grammar.book import Look, book_of, grammar_of, look_rows, pair_rows
+from shotad.grammar.clipwise import ClipReader, Sweep
 from shotad.grammar.features import make_feature_maker
-from shotad.grammar.reading import Readers, lacks, read_clips, threshold_of
+from shotad.grammar.reading import Readers, threshold_of
 from shotad.grammar.scale import make_scale_reader, scale_weights
 from shotad.plan.context import context_shots
 from shotad.plan.moments import ShotMoments, moments_of, published_moments_of
@@ -47,8 +49,8 @@ class Understood:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sketch:
-    """A slot's clip before its grammar is known."""
+class Sketch:
+    """A slot's clip before its grammar is known: its frames are final, its plan has no grammar."""
 
     plan: SlotPlan
     context: tuple[ContextShot, ...]
@@ -65,6 +67,16 @@ class GrammarReaders:
     warnings: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """All clips of the part that is to be described, in order; only their grammar is still to come."""
+
+    sketches: tuple[Sketch, ...]
+    warnings: tuple[str, ...] = ()
+    recognised: tuple[tuple[str, int], ...] | None = None
+    """As in `Understood`."""
+
+
 def understand(
     prepared: Prepared,
     bench: Bench,
@@ -78,15 +90,98 @@ def understand(
     ``density`` is the number of frames a second of the slot that the engine wants at least; ``run`` as in
     `shotad.casting.recognise.recognise`. ``readers`` None: they are made for this film, and let go.
     """
-    stamps, rate = bench.frames.stamps(prepared.end), prepared.info.frame_rate or FALLBACK_RATE
-    sketches = [
-        _sketch(slot, prepared, bench.config, density, (stamps, rate))
-        for slot in wanted(prepared.slots, bench.given)
-    ]
-    given = readers or make_readers(bench.config, bench.progress)
-    understood = _with_grammar(sketches, bench, (stamps, rate), given)
-    known = recognise(understood.plans, prepared, bench, run)
-    return Understood(known.plans, (*understood.warnings, *known.warnings), known.shots)
+    insight = Insight(bench, density, readers)
+    outline = insight.outline(prepared, run)
+    return Understood(tuple(insight.plans(outline)), outline.warnings, outline.recognised)
+
+
+class Insight:
+    """The second act of one film: what is known of its clips, and who reads the rest."""
+
+    def __init__(self, bench: Bench, density: float = 0.0, readers: GrammarReaders | None = None) -> None:
+        given = readers or make_readers(bench.config, bench.progress)
+        self._bench, self._density, self._warnings = bench, density, given.warnings
+        self._readers = given.readers
+        self._key = self._grammar_key()
+        known = bench.folder.known("grammar", self._key) or {"shots": [], "pairs": []}
+        book = book_of(known["shots"], known["pairs"], guessed=given.readers.scales is not None)
+        config = bench.config
+        self._reader = ClipReader(book, given.readers, config.threads, config.compute.batch)
+        self._stamps: tuple[float, Seconds | None] | None = None
+
+    def sketch(self, slot: Slot, prepared: Prepared) -> Sketch:
+        """The clip of one slot. ``prepared`` may know the film only up to the end of that clip."""
+        return _sketch(slot, prepared, self._bench.config, self._density, self._clock(prepared.end))
+
+    def outline(self, prepared: Prepared, run: WorkFolder | None = None) -> Outline:
+        """The clips of the slots that are to be described, with who is in them."""
+        slots = wanted(prepared.slots, self._bench.given)
+        sketches = [self.sketch(slot, prepared) for slot in slots]
+        known = recognise([sketch.plan for sketch in sketches], prepared, self._bench, run)
+        named = tuple(replace(one, plan=plan) for one, plan in zip(sketches, known.plans, strict=True))
+        return Outline(named, (*self._warnings, *known.warnings), known.shots)
+
+    def early(self, sketches: Iterable[Sketch]) -> Iterator[SlotPlan]:
+        """The plan of each of ``sketches`` as it comes, while the film is not yet known to its end."""
+        clips: list[Sequence[Look]] = []
+        for sketch in sketches:
+            clips.append(self._clip(sketch))
+            if self._reader.lacks(clips[-1]):
+                self._reader.read(clips[-1], self._bench.frames.pictures)
+                if len(clips) % SAVE_EVERY == 0:
+                    self._save(clips)
+            yield self._plan(sketch, clips[-1])
+
+    def plans(self, outline: Outline) -> Iterator[SlotPlan]:
+        """The plan of each clip as soon as its grammar is known, in order; what was read is written down."""
+        clips = [self._clip(sketch) for sketch in outline.sketches]
+        self._reader.book.keep(clips)
+        lacking = [number for number, clip in enumerate(clips) if self._reader.lacks(clip)]
+        moments = self._reader.moments(clips[number] for number in lacking)
+        pictures = Sweep(moments, self._bench.frames.pictures)
+        read = dict(zip(lacking, range(1, len(lacking) + 1), strict=True))
+        try:
+            with reported(self._bench.progress, "Reading film grammar", len(lacking), "clips") as task:
+                for number, (sketch, clip) in enumerate(zip(outline.sketches, clips, strict=True)):
+                    if number in read:
+                        self._reader.read(clip, pictures)
+                        task.advance()
+                        if read[number] % SAVE_EVERY == 0:
+                            self._save(clips)
+                    yield self._plan(sketch, clip)
+        finally:
+            self._save(clips)
+
+    def known(self, sketch: Sketch) -> SlotPlan | None:
+        """The plan, where all of its grammar has been read."""
+        clip = self._clip(sketch)
+        return None if self._reader.lacks(clip) else self._plan(sketch, clip)
+
+    def _clip(self, sketch: Sketch) -> list[Look]:
+        end = self._stamps[0] if self._stamps else self._bench.film.info.duration
+        return _looks(sketch, self._bench.config, self._clock(end))
+
+    def _plan(self, sketch: Sketch, clip: Sequence[Look]) -> SlotPlan:
+        config, numbers = self._bench.config, {p.shot.index: n for n, p in enumerate(sketch.plan.shots)}
+        threshold = threshold_of(self._readers, config.threads)
+        grammar = grammar_of(self._reader.book, clip, numbers, threshold, config.scale.value)
+        return replace(sketch.plan, grammar=grammar)
+
+    def _clock(self, end: float) -> Clock:
+        """The film's frames up to ``end``; one more than there are changes nothing before it."""
+        if self._stamps is None or self._stamps[0] != end:
+            self._stamps = end, self._bench.frames.stamps(end)
+        return self._stamps[1], self._bench.film.info.frame_rate or FALLBACK_RATE
+
+    def _grammar_key(self) -> str:
+        bench, settings = self._bench, self._bench.config.threads
+        matching = settings.model_dump(exclude={"features", "revision", "threshold", "span"})
+        flat = threshold_of(self._readers, settings) if settings.mend_flat else None
+        return key_of("grammar/1", bench.film_key, bench.frames.key, matching, flat, _names(self._readers))
+
+    def _save(self, clips: Sequence[Sequence[Look]]) -> None:
+        record = _record(clips, self._reader, self._bench.config)
+        self._bench.folder.write_json("grammar.json", {"key": self._key, **record})
 
 
 def wanted(slots: Sequence[Slot], given: Given) -> list[Slot]:
@@ -99,28 +194,14 @@ Clock = tuple[Seconds | None, Fraction]
 """Where frames stand: on these stamps, or this far apart."""
 
 
-def _sketch(slot: Slot, prepared: Prepared, config: Config, density: float, clock: Clock) -> _Sketch:
+def _sketch(slot: Slot, prepared: Prepared, config: Config, density: float, clock: Clock) -> Sketch:
     inside = max(config.frames.inside, math.ceil(slot.interval.duration * density))
     context = context_shots(slot.interval, prepared.shots, config.context)
     settings = config.frames.model_copy(update={"inside": inside})
     frames = plan_frames(slot.interval, context, settings, clock[1], stamps=clock[0])
     clip = Interval(min(c.clipped.start for c in context), max(c.clipped.end for c in context))
     spoken = tuple(part for u in prepared.speech if (part := u.interval.clip(clip)))
-    return _Sketch(SlotPlan(slot, shown_shots(context, frames), frames, Grammar(), spoken), tuple(context))
-
-
-def _with_grammar(
-    sketches: Sequence[_Sketch], bench: Bench, clock: Clock, given: GrammarReaders
-) -> Understood:
-    config, readers = bench.config, given.readers
-    clips = [_looks(sketch, config, clock) for sketch in sketches]
-    book = _read(clips, readers, bench)
-    plans = []
-    for sketch, clip in zip(sketches, clips, strict=True):
-        numbers = {piece.shot.index: n for n, piece in enumerate(sketch.plan.shots)}
-        grammar = grammar_of(book, clip, numbers, threshold_of(readers, config.threads), config.scale.value)
-        plans.append(replace(sketch.plan, grammar=grammar))
-    return Understood(tuple(plans), given.warnings)
+    return Sketch(SlotPlan(slot, shown_shots(context, frames), frames, Grammar(), spoken), tuple(context))
 
 
 def study(bench: Bench) -> Understood:
@@ -179,7 +260,7 @@ def make_readers(config: Config, progress: Progress) -> GrammarReaders:
     return GrammarReaders(Readers(maker, scales), warnings)
 
 
-def _looks(sketch: _Sketch, config: Config, clock: Clock) -> list[Look]:
+def _looks(sketch: Sketch, config: Config, clock: Clock) -> list[Look]:
     """The looks at the shots of a clip; a shot shorter than the grid of frames has none."""
     looks = []
     for piece in sketch.context:
@@ -197,39 +278,16 @@ def _moments(piece: ContextShot, *, whole: bool, clock: Clock) -> ShotMoments | 
     return published_moments_of(piece.clipped)
 
 
-def _read(clips: Sequence[Sequence[Look]], readers: Readers, bench: Bench) -> Book:
-    """What is known of ``clips``, from ``grammar.json`` and from the film; all of it written down."""
-    settings, batch = bench.config.threads, bench.config.compute.batch
-    matching = settings.model_dump(exclude={"features", "revision", "threshold", "span"})
-    flat = threshold_of(readers, settings) if settings.mend_flat else None
-    key = key_of("grammar/1", bench.film_key, bench.frames.key, matching, flat, _names(readers))
-    known = bench.folder.known("grammar", key) or {"shots": [], "pairs": []}
-    book = book_of(known["shots"], known["pairs"], guessed=readers.scales is not None)
-    book.keep(clips)
-
-    def save() -> None:
-        bench.folder.write_json("grammar.json", {"key": key, **_record(clips, book, readers, bench.config)})
-
-    lacking = [clip for clip in clips if lacks(clip, book, readers)]
-    with reported(bench.progress, "Reading film grammar", len(lacking), "clips") as task:
-        reading = read_clips(lacking, book, bench.frames.pictures, readers, settings, batch)
-        for count, _ in enumerate(reading, 1):
-            task.advance()
-            if count % SAVE_EVERY == 0:
-                save()
-    save()
-    return book
-
-
 def _names(readers: Readers) -> list[str | None]:
     return [reader.identity if reader else None for reader in (readers.features, readers.scales)]
 
 
-def _record(clips: Sequence[Sequence[Look]], book: Book, readers: Readers, config: Config) -> dict[str, Any]:
+def _record(clips: Sequence[Sequence[Look]], reader: ClipReader, config: Config) -> dict[str, Any]:
     """The content of ``grammar.json``: what is known of the clips that have been read to the end."""
+    book, readers = reader.book, reader.readers
     features, scale_method = _names(readers)
     threshold = threshold_of(readers, config.threads)
-    looks = [look for clip in clips if not lacks(clip, book, readers) for look in clip]
+    looks = [look for clip in clips if not reader.lacks(clip) for look in clip]
     return {
         "features": features,
         "threshold": threshold,

@@ -7,17 +7,18 @@ slots is decided here, and changes no answer but for the last bits of a model's 
 
 from __future__ import annotations
 
-import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from concurrent.futures import CancelledError, Future
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from shotad.describe.ask import ask_all
-from shotad.engines.background import begun
+from shotad.engines.background import Belt, CalledOff, Flow, begun
 from shotad.engines.base import Engine, Reply, Request
+from shotad.profiling import span, waiting
 from shotad.types import Clip
 
 Who = Literal["looks", "writes"]
@@ -39,34 +40,58 @@ Inquiry = Generator[tuple[Turn, ...], tuple[Reply, ...], dict[str, Any]]
 Named = tuple[str, Inquiry]
 """An inquiry and what its result is called."""
 
+Told = tuple[str, dict[str, Any]]
+"""A record and what it is called."""
+
 ClipOf = Callable[[str], Clip]
 """The clip of a slot, by the slot's id, as the engine of Stage I is to see it."""
 
 _Item = TypeVar("_Item")
 
 
+@dataclass(frozen=True, slots=True)
+class Rooms:
+    """Whose time it is, in the profile: ``asks`` is at work while an engine answers, and waits for ``awaits``
+    where there is nothing to ask."""
+
+    asks: str = ""
+    awaits: str = ""
+
+    def at_work(self) -> AbstractContextManager[None]:
+        """While an engine answers."""
+        return span(self.asks) if self.asks else nullcontext()
+
+    def idle(self) -> AbstractContextManager[None]:
+        """While there is nothing to ask."""
+        return waiting(self.asks, self.awaits) if self.asks else nullcontext()
+
+
 def converse(
     inquiries: Iterable[Named], engines: Mapping[Who, Engine], *, window: int | None = None,
-    clip_of: ClipOf | None = None,
-) -> Iterator[tuple[str, dict[str, Any]]]:  # fmt: skip
+    clip_of: ClipOf | None = None, rooms: Rooms = Rooms(), flow: Flow | None = None,
+) -> Generator[Told, None, None]:  # fmt: skip
     """The record of each inquiry as soon as it is there, in any order.
 
     Inquiries are taken from their source while others are answered, at most ``window`` ahead (None: as
     many as an engine takes at once). Raises what an engine raises to stop the run, after the records of
-    what was under way have been handed out.
+    what was under way have been handed out. ``flow``: the one that the source's own threads belong to.
     """
     flights = max(engine.abilities.in_flight for engine in engines.values())
     if flights > 1:
-        yield from _in_threads(inquiries, engines, flights, clip_of)
+        yield from _in_threads(inquiries, engines, flights, clip_of, rooms, flow)
         return
     batch = max(engine.abilities.batch for engine in engines.values())
-    with ahead(inquiries, batch) as source:
-        yield from _in_batches(source, engines, window or batch, clip_of)
+    with ahead(inquiries, batch, rooms, flow) as source:
+        yield from _in_batches(source, engines, window or batch, clip_of, rooms)
 
 
 def _in_batches(
-    source: Iterator[Named], engines: Mapping[Who, Engine], window: int, clip_of: ClipOf | None
-) -> Iterator[tuple[str, dict[str, Any]]]:
+    source: Iterator[Named],
+    engines: Mapping[Who, Engine],
+    window: int,
+    clip_of: ClipOf | None,
+    rooms: Rooms,
+) -> Iterator[Told]:
     running: deque[_Running] = deque()
     speaker: Who | None = None
     while True:
@@ -80,7 +105,9 @@ def _in_batches(
         engine = engines[speaker]
         asked = _gathered(running, speaker, engine.abilities.batch)
         turns = [turn for one in asked for turn in one.turns]
-        replies = iter(ask_all(engine, [_request(turn, clip_of) for turn in turns]))
+        requests = [_request(turn, clip_of) for turn in turns]
+        with rooms.at_work():
+            replies = iter(ask_all(engine, requests))
         for one in asked:
             running.remove(one)
             answered = tuple(next(replies) for _ in one.turns)
@@ -100,7 +127,7 @@ class _Running:
         return self.turns[0].who
 
 
-def _begun(named: Named, running: deque[_Running]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _begun(named: Named, running: deque[_Running]) -> Iterator[Told]:
     name, inquiry = named
     try:
         running.append(_Running(name, inquiry, next(inquiry)))
@@ -108,9 +135,7 @@ def _begun(named: Named, running: deque[_Running]) -> Iterator[tuple[str, dict[s
         yield name, end.value
 
 
-def _went_on(
-    one: _Running, replies: tuple[Reply, ...], running: deque[_Running]
-) -> Iterator[tuple[str, dict[str, Any]]]:
+def _went_on(one: _Running, replies: tuple[Reply, ...], running: deque[_Running]) -> Iterator[Told]:
     try:
         one.turns = one.inquiry.send(replies)
         running.append(one)
@@ -130,69 +155,137 @@ def _gathered(running: Iterable[_Running], speaker: Who, batch: int) -> list[_Ru
 
 
 def _in_threads(
-    inquiries: Iterable[Named], engines: Mapping[Who, Engine], flights: int, clip_of: ClipOf | None
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each inquiry in a thread of its own. The source is read here, so that one thread reads the film."""
-    talks = _Talks(iter(inquiries), engines, clip_of)
-    failure: BaseException | None = None
-    try:
-        while talks.under_way or (talks.more and failure is None):
-            try:
-                while talks.more and failure is None and len(talks.under_way) < flights:
-                    talks.begin()
-                done = talks.ended(wait(talks.under_way, return_when=FIRST_COMPLETED).done)
-            except Exception as error:  # noqa: BLE001  the source's: what is under way is still handed out
-                failure = error
-                continue
-            except KeyboardInterrupt as error:
-                # No answer is waited for now; those that have come are kept.
-                failure, done = error, talks.ended({one for one in talks.under_way if one.done()})
-                talks.under_way.clear()
-            for future in done:
-                error_within = future.exception()
-                if error_within is None:
-                    yield future.result()
-                else:
-                    failure = failure or error_within
-    finally:
-        talks.stop()
-    if failure is not None:
-        raise failure
+    inquiries: Iterable[Named],
+    engines: Mapping[Who, Engine],
+    flights: int,
+    clip_of: ClipOf | None,
+    rooms: Rooms,
+    within: Flow | None,
+) -> Iterator[Told]:
+    """Each inquiry in a thread of its own. One thread reads the source, one inquiry ahead."""
+    with Flow(within) as flow:
+        talks = _Talks(engines, flights, clip_of, rooms, flow)
+        flow.begin(talks.read, inquiries, name="reading ahead")
+        try:
+            while talks.go_on:
+                try:
+                    done = talks.next_done()
+                except KeyboardInterrupt as error:
+                    # No answer is waited for now; those that have come are kept.
+                    yield from talks.called_off(error)
+                    break
+                for future in done:
+                    yield from talks.told(future)
+        finally:
+            talks.stop()
+    if talks.failure is not None:
+        raise talks.failure
+
+
+@dataclass(frozen=True, slots=True)
+class _Over:
+    """The source has nothing more; or it failed, or was called off."""
+
+    error: BaseException | None
 
 
 class _Talks:
-    """Inquiries that are under way, each in a thread of its own. ``more``: the source may have others."""
+    """Inquiries that are under way, each in a thread of its own, and those that wait for a seat.
+
+    All that happens comes in by one belt, so that nobody is kept waiting: an inquiry from the source, an
+    answer, the source's end.
+    """
 
     def __init__(
-        self, source: Iterator[Named], engines: Mapping[Who, Engine], clip_of: ClipOf | None
+        self, engines: Mapping[Who, Engine], flights: int, clip_of: ClipOf | None, rooms: Rooms, flow: Flow
     ) -> None:
-        self.more = True
-        self.under_way: set[Future[tuple[str, dict[str, Any]]]] = set()
-        self._source, self._engines, self._clip_of = source, engines, clip_of
+        self.failure: BaseException | None = None
+        self._engines, self._flights, self._clip_of, self._rooms = engines, flights, clip_of, rooms
+        self._under_way: set[Future[Told]] = set()
+        self._waiting: deque[Named] = deque()
+        self._more = True
+        self._mail: Belt[Named | Future[Told] | _Over] = flow.belt()
+        self._leave: Belt[None] = flow.belt()
+        for _ in range(flights + 1):
+            self._leave.put(None)
         self._reading = threading.Lock()
         self._stopped = False
         # The other engine may take fewer calls at once.
         self._seats = {who: threading.Semaphore(one.abilities.in_flight) for who, one in engines.items()}
 
-    def begin(self) -> None:
-        """Begins the source's next inquiry."""
-        with self._reading:
-            named = next(self._source, None)
-        self.more = named is not None
-        if named is not None:
-            self.under_way.add(begun(self._to_end, named))
+    def read(self, inquiries: Iterable[Named]) -> None:
+        """In a thread of its own: lays inquiries on the belt, each when it is given leave."""
+        source, error = iter(inquiries), None
+        try:
+            for _ in self._leave:
+                named = next(source, None)
+                if named is None:
+                    break
+                self._mail.put(named)
+        except BaseException as trouble:  # noqa: BLE001  handed over to who asks
+            error = trouble
+        if isinstance(source, Generator):
+            with suppress(CalledOff):
+                source.close()
+        with suppress(CalledOff):
+            self._mail.put(_Over(error))
 
-    def ended(self, done: set[Future[tuple[str, dict[str, Any]]]]) -> set[Future[tuple[str, dict[str, Any]]]]:
-        """``done``, which are no longer under way."""
-        self.under_way -= done
-        return done
+    @property
+    def go_on(self) -> bool:
+        """Whether anything is to come: after a failure only what is under way."""
+        return bool(self._under_way) or (self.failure is None and (self._more or bool(self._waiting)))
+
+    def next_done(self) -> list[Future[Told]]:
+        """What has been answered when the next thing happens; begins what can be begun."""
+        with nullcontext() if self._under_way else self._rooms.idle():
+            news = next(self._mail)
+        if isinstance(news, Future):
+            self._under_way.discard(news)
+            self._leave.put(None)
+            found = [news]
+        else:
+            found = []
+            if isinstance(news, _Over):
+                self._more, self.failure = False, self.failure or news.error
+                if isinstance(news.error, KeyboardInterrupt):
+                    raise news.error
+            else:
+                self._waiting.append(news)
+        while self._waiting and self.failure is None and len(self._under_way) < self._flights:
+            self._begin(self._waiting.popleft())
+        return found
+
+    def told(self, future: Future[Told]) -> Iterator[Told]:
+        """Its record; or its failure is kept, after which nothing is begun."""
+        error = future.exception()
+        if error is None:
+            yield future.result()
+        else:
+            self.failure = self.failure or error
+
+    def called_off(self, error: BaseException) -> Iterator[Told]:
+        """The records that have come, in any order; the others are given up."""
+        self.failure = error
+        done = [one for one in self._under_way if one.done()]
+        self._under_way.clear()
+        for future in done:
+            yield from self.told(future)
 
     def stop(self) -> None:
         """Nothing more is asked, and no clip read: who reads the film may close it."""
         with self._reading:
             self._stopped = True
 
-    def _to_end(self, named: Named) -> tuple[str, dict[str, Any]]:
+    def _begin(self, named: Named) -> None:
+        future = begun(self._to_end, named)
+        self._under_way.add(future)
+        future.add_done_callback(self._post)
+
+    def _post(self, future: Future[Told]) -> None:
+        with suppress(CalledOff):
+            self._mail.put(future)
+
+    def _to_end(self, named: Named) -> Told:
         name, inquiry = named
         clip_of = self._locked if self._clip_of is not None else None
         try:
@@ -207,7 +300,8 @@ class _Talks:
         with self._seats[who]:
             if self._stopped:
                 raise CancelledError
-            return tuple(ask_all(self._engines[who], requests))
+            with self._rooms.at_work():
+                return tuple(ask_all(self._engines[who], requests))
 
     def _locked(self, slot_id: str) -> Clip:
         assert self._clip_of is not None
@@ -225,47 +319,10 @@ def _request(turn: Turn, clip_of: ClipOf | None) -> Request:
     return replace(turn.request, clip=clip_of(turn.request.slot_id))
 
 
-class ahead(Generic[_Item]):  # noqa: N801  used as a verb, like `open`
+@contextmanager
+def ahead(
+    source: Iterable[_Item], number: int, rooms: Rooms = Rooms(), within: Flow | None = None
+) -> Iterator[Iterator[_Item]]:
     """Items of a source, read in a thread, ``number`` of them before they are wanted."""
-
-    def __init__(self, source: Iterable[_Item], number: int) -> None:
-        self._source = source
-        self._items: queue.Queue[tuple[_Item | None, BaseException | None]] = queue.Queue(max(1, number))
-        self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._read, name="reading ahead", daemon=True)
-
-    def __enter__(self) -> Iterator[_Item]:
-        self._thread.start()
-        return self._handed_out()
-
-    def __exit__(self, *_: object) -> None:
-        self._closed.set()
-        self._thread.join()
-
-    def _handed_out(self) -> Iterator[_Item]:
-        while True:
-            item, error = self._items.get()
-            if error is not None:
-                if isinstance(error, StopIteration):
-                    return
-                raise error
-            assert item is not None
-            yield item
-
-    def _read(self) -> None:
-        source = iter(self._source)
-        while not self._closed.is_set():
-            try:
-                item = next(source)
-            except BaseException as error:  # noqa: BLE001  handed over to who reads
-                self._put((None, error))
-                return
-            self._put((item, None))
-
-    def _put(self, item: tuple[_Item | None, BaseException | None]) -> None:
-        while not self._closed.is_set():
-            try:
-                self._items.put(item, timeout=0.1)
-                return
-            except queue.Full:
-                continue
+    with Flow(within) as flow:
+        yield flow.ahead(source, number, maker=rooms.awaits, taker=rooms.asks)

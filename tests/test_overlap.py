@@ -1,0 +1,362 @@
+"""The acts at once: what overlaps, told by the order of events, and that it changes no byte of what is written."""
+
+from __future__ import annotations
+
+import functools
+import json
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import shotad.prepare
+from shotad.config import load_config
+from shotad.engines.base import Abilities, Engine, Identity, Reply, Request, Usage
+from shotad.engines.fake import FakeEngine, plain_answer
+from shotad.engines.narrator import Narrator
+from shotad.errors import EngineError
+from shotad.film.reader import open_film
+from shotad.outcome import Outcome
+from shotad.pipeline import Engines, describe
+from shotad.prepare import Given
+from shotad.workfolder import WorkFolder
+from tests.media import FilmSpec, make_film
+
+SPEC = FilmSpec(frames=600, rate=Fraction(10), cuts=tuple(range(24, 600, 24)))
+"""A minute in shots of 2.4 s."""
+SPOKEN = tuple(range(7, 60, 8))
+"""Seconds at which somebody speaks for one."""
+SETTINGS = (
+    "engine=fake", "slots.find_credits=false", "scale.method=none", "threads.features=grid",
+    "frames.min_pixels=12544", "frames.max_pixels=25088", "frames.inside=2", "frames.outside=2",
+    "slots.detail=rich",
+)  # fmt: skip
+WAIT = 60
+"""Seconds after which what was to happen has not."""
+
+
+class Scripted:
+    """An engine that tells when it was asked about what, and may wait for something before it answers."""
+
+    def __init__(self, name: str, told: list[tuple[str, str]], **abilities: Any) -> None:
+        self.identity = Identity(name, name, "1")
+        self.abilities = Abilities(accepts_images=True, **abilities)
+        self.before: Callable[[Request], None] = lambda _: None
+        self.sizes: list[int] = []
+        self.busy = self.most_busy = 0
+        self._told, self._lock = told, threading.Lock()
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        with self._lock:
+            self.busy += 1
+            self.most_busy = max(self.most_busy, self.busy)
+            self.sizes.append(len(requests))
+        try:
+            return [self._reply(request) for request in requests]
+        finally:
+            with self._lock:
+                self.busy -= 1
+
+    def _reply(self, request: Request) -> Reply:
+        self._told.append((self.identity.engine, request.slot_id))
+        self.before(request)
+        return Reply(self._text(request), usage=Usage(100, 10))
+
+    def _text(self, request: Request) -> str:
+        keys = list((request.schema or {}).get("properties", {}))
+        if not keys:
+            return plain_answer(request) if request.clip is not None else "Somebody searches a house."
+        if keys == ["choice"]:
+            return json.dumps({"choice": 1})
+        if not keys[0].startswith("summarized"):
+            return json.dumps(dict.fromkeys(keys, "yes"))
+        # So that a line depends on those before it where it is told of them.
+        told = sum(map(len, request.history)) + sum(len(message.text) for message in request.messages)
+        return json.dumps({key: _LINES[(told + n) % len(_LINES)] for n, key in enumerate(keys)})
+
+    def asked(self) -> list[str]:
+        return [slot for name, slot in self._told if name == self.identity.engine]
+
+
+_LINES = ("She lifts a lantern.", "He climbs the ladder.", "A cat jumps off the wall.", "They row across a lake.",
+          "A clock falls from its hook.", "She folds the letter.", "He kicks the door shut.")  # fmt: skip
+
+
+def subtitles(folder: Path) -> Path:
+    path = folder.parent / "spoken.vtt"
+    cues = (f"00:00:{s:02d}.000 --> 00:00:{s + 1:02d}.000\nWell, well.\n" for s in SPOKEN)
+    path.write_text("\n".join(["WEBVTT\n", *cues]))
+    return path
+
+
+def run(out: Path, looks: Engine, writes: Engine, *settings: str, overlap: str = "auto") -> Outcome:
+    config = load_config(None, (*SETTINGS, f"compute.overlap={overlap}", *settings))
+    given = Given(subtitles=subtitles(out))
+    with open_film(make_film(SPEC).path) as film, WorkFolder(out) as folder:
+        return describe(film, folder, config, given, engines=Engines(looks, writes), sheet=False)
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """All files but the log, which holds clock times, and the lock."""
+    left_out = ("log.txt", ".lock")
+    return {
+        p.name: p.read_bytes() for p in sorted(folder.iterdir()) if p.is_file() and p.name not in left_out
+    }
+
+
+def slots(folder: Path) -> list[str]:
+    return [row["id"] for row in json.loads((folder / "slots.json").read_text())["slots"]]
+
+
+@functools.cache
+def whole() -> dict[str, bytes]:
+    """What a run writes that nothing disturbs, one act after the other."""
+    with tempfile.TemporaryDirectory() as folder:
+        run(Path(folder) / "w", Scripted("eyes", []), Scripted("pen", []), overlap="none")
+        return tree(Path(folder) / "w")
+
+
+def records(folder: Path, name: str) -> list[dict[str, Any]]:
+    path = folder / f"{name}.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def ours() -> list[str]:
+    """Threads of the flow that are still there."""
+    names = ("reading ahead", "stage1", "grammar")
+    return [thread.name for thread in threading.enumerate() if thread.name in names]
+
+
+Pair = Callable[[list[tuple[str, str]]], tuple[Engine, Engine]]
+
+
+def pair(looks: dict[str, Any], writes: dict[str, Any]) -> Pair:
+    return lambda told: (Scripted("eyes", told, **looks), Scripted("pen", told, **writes))
+
+
+@pytest.mark.parametrize(
+    ("make", "settings"),
+    [
+        pytest.param(
+            lambda _: (FakeEngine(), Narrator(load_config(None, SETTINGS))), (), marks=pytest.mark.slow
+        ),
+        (pair({"in_flight": 3}, {"in_flight": 2}), ("stage2.candidates=3", "stage2.select=engine")),
+        (pair({"batch": 3, "sends_to": "somewhere"}, {"batch": 4}), ()),
+        (pair({"in_flight": 3}, {"uses_history": True}), ()),
+        (pair({"sends_to": "somewhere"}, {"in_flight": 2}), ("story.on=true", "story.renew_every=3")),
+        (pair({"in_flight": 2}, {"in_flight": 3}), ("verify.on=true",)),
+        (pair({"batch": 2}, {"batch": 2}), ("verify.on=true",)),
+    ],
+    ids=[
+        "fake+narrator",
+        "in flight",
+        "batches",
+        "history",
+        "story",
+        "verified in flight",
+        "verified in turn",
+    ],
+)
+def test_overlap_changes_no_byte(tmp_path: Path, make: Pair, settings: tuple[str, ...]) -> None:
+    told: dict[str, list[tuple[str, str]]] = {"none": [], "early": []}
+    for overlap, events in told.items():
+        run(tmp_path / overlap, *make(events), *settings, overlap=overlap)
+    assert tree(tmp_path / "early") == tree(tmp_path / "none")
+    assert sorted(told["early"]) == sorted(told["none"])
+    assert ours() == []
+
+
+def test_stage_two_begins_before_stage_one_is_done(tmp_path: Path) -> None:
+    told: list[tuple[str, str]] = []
+    written = threading.Event()
+    looks, writes = Scripted("eyes", told, sends_to="somewhere"), Scripted("pen", told)
+
+    def until_written(request: Request) -> None:
+        if len(looks.asked()) == 3:
+            assert written.wait(WAIT), "Stage II waited for Stage I's last answer"
+
+    looks.before = until_written
+    writes.before = lambda _: written.set()
+    run(tmp_path / "w", looks, writes, overlap="acts")
+    assert all(record["error"] is None for record in records(tmp_path / "w", "stage1"))
+    assert looks.asked() == writes.asked() == slots(tmp_path / "w")
+
+
+def test_grammar_is_measured_while_stage_one_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[str, str]] = []
+    looks, writes = Scripted("eyes", told, sends_to="somewhere"), Scripted("pen", told)
+    asked = threading.Event()
+    looks.before = lambda _: asked.set()
+    from shotad.understand import ClipReader
+
+    read, count = ClipReader.read, 0
+
+    def slowly(self: ClipReader, *given: Any) -> None:
+        nonlocal count
+        count += 1
+        if count == 6:
+            assert asked.wait(WAIT), "Stage I waited for the film grammar of all clips"
+        read(self, *given)
+
+    monkeypatch.setattr(ClipReader, "read", slowly)
+    run(tmp_path / "w", looks, writes, overlap="acts")
+    assert count > 6
+
+
+def test_two_models_of_this_machine_take_turns(tmp_path: Path) -> None:
+    told: list[tuple[str, str]] = []
+    run(tmp_path / "w", Scripted("eyes", told), Scripted("pen", told))
+    names = [name for name, _ in told]
+    assert names == sorted(names)
+
+
+def test_no_engine_gets_more_calls_at_once_than_it_takes(tmp_path: Path) -> None:
+    told: list[tuple[str, str]] = []
+    looks, writes = Scripted("eyes", told, in_flight=2), Scripted("pen", told, in_flight=3)
+    settings = ("verify.on=true", "stage2.candidates=3", "stage2.select=engine")
+    run(tmp_path / "w", looks, writes, *settings)
+    assert looks.most_busy <= 2
+    assert writes.most_busy <= 3
+    one, other = Scripted("server", told, in_flight=2), Scripted("server", told, in_flight=2)
+    run(tmp_path / "one", one, other)
+    assert one.most_busy + other.most_busy <= 4
+
+
+class Pass:
+    """The pass over the picture, held up at its end until something has happened."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, until: threading.Event) -> None:
+        self.ended = False
+        self.told = 0
+        survey = shotad.prepare.survey
+
+        def slow(*given: Any, on_shots: Any = None, **options: Any) -> Any:
+            def watch(shots: Any, final: float) -> None:
+                self.told += 1
+                on_shots(shots, final)
+
+            found = survey(*given, on_shots=watch if on_shots else None, **options)
+            if on_shots:
+                on_shots(found.shots[:-1], found.shots[-1].interval.start)
+                assert until.wait(WAIT), "Stage I was asked nothing while shots were being found"
+            self.ended = True
+            return found
+
+        monkeypatch.setattr(shotad.prepare, "survey", slow)
+
+
+@pytest.mark.parametrize("abilities", [{"in_flight": 3}, {"sends_to": "somewhere"}])
+def test_stage_one_is_asked_while_shots_are_being_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, abilities: dict[str, Any]
+) -> None:
+    told: list[tuple[str, str]] = []
+    looks, writes = Scripted("eyes", told, **abilities), Scripted("pen", told)
+    asked = threading.Event()
+    early: list[str] = []
+    pass_ = Pass(monkeypatch, asked)
+
+    def note(request: Request) -> None:
+        if not pass_.ended:
+            early.append(request.slot_id)
+        if len(early) == 2:
+            asked.set()
+
+    looks.before = note
+    run(tmp_path / "w", looks, writes)
+    assert pass_.told > 2
+    assert len(early) >= 2
+    assert sorted(looks.asked()) == slots(tmp_path / "w")
+    assert "0 in vain" in (tmp_path / "w" / "log.txt").read_text()
+
+
+def test_an_early_look_in_vain_changes_nothing_but_the_bill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[str, str]] = []
+    undisturbed = whole()
+    survey = shotad.prepare.survey
+
+    def wrong(*given: Any, on_shots: Any = None, **options: Any) -> Any:
+        found = survey(*given, **options)
+        # The first two shots as one, and the others numbered after that.
+        from shotad.types import Interval, Shot
+
+        shots = [Shot(0, Interval(0.0, found.shots[1].interval.end)), *found.shots[2:-1]]
+        on_shots(tuple(Shot(n, shot.interval) for n, shot in enumerate(shots)), 59.0)
+        return found
+
+    monkeypatch.setattr(shotad.prepare, "survey", wrong)
+    looks = Scripted("eyes", told)
+    outcome = run(tmp_path / "vain", looks, Scripted("pen", told), overlap="early")
+    assert tree(tmp_path / "vain") == undisturbed
+    assert len(looks.asked()) > len(slots(tmp_path / "vain"))
+    assert outcome.used is not None
+    assert outcome.used.calls == len(told)
+    assert "0 in vain" not in (tmp_path / "vain" / "log.txt").read_text()
+
+
+@pytest.mark.parametrize("which", ["eyes", "pen", "grammar"])
+@pytest.mark.parametrize("error", [EngineError("The quota is spent."), KeyboardInterrupt(), MemoryError()])
+def test_whatever_stops_a_run_costs_no_answer_and_leaves_no_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, which: str, error: BaseException
+) -> None:
+    told: list[tuple[str, str]] = []
+    looks, writes = Scripted("eyes", told, sends_to="somewhere"), Scripted("pen", told)
+    dying = {"eyes": looks, "pen": writes}.get(which)
+
+    def die(*_: Any) -> None:
+        if dying is None or len(dying.asked()) == 3:
+            raise error
+
+    if dying is not None:
+        dying.before = die
+    else:
+        monkeypatch.setattr("shotad.understand.ClipReader.read", die)
+    if isinstance(error, MemoryError) and dying is not None:
+        # A failure of one slot, which takes nothing else along.
+        run(tmp_path / "w", looks, writes)
+    else:
+        with pytest.raises(type(error)):
+            run(tmp_path / "w", looks, writes)
+    assert ours() == []
+    monkeypatch.undo()
+    kept = {
+        name: sum(r["error"] is None for r in records(tmp_path / "w", name)) for name in ("stage1", "stage2")
+    }
+    again: list[tuple[str, str]] = []
+    run(tmp_path / "w", Scripted("eyes", again), Scripted("pen", again))
+    number = len(slots(tmp_path / "w"))
+    assert [name for name, _ in again].count("eyes") == number - kept["stage1"]
+    assert [name for name, _ in again].count("pen") == number - kept["stage2"]
+    assert tree(tmp_path / "w") == whole()
+
+
+def test_a_disk_that_is_full_stops_all_and_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from shotad.errors import WorkFolderError
+    from shotad.workfolder import RecordLog
+
+    add, count = RecordLog.add, 0
+
+    def full(self: RecordLog, *given: Any) -> Any:
+        nonlocal count
+        count += 1
+        if count > 5:
+            raise WorkFolderError("The disk is full.", "Free some space.")
+        return add(self, *given)
+
+    monkeypatch.setattr(RecordLog, "add", full)
+    with pytest.raises(WorkFolderError, match="disk is full"):
+        run(tmp_path / "w", Scripted("eyes", [], in_flight=2), Scripted("pen", []))
+    assert ours() == []
+    monkeypatch.undo()
+    assert len(records(tmp_path / "w", "stage1")) + len(records(tmp_path / "w", "stage2")) == 5
+    told: list[tuple[str, str]] = []
+    run(tmp_path / "w", Scripted("eyes", told), Scripted("pen", told))
+    assert len(told) == 2 * len(slots(tmp_path / "w")) - 5
+    assert tree(tmp_path / "w") == whole()
