@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from costs.formula import Asking, Hour, Units, around, asked, bytes_kept, bytes_sent, preparing
 from costs.gpus import GPUS, Shares, of_both
@@ -55,20 +55,32 @@ def needs(plan: Catalogue, units: Units, how: Asking, share: Shares, prices: Pri
     yield ""
     yield _days("Cores, without engines", plan.hours * cpu, plan.cores, plan.busy, "cores")
     yield _days("Cores, embedded engine too", plan.hours * (cpu + own), plan.cores, plan.busy, "cores")
-    for name, gpu in GPUS.items():
-        one, two = of_both(gpu, found, how.frame_tokens, share)
-        text = f"{name}: {one:,.0f} + {two:,.0f} GPU seconds an hour of film"
-        yield _days(text, plan.hours * (one + two), plan.gpus, plan.busy, "GPUs")
+    for way, each in _ways(how):
+        yield f"\n{way}; GPU seconds an hour of film for Stage I and II:"
+        yield from _gpus(plan, each, share, cpu)
     yield ""
     yield from _bytes(plan, units, hour, how)
     yield from _money(plan, units, hour, how, share, prices, cpu)
 
 
+def _ways(how: Asking) -> Iterator[tuple[str, Asking]]:
+    """Servers are sent stills; in the same process two frames share their tokens, as of a film."""
+    yield "Qwen2-VL and LLaMA 3 by servers, frames one by one", how
+    yield "The same in the worker, frames in pairs", replace(how, frame_tokens=how.frame_tokens / 2)
+
+
+def _gpus(plan: Catalogue, how: Asking, share: Shares, cpu: float) -> Iterator[str]:
+    found = asked(plan.slots, how)
+    for name, gpu in GPUS.items():
+        one, two = of_both(gpu, found, how.frame_tokens, share)
+        days = _days(f"  {name}: {one:,.0f} + {two:,.0f}", plan.hours * (one + two), plan.gpus, plan.busy, "")
+        yield f"{days}; {cpu / (one + two):.1f} cores feed one"
+
+
 def _days(what: str, seconds: float, machines: int, busy: float, kind: str) -> str:
-    return (
-        f"{what}: {seconds / DAY:,.0f} days of one; {seconds / DAY / machines / busy:,.1f} days of "
-        f"{machines:,} {kind} at {busy:.0%}"
-    )
+    days = seconds / DAY
+    many = f"{machines:,} {kind}".strip()
+    return f"{what}: {days:,.0f} days of one; {days / machines / busy:,.1f} days of {many} at {busy:.0%}"
 
 
 def _bytes(plan: Catalogue, units: Units, hour: Hour, how: Asking) -> Iterator[str]:
@@ -91,7 +103,7 @@ def _money(
         found = asked(plan.slots, how)
         for name, gpu in GPUS.items():
             took = sum(of_both(gpu, found, how.frame_tokens, share))
-            yield f"GPUs, were they {name}: {plan.hours * took / 3600 * prices.gpu_hour:,.0f}."
+            yield f"Servers, were they {name}: {plan.hours * took / 3600 * prices.gpu_hour:,.0f}."
     if prices.gigabyte_month is not None:
         yield f"Records, a month: {plan.hours * bytes_kept(hour, units) / 1e9 * prices.gigabyte_month:,.0f}."
     if prices.gigabyte_sent is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -10,11 +11,12 @@ import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
+import cost_model
 from costs.catalogue import Catalogue, Prices, needs
 from costs.fitting import Films, compared, units_of
 from costs.formula import Asking, Hour, Units, asked, bytes_sent
 from costs.gpus import GPUS, LLAMA, QWEN, Shares, seconds
-from costs.measuring import WAYS, Run, kept
+from costs.measuring import WAYS, Run, as_json, kept
 
 from shotad.config import load_config
 from shotad.describe.estimate import OpenQuestion, Terms, estimate
@@ -115,11 +117,25 @@ def test_a_catalogue_adds_up() -> None:
     assert "Read: 2.25 GB an hour, 2 TB." in one
     kept_ = (322 * 59_000 + 1029 * 70) / 1e6
     assert f"Kept: {kept_:,.1f} MB an hour" in one
-    assert "GPUs, were they" not in one
+    assert "were they" not in one
     paid = list(needs(Catalogue(hours=1000), UNITS, Asking(), Shares(), Prices(core_hour=3600.0)))
     hour = Hour(322, 1029)
     cpu = 0.1 * 3600 + 2 * hour.gigapixels + 0.05 * 150 + 322 * 1.2
     assert paid[-1] == f"Cores: {1000 * cpu:,.0f}."
+
+
+def test_what_was_measured_is_read_again_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "costs.json"
+    file.write_text(json.dumps(as_json(world().runs)))
+    words = ["cost_model.py", "--read", str(file), "--hours", "5000", "--gpu-hour", "2"]
+    monkeypatch.setattr(sys, "argv", words)
+    cost_model.main()
+    told = capsys.readouterr().out
+    assert told.count(" 1.00\n") == 3 * len({line.what for line in compared(world())})
+    assert "5,000 hours, 322 slots" in told
+    assert "Servers, were they A100 80 GB SXM: " in told
 
 
 def test_files_are_counted_by_kind(tmp_path: Path) -> None:
