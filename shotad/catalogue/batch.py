@@ -13,8 +13,9 @@ from shotad.catalogue.jobs import FilmResult, failure
 from shotad.catalogue.limits import Need, Room, size_text
 from shotad.catalogue.marks import done_before
 from shotad.catalogue.messages import Came, Died, Go, News, Refuse, Wants
+from shotad.catalogue.serving import serve
 from shotad.catalogue.table import Row, labels, spell
-from shotad.catalogue.workers import Crew, Worker
+from shotad.catalogue.workers import Crew, Work, Worker
 from shotad.errors import NoRoom
 
 BEAT = 0.25
@@ -65,6 +66,8 @@ class Batch:
     more: More | None = None
     on_change: Callable[[], None] = lambda: None
     clock: Callable[[], float] = time.monotonic
+    work: Work = serve
+    """What a worker process does."""
     halted: str | None = None
     """Why no further film is begun, if so."""
     _entries: list[_Entry] = field(default_factory=list)
@@ -99,7 +102,7 @@ class Batch:
         self._add(films)
         self.board.start(None if self.more else len(self._entries))
         try:
-            with Crew(self.terms.count, memory=self.terms.memory) as crew:
+            with Crew(self.terms.count, memory=self.terms.memory, work=self.work) as crew:
                 while self._goes_on():
                     self._hand_out(crew)
                     for worker, news in crew.hear(BEAT):

@@ -12,6 +12,7 @@ from shotad.progress import Progress, Task
 
 PAUSE = 60.0
 """Seconds between two lines on what is at work, where there are no bars."""
+_WHOLE = 1 - 1e-9
 _LABEL = 28
 """Letters of a film's name in a bar."""
 
@@ -24,6 +25,10 @@ class _Going:
     total: float | None
     bar: Task | None
     done: float = 0.0
+
+    def within(self, amount: float) -> float:
+        """So much of ``amount`` as does not go beyond the total: sums of seconds do, by a hair."""
+        return amount if self.total is None else max(min(amount, self.total * _WHOLE - self.done), 0.0)
 
     def __str__(self) -> str:
         name = self.name[:1].lower() + self.name[1:] if self.name[1:2].islower() else self.name
@@ -63,9 +68,10 @@ class Board:
             bar = self.progress.task(name, news.total, news.unit) if self.bars else None
             going[news.number] = _Going(news.name, news.total, bar)
         elif isinstance(news, Advanced) and (task := going.get(news.number)) is not None:
-            task.done += news.amount
+            amount = task.within(news.amount)
+            task.done += amount
             if task.bar is not None:
-                task.bar.advance(news.amount)
+                task.bar.advance(amount)
         elif isinstance(news, Ended):
             _close(going.pop(news.number, None))
         elif isinstance(news, Said):

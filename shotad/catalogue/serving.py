@@ -33,7 +33,7 @@ def serve(line: Connection, log: str) -> None:
 
     SIGTERM ends it tidily, as Ctrl-C ends ``shotad describe``; Ctrl-C itself is the batch's to hear.
     """
-    _settle(log)
+    settle(log)
     engines = _Engines()
     with suppress(KeyboardInterrupt, EOFError, OSError):
         while isinstance(order := _heard(line), Take):
@@ -119,7 +119,7 @@ class _Counted:
             self._send(Advanced(self._number, amount))
 
 
-def _settle(log: str) -> None:
+def settle(log: str) -> None:
     """Make this process a worker: who ends it, where its words go, and that it outlives nobody."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _stop)

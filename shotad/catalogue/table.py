@@ -12,6 +12,8 @@ from shotad.catalogue.jobs import FilmResult
 from shotad.catalogue.limits import size_text
 from shotad.catalogue.storage.places import shown
 
+_WORTH_TELLING = 0.5
+"""Seconds below which nobody wants to know how long it took."""
 NARROWEST = 60
 """Columns of a terminal below which a table is told in lines."""
 _LONGEST_NAME = 40
@@ -50,6 +52,15 @@ def labels(films: Sequence[Planned]) -> list[str]:
     return ["/".join(one[-n:]) for one, n in zip(parts, depth, strict=True)]
 
 
+def _named(row: Row, text: str) -> str:
+    """A sentence on a film, with its name in front unless it begins with that."""
+    return (
+        text
+        if text.startswith(f"{row.film.name} ") and row.label == row.film.name
+        else f"{row.label}: {text}"
+    )
+
+
 def line_of(row: Row) -> str:
     """``movie.mp4: done, 14 lines in 15 slots, 2 long silences, in 1 min 5 s (0.42 times its length).``"""
     parts = [row.state, *_counts(row.result), *_time(row.result)]
@@ -72,7 +83,7 @@ def as_table(rows: Sequence[Row], seconds: float, width: int) -> str:
     names = max((len(one[0]) for one in (head, *cells)), default=0)
     widths = [min(names, _LONGEST_NAME), *(max(len(one[n]) for one in (head, *cells)) for n in range(1, 6))]
     table = [_laid(one, widths, width) for one in (head, *cells)]
-    errors = [f"{row.label}: {_trouble(row.result)}" for row in rows if row.result and row.result.error]
+    errors = [_named(row, _trouble(row.result)) for row in rows if row.result and row.result.error]
     notes = [f"{row.label}: {_amiss(row.result)}" for row in rows if row.result and row.result.amiss
              and not row.result.error]  # fmt: skip
     return "\n".join(
@@ -117,7 +128,8 @@ def _time(result: FilmResult | None) -> list[str]:
         return []
     pace = f" ({_times(result.pace)})" if result.pace is not None and result.state == "done" else ""
     tries = f" at try {result.attempts}" if result.attempts > 1 else ""
-    return [f"in {spell(result.wall_seconds)}{pace}{tries}"]
+    took = f"in {spell(result.wall_seconds)}{pace}" if result.wall_seconds >= _WORTH_TELLING else ""
+    return [f"{took}{tries}".strip()] if took or tries else []
 
 
 def _trouble(result: FilmResult | None) -> str:
@@ -133,7 +145,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     used = ", ".join(row.film.uses)
     name = row.label if len(row.label) <= _LONGEST_NAME else f"…{row.label[1 - _LONGEST_NAME :]}"
     if result is None or result.state == "failed":
-        time = blank if result is None else spell(result.wall_seconds)
+        time = blank if result is None or result.wall_seconds < _WORTH_TELLING else spell(result.wall_seconds)
         return (name, row.state, blank, blank, time, blank, used)
     lines = f"{result.lines} of {result.slots}"
     pace = blank if result.pace is None else f"{result.pace:.2f}"
@@ -187,16 +199,16 @@ def foreseen_lines(
     told = []
     for number, (name, film, result) in enumerate(zip(names, films, results, strict=True), 1):
         used = f", with {', '.join(film.uses)}" if film.uses else ""
-        told.append(f"{number}. {name}: {_plan(result)}, into {shown(film.job.folder)}{used}.")
+        into = f"{_plan(result)}, into {shown(film.job.folder)}{used}."
+        amiss = result is not None and result.error is not None
+        told.append(f"{number}. {name}: {f'cannot be described. {_trouble(result)}' if amiss else into}")
     new = [film for film, result in zip(films, results, strict=True) if result is None]
     size = size_text(sum(film.size for film in new))
     return [*told, f"{_number(len(films), 'film')}: {len(new)} to describe ({size})."]
 
 
 def _plan(result: FilmResult | None) -> str:
-    if result is None:
-        return "to be described"
-    return "done before" if result.error is None else f"cannot be described ({' '.join(result.error)})"
+    return "to be described" if result is None else "done before"
 
 
 def foreseen_json(

@@ -11,7 +11,7 @@ import multiprocessing
 import signal
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
 
     from shotad.catalogue.finding import Planned
+
+Work = Callable[[Connection, str], None]
+"""What a worker process does with its line and with the file for what it would print."""
 
 PATIENCE = 20.0
 """Seconds that a worker has to end tidily when it is asked to."""
@@ -142,12 +145,12 @@ def _size(path: Path) -> int:
 
 class Crew:
     """Up to ``count`` workers; a context manager that leaves none behind. ``memory``: bytes that each may
-    take (None: no limit)."""
+    take (None: no limit). ``work`` is what a worker does."""
 
-    def __init__(self, count: int, *, memory: int | None = None) -> None:
+    def __init__(self, count: int, *, memory: int | None = None, work: Work = serve) -> None:
         if count < 1:
             raise ValueError(f"a crew needs a worker, got {count}")
-        self.count, self._memory = count, memory
+        self.count, self._memory, self._work = count, memory, work
         self._workers: list[Worker] = []
         self._context = multiprocessing.get_context("spawn")
         self._folder = tempfile.TemporaryDirectory(prefix="shotad-batch-")
@@ -192,15 +195,16 @@ class Crew:
     def hear(self, seconds: float) -> Iterator[tuple[Worker, News]]:
         """What the workers say within ``seconds``; it ends as soon as some has been heard."""
         self._watch_memory()
-        for line in (
-            wait([worker.line for worker in self._workers], seconds) if self._workers else _slept(seconds)
-        ):
-            worker = next(one for one in self._workers if one.line is line)
+        lines = [worker.line for worker in self._workers]
+        ready = wait(lines, seconds) if lines else _slept(seconds)
+        for worker in [one for one in self._workers if one.line in ready]:
             for news in worker.news():
                 if isinstance(news, Died):
                     self._workers.remove(worker)
                     worker.close()
                 yield worker, news
+                if worker not in self._workers:
+                    break  # it has died, or was ended on what it said
 
     def stop(self, patience: float = PATIENCE) -> None:
         """End all, those at work tidily. A second interruption ends them at once."""
@@ -221,7 +225,7 @@ class Crew:
     def _started(self) -> Worker:
         ours, theirs = self._context.Pipe()
         log = Path(self._folder.name, f"{next(self._numbers)}.log")
-        process = self._context.Process(target=serve, args=(theirs, str(log)), name="shotad batch")
+        process = self._context.Process(target=self._work, args=(theirs, str(log)), name="shotad batch")
         with _unbroken():
             process.start()
         theirs.close()

@@ -257,7 +257,12 @@ def _look(
     from shotad.catalogue.storage.fetching import read_text
 
     if not films and not options["lists"] and not before:
-        raise UsageError("No films are named.", "Name films or folders, or a list of them with --list.")
+        hint = "Name films or folders, or a list of them with --list."
+        if options["address"]:
+            hint = (
+                f"What stands behind --ray is its address: write the films before it ({options['address']})."
+            )
+        raise UsageError("No films are named.", hint)
     if options["only_failed"] and options["watch"]:
         raise UsageError("--watch waits for films that are new.", "Leave --only-failed or --watch away.")
     typed = sys.stdin.read() if STDIN in options["lists"] else ""

@@ -1,0 +1,94 @@
+"""Workers that are at once ready and do what the name of their film says: live, die, hang, take memory."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import time
+from collections.abc import Sequence
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from shotad.catalogue.batch import Batch, Terms
+from shotad.catalogue.board import Board
+from shotad.catalogue.finding import Planned
+from shotad.catalogue.jobs import FilmJob, FilmResult, failure
+from shotad.catalogue.limits import Need
+from shotad.catalogue.messages import Begun, Came, Refuse, Said, Take, Wants
+from shotad.catalogue.serving import settle
+from shotad.progress import NoProgress
+
+HOG = 600_000_000
+"""Bytes that a film called hog takes."""
+
+
+def planned(folder: Path, *names: str) -> list[Planned]:
+    """Films by name; what they do goes to their work folders in ``folder``."""
+    return [
+        Planned(FilmJob(str(folder / f"{name}.mp4"), str(folder / f"{name}.shotad")), 1000) for name in names
+    ]
+
+
+def quiet_board() -> Board:
+    """A board that nobody looks at."""
+    return Board(NoProgress(), False)
+
+
+def batch(terms: Terms, board: Board | None = None) -> Batch:
+    """A batch of these workers."""
+    return Batch(terms, board or quiet_board(), work=work)
+
+
+def results(rows: Sequence[object]) -> dict[str, FilmResult]:
+    """By film, without folder and ending."""
+    found = (getattr(row, "result") for row in rows)  # noqa: B009
+    return {Path(one.film).stem: one for one in found if one is not None}
+
+
+def work(line: Connection, log: str) -> None:
+    """As `shotad.catalogue.serving.serve`, with films that are no films."""
+    settle(log)
+    order: object = None
+    try:
+        while isinstance(order := line.recv(), Take):
+            line.send(Came(_do(order.job, line)))
+    except KeyboardInterrupt:
+        if isinstance(order, Take):
+            Path(order.job.folder).with_suffix(".tidy").touch()
+    except (EOFError, OSError):
+        return
+
+
+def _do(job: FilmJob, line: Connection) -> FilmResult:
+    name = Path(job.film).stem.partition("-")[0]
+    before = Path(job.folder).with_suffix(".begun")
+    first = not before.exists()
+    with before.open("a") as file:
+        file.write(f"{os.getpid()}\n")
+    if name == "kill" or (name == "killonce" and first):
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif name == "exit":
+        os._exit(3)
+    elif name == "crash":
+        print("the last that was heard of it", flush=True)
+        ctypes.string_at(0)
+    elif name == "hog":
+        line.send(Begun(0, "Taking memory", None, "B"))
+        _held = bytearray(os.urandom(1) * HOG)
+        time.sleep(60)
+    elif name == "hang":
+        line.send(Said("hangs"))
+        time.sleep(60)
+    elif name == "engine":
+        return failure(job, "The key is refused.", "Get another.", kind="EngineError")
+    elif name == "unforeseen":
+        return failure(job, "shotad failed.", kind="unexpected")
+    elif name == "broken":
+        return failure(job, "It is no film.", "Give a film.", kind="FilmError")
+    elif name == "large":
+        line.send(Wants(Need(10.0, 1 << 60, Path(job.folder))))
+        answer = line.recv()
+        if isinstance(answer, Refuse):
+            return failure(job, answer.what, answer.hint, kind="NoRoom")
+    return FilmResult(job.film, job.folder, "done", slots=2, lines=2, film_seconds=10.0, wall_seconds=0.5)

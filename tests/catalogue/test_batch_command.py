@@ -1,0 +1,174 @@
+"""``shotad batch`` as a person runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shotad.script.track import load_track
+from shotad.workfolder import WorkFolder
+from tests.catalogue.batch_engine import MARK
+from tests.cli.program import FAKE
+from tests.media import FilmSpec, make_film
+
+ROOT = Path(__file__).resolve().parents[2]
+SHORT = FilmSpec(frames=160, cuts=(60, 110))
+LONGER = FilmSpec(frames=500, cuts=(60, 110, 200, 260, 330, 420))
+OPTIONS = (*FAKE, "--no-sheet", "--plain", "--min-free", "10MB")
+
+
+def start(*words: object, **environment: str) -> subprocess.Popen[str]:
+    """Starts ``shotad batch``; the caller waits for it."""
+    command = [sys.executable, "-c", "from shotad.cli.main import main; main()", "batch", *map(str, words)]
+    known = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **environment}
+    return subprocess.Popen(command, env=known, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def said(*words: object, **environment: str) -> tuple[int, str, str]:
+    """Exit code, standard output, standard error of a run to its end."""
+    running = start(*words, **environment)
+    out, err = running.communicate(timeout=300)
+    assert "Traceback" not in out + err, err[-3000:]
+    return running.returncode, out, err
+
+
+def found(text: str) -> dict[str, dict[str, Any]]:
+    """Rows of a report by name of the film."""
+    return {Path(row["film"]).name: row for row in json.loads(text)["films"]}
+
+
+def films(folder: Path, *names: str, spec: FilmSpec = SHORT) -> None:
+    """The same short film under several names."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        shutil.copyfile(make_film(spec).path, folder / name)
+
+
+@pytest.mark.slow
+def test_twelve_films_with_two_broken_and_one_that_kills_its_worker_give_ten_tracks_and_two_errors(
+    tmp_path: Path,
+) -> None:
+    place = tmp_path / "films"
+    films(place, *(f"good-{n}.mp4" for n in range(1, 10)))
+    films(place, "killer.mp4", spec=LONGER)
+    (place / "killer.yaml").write_text('stage1: {engine: "tests.catalogue.batch_engine:Once"}\n')
+    (place / "none.mp4").write_text("This was to be a film.\n" * 50)
+    whole = make_film(SHORT).path.read_bytes()
+    (place / "cut.mp4").write_bytes(whole[: len(whole) // 3])
+    mark = tmp_path / "asked.txt"
+    words = (place, "--out", tmp_path / "out", "--jobs", 2, *OPTIONS)
+    code, out, err = said(*words, **{MARK: str(mark)})
+    assert code == 1
+    rows = found((tmp_path / "out" / "shotad-batch.json").read_text())
+    done = {name for name, row in rows.items() if row["state"] == "done"}
+    assert done == {*(f"good-{n}.mp4" for n in range(1, 10)), "killer.mp4"}
+    for name in done:
+        track = load_track(tmp_path / "out" / f"{Path(name).stem}.shotad" / "track.json")
+        assert track.film.name == name
+        assert track.heard
+    # The film that killed its worker was begun again and asked for nothing that was there.
+    assert rows["killer.mp4"]["attempts"] == 2
+    asked = mark.read_text().split()
+    assert len(asked) == len(set(asked)) + 1 == rows["killer.mp4"]["slots"] + 1
+    assert "killer.mp4: The process at work on it was killed (SIGKILL)." in err
+    lines = [line for line in out.splitlines() if "failed" in line]
+    assert len(lines) == 3  # two films and the sum
+    assert "none.mp4 is a text file, not a film. Give the film itself." in lines[1]
+    assert "cut.mp4 cannot be read as a film" in lines[0]
+    assert "12 films: 10 done, 2 failed." in out
+
+    # Only those that failed would be done.
+    code, out, _ = said("--only-failed", *words[1:-2], "--dry-run")
+    assert "1. cut.mp4: to be described" in out
+    assert "2. none.mp4: to be described" in out
+
+    # One is put right; the same command does nothing twice.
+    films(place, "cut.mp4")
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").glob("*/*")}
+    code, out, _ = said(place, "--out", tmp_path / "out", "--jobs", 1, *OPTIONS)
+    assert code == 1
+    assert "12 films: 1 done, 10 done before, 1 failed." in out
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+@pytest.mark.slow
+def test_a_batch_that_is_stopped_tells_what_is_done_and_goes_on(tmp_path: Path) -> None:
+    films(tmp_path, "a.mp4")
+    films(tmp_path, "b.mp4", "c.mp4", spec=LONGER)
+    report = tmp_path / "report.json"
+    words = (tmp_path, "--jobs", 1, "--report", report, *OPTIONS)
+    running = start(*words)
+    wait_for((tmp_path / "b.shotad" / "settings.json").exists, running)
+    running.send_signal(signal.SIGTERM)
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 130, err
+    assert "Traceback" not in err
+    assert "a.mp4: done" in out
+    assert "c.mp4: not begun" in out
+    assert "run the same command again" in err
+    states = {name: row["state"] for name, row in found(report.read_text()).items()}
+    assert states == {"a.mp4": "done", "b.mp4": "stopped", "c.mp4": "not_begun"}
+    code, out, _ = said(*words)
+    assert code == 0
+    assert "3 films: 2 done, 1 done before." in out
+
+
+@pytest.mark.slow
+def test_new_films_are_taken_when_they_have_settled(tmp_path: Path) -> None:
+    place = tmp_path / "films"
+    films(place, "first.mp4")
+    running = start(place, "--watch", "--settle", 2, "--jobs", 1, "--report", tmp_path / "r.json", *OPTIONS)
+    films(tmp_path, "whole.mp4")
+    data = (tmp_path / "whole.mp4").read_bytes()
+    wait_for((place / "first.shotad" / "done.json").exists, running)
+    with (place / "late.mp4").open("wb") as file:
+        for part in (data[:2000], data[2000:5000], data[5000:]):
+            file.write(part)
+            file.flush()
+            time.sleep(1)
+            assert not (place / "late.shotad").exists()
+    wait_for((place / "late.shotad" / "done.json").exists, running)
+    time.sleep(1)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 0, err
+    assert "2 films: 2 done." in out
+
+
+@pytest.mark.slow
+def test_a_film_that_is_held_and_a_place_that_takes_nothing_are_told(tmp_path: Path) -> None:
+    films(tmp_path, "free.mp4", "held.mp4", "barred.mp4")
+    (tmp_path / "barred.shotad").write_text("a file in its way")
+    with WorkFolder(tmp_path / "held.shotad"):
+        code, out, err = said(
+            tmp_path, "--report", tmp_path / "no" / "where" / "r.json", "--json", "--jobs", 1,
+            *(word for word in OPTIONS if word != "--plain"), "--retries", 0,
+        )  # fmt: skip
+    assert code == 1
+    rows = found(out)
+    assert {name: row["state"] for name, row in rows.items()} == {
+        "free.mp4": "done",
+        "held.mp4": "failed",
+        "barred.mp4": "failed",
+    }
+    assert "in use by another shotad" in rows["held.mp4"]["error"][0]
+    assert "barred.shotad" in rows["barred.mp4"]["error"][0]
+    assert err == ""
+
+
+def wait_for(ready: object, running: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 120
+    assert callable(ready)
+    while not ready():
+        assert running.poll() is None, running.communicate()
+        assert time.monotonic() < deadline, "nothing happens"
+        time.sleep(0.02)

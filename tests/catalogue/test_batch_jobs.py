@@ -1,0 +1,181 @@
+"""One film of many in this process: done, skipped, failed, marked."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from shotad.catalogue.jobs import FilmJob, FilmResult, describe_film, failure
+from shotad.catalogue.limits import Need
+from shotad.catalogue.marks import DONE, done_before, mark_done, run_key
+from shotad.config import load_config
+from shotad.errors import NoRoom, UsageError
+from shotad.workfolder import WorkFolder
+from tests.media import FilmSpec, make_film
+
+CONFIG = load_config(
+    None,
+    [
+        "engine=fake",
+        "slots.find_credits=false",
+        "speech.source=none",
+        "scale.method=none",
+        "threads.features=none",
+    ],
+)
+FILM = FilmSpec(frames=160, cuts=(60, 110))
+
+
+def job(folder: Path, **more: object) -> FilmJob:
+    known: dict[str, object] = {"config": CONFIG, "sheet": False}
+    return FilmJob(str(make_film(FILM).path), str(folder), **{**known, **more})  # type: ignore[arg-type]
+
+
+def test_jobs_and_results_travel_unchanged(tmp_path: Path) -> None:
+    one = job(
+        tmp_path, end=5.0, makes=("film", "ad:mp3"), configs=("paper",), cast="/cast", rate="24000/1001"
+    )
+    assert FilmJob.of(json.loads(json.dumps(one.as_json()))) == one == pickle.loads(pickle.dumps(one))
+    result = replace(failure(one, "what", "hint", kind="FilmError"), warnings=("a",), files=("b",))
+    assert FilmResult.of(json.loads(json.dumps(result.as_json()))) == result
+
+
+def test_jobs_and_results_that_make_no_sense_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="needs a film"):
+        FilmJob("", "folder")
+    with pytest.raises(UsageError, match="after the start"):
+        FilmJob("film", "folder", start=5, end=5)
+    with pytest.raises(UsageError, match="rate"):
+        FilmJob("film", "folder", rate="0/1")
+    with pytest.raises(ValueError, match="error"):
+        FilmResult("film", "folder", "failed")
+
+
+def marked(folder: Path) -> FilmJob:
+    """A film that is marked as done, without having been described."""
+    film = folder / "movie.mp4"
+    film.write_bytes(b"film")
+    one = FilmJob(str(film), str(folder / "movie.shotad"), CONFIG)
+    work = Path(one.folder)
+    work.mkdir()
+    for name in ("track.json", "movie.ad.vtt"):
+        (work / name).write_text("{}")
+    mark_done(
+        one,
+        work,
+        FilmResult(one.film, one.folder, "done", slots=3, lines=2, files=("track.json", "movie.ad.vtt")),
+    )
+    return one
+
+
+def test_a_film_that_is_done_is_known_without_opening_it(tmp_path: Path) -> None:
+    one = marked(tmp_path)
+    found = describe_film(one)
+    assert (found.state, found.slots, found.lines, found.attempts) == ("skipped", 3, 2, 0)
+    assert found.files == ("track.json", "movie.ad.vtt")
+
+
+def test_what_changes_a_run_makes_a_film_undone(tmp_path: Path) -> None:
+    one = marked(tmp_path)
+    (tmp_path / "movie.srt").write_text("")
+    others = (
+        replace(one, config=load_config(None, ["seed=7"])),
+        replace(one, makes=("film",)),
+        replace(one, end=5.0),
+        replace(one, subtitles=str(tmp_path / "movie.srt")),
+        replace(one, sheet=False),
+        replace(one, force=True),
+        replace(one, discard_edits=True),
+    )
+    assert done_before(one) is not None
+    assert [done_before(other) for other in others] == [None] * len(others)
+    assert run_key(replace(one, timed=True, scratch="/x")) == run_key(one)
+    os.utime(one.film, ns=(1, 1))
+    assert done_before(one) is None
+
+
+@pytest.mark.parametrize("name", ["track.json", "movie.ad.vtt", DONE])
+def test_a_film_whose_files_are_gone_is_not_done(tmp_path: Path, name: str) -> None:
+    one = marked(tmp_path)
+    (Path(one.folder) / name).unlink()
+    assert done_before(one) is None
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"key": 1, "files": [], "counts": {}}'])
+def test_a_damaged_mark_is_none(tmp_path: Path, text: str) -> None:
+    one = marked(tmp_path)
+    (Path(one.folder) / DONE).write_text(text)
+    assert done_before(one) is None
+
+
+def test_a_film_that_is_none_is_a_result(tmp_path: Path) -> None:
+    (tmp_path / "broken.mp4").write_bytes(b"\0\1\2" * 1000)
+    found = describe_film(FilmJob(str(tmp_path / "broken.mp4"), str(tmp_path / "w"), CONFIG))
+    assert (found.state, found.kind) == ("failed", "FilmError")
+    assert found.error is not None
+    assert "broken.mp4" in found.error[0]
+    assert found.error[1]
+    assert not (tmp_path / "w").exists()
+
+
+def test_a_film_that_another_is_at_is_left_to_it(tmp_path: Path) -> None:
+    with WorkFolder(tmp_path / "w"):
+        found = describe_film(job(tmp_path / "w"))
+    assert found.kind == "WorkFolderError"
+    assert found.error is not None
+    assert "in use by another shotad" in found.error[0]
+
+
+def test_a_place_where_nothing_can_be_written_is_a_result(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    found = describe_film(job(tmp_path / "file" / "w"))
+    assert found.kind == "WorkFolderError"
+    assert found.film_seconds == pytest.approx(6.4)
+
+
+def test_a_film_may_be_refused_once_it_is_known_what_it_needs(tmp_path: Path) -> None:
+    asked: list[Need] = []
+
+    def begin(need: Need) -> None:
+        asked.append(need)
+        raise NoRoom("There is no room.", "Make some.")
+
+    found = describe_film(job(tmp_path / "w"), begin=begin)
+    assert found.kind == "NoRoom"
+    assert found.error == ("There is no room.", "Make some.")
+    assert asked[0].film_seconds == pytest.approx(6.4)
+    assert not (tmp_path / "w").exists()
+
+
+@pytest.mark.slow
+def test_a_film_is_described_marked_and_then_left_alone(tmp_path: Path) -> None:
+    found = describe_film(job(tmp_path / "w", timed=True))
+    assert (found.state, found.slots, found.lines, found.amiss) == ("done", 1, 1, 0)
+    assert found.wall_seconds > 0
+    assert found.peak > 1e7
+    assert found.spent
+    assert (tmp_path / "w" / "profile.json").exists()
+    assert set(found.files) <= {path.name for path in (tmp_path / "w").iterdir()}
+    before = {path.name: path.read_bytes() for path in (tmp_path / "w").iterdir() if path.is_file()}
+    assert describe_film(job(tmp_path / "w")).state == "skipped"
+    assert {path.name: path.read_bytes() for path in (tmp_path / "w").iterdir() if path.is_file()} == before
+
+
+def test_an_error_that_nobody_has_foreseen_is_a_result_and_in_the_films_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def describe(*_: object, **__: object) -> None:
+        raise RuntimeError("nobody has foreseen this")
+
+    monkeypatch.setattr("shotad.pipeline.describe", describe)
+    found = describe_film(job(tmp_path / "w"))
+    assert found.kind == "unexpected"
+    assert found.error is not None
+    assert "RuntimeError: nobody has foreseen this" in found.error[0]
+    assert "Traceback" in (tmp_path / "w" / "log.txt").read_text()
+    assert not (tmp_path / "w" / DONE).exists()

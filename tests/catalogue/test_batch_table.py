@@ -1,0 +1,227 @@
+"""What became of the films, in lines, in a table and for programs; and what is said while they are at work."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from shotad.catalogue.board import PAUSE, Board
+from shotad.catalogue.finding import Planned
+from shotad.catalogue.jobs import FilmJob, FilmResult, failure
+from shotad.catalogue.messages import Advanced, Begun, Ended, Said
+from shotad.catalogue.report import Report, failed_in, read_report
+from shotad.catalogue.table import (
+    Row,
+    as_json,
+    as_lines,
+    as_table,
+    foreseen_lines,
+    labels,
+    line_of,
+    spell,
+    summary,
+)
+from shotad.errors import UsageError
+
+
+def film(place: str, *uses: str) -> Planned:
+    return Planned(FilmJob(place, place.replace(".mp4", ".shotad")), 5_000_000, uses)
+
+
+def result(place: str, **more: object) -> FilmResult:
+    known: dict[str, object] = {
+        "slots": 15,
+        "lines": 14,
+        "silences": 2,
+        "film_seconds": 600.0,
+        "wall_seconds": 252.0,
+    }
+    return FilmResult(place, "w", "done", **{**known, **more})  # type: ignore[arg-type]
+
+
+def rows() -> list[Row]:
+    a, b, c, d, e = (
+        film(f"/f/{name}.mp4", *uses)
+        for name, uses in zip("abcde", ((), ("b.srt",), (), (), ()), strict=True)
+    )
+    broken = failure(c.job, "c.mp4 is no film.", "Give the film itself.", kind="FilmError")
+    return [
+        Row("a.mp4", a, result("/f/a.mp4")),
+        Row("b.mp4", b, FilmResult("/f/b.mp4", "w", "skipped", slots=1, lines=1)),
+        Row("c.mp4", c, broken),
+        Row("d.mp4", d, None, begun=True),
+        Row("e.mp4", e),
+    ]
+
+
+def test_lines_tell_all_of_a_film() -> None:
+    assert as_lines(rows(), 300).splitlines() == [
+        "1. a.mp4: done, 14 lines in 15 slots, 2 long silences, in 4 min 12 s (0.42 times its length).",
+        "2. b.mp4: done before, 1 line in 1 slot. With b.srt.",
+        "3. c.mp4: failed. c.mp4 is no film. Give the film itself.",
+        "4. d.mp4: stopped.",
+        "5. e.mp4: not begun.",
+        "5 films: 1 done, 1 done before, 1 failed, 1 stopped, 1 not begun. "
+        "5 min 0 s for 10 min 0 s of film (0.50 times its length).",
+    ]  # fmt: skip
+
+
+def test_lines_that_could_not_be_written_and_tries_are_told() -> None:
+    text = line_of(Row("a.mp4", film("/f/a.mp4"), result("/f/a.mp4", amiss=3, attempts=2)))
+    assert "14 lines in 15 slots, 3 lines could not be written" in text
+    assert "at try 2" in text
+
+
+def test_the_table_has_a_row_for_each_film_and_errors_below() -> None:
+    lines = as_table(rows(), 300, 100).splitlines()
+    assert lines[0].split() == ["Film", "State", "Lines", "Silences", "Time", "×", "length", "With"]
+    assert lines[1].split() == ["a.mp4", "done", "14", "of", "15", "2", "4", "min", "12", "s", "0.42"]
+    assert lines[2].endswith("b.srt")
+    assert "c.mp4 is no film. Give the film itself." in lines
+    assert max(map(len, lines[:6])) <= 100
+    assert as_table(rows(), 300, 40) == as_lines(rows(), 300)
+
+
+def test_columns_stand_under_each_other_whatever_the_names() -> None:
+    long = Row("x" * 90, film("/f/x.mp4"), result("/f/x.mp4", lines=1000, slots=1000))
+    lines = as_table([*rows()[:2], long], 300, 120).splitlines()
+    ends = {
+        line.index(text) + len(text)
+        for line, text in zip(lines[1:4], ("14 of 15", "1 of 1", "1000 of 1000"), strict=True)
+    }
+    assert len(ends) == 1
+    assert lines[3].startswith("…x")
+
+
+def test_programs_get_the_same() -> None:
+    found = json.loads(json.dumps(as_json(rows())))
+    assert [row["state"] for row in found] == ["done", "skipped", "failed", "stopped", "not_begun"]
+    assert found[0]["pace"] == pytest.approx(0.42)
+    assert found[1]["with"] == ["b.srt"]
+    assert found[2]["error"] == ["c.mp4 is no film.", "Give the film itself."]
+
+
+def test_an_empty_batch_says_so() -> None:
+    assert summary([], 0) == "0 films: nothing to do."
+
+
+def test_labels_tell_films_of_one_name_apart() -> None:
+    places = ["/x/a/m.mp4", "/x/b/m.mp4", "/x/b/n.mp4", "/y/b/m.mp4", "s3://me:secret@bucket/a.mp4"]
+    found = labels([film(place) for place in places])
+    assert found == ["a/m.mp4", "x/b/m.mp4", "n.mp4", "y/b/m.mp4", "a.mp4"]
+    assert labels([film("/m.mp4"), film("/m.mp4")]) == ["/m.mp4", "/m.mp4"]
+
+
+def test_what_would_be_done_is_foreseen() -> None:
+    films = [row.film for row in rows()[:3]]
+    lines = foreseen_lines(["a.mp4", "b.mp4", "c.mp4"], films, [None, result("/f/b.mp4"), rows()[2].result])
+    assert lines == [
+        "1. a.mp4: to be described, into /f/a.shotad.",
+        "2. b.mp4: done before, into /f/b.shotad, with b.srt.",
+        "3. c.mp4: cannot be described. c.mp4 is no film. Give the film itself.",
+        "3 films: 1 to describe (5.0 MB).",
+    ]
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0.4, "0 s"), (74, "1 min 14 s"), (7260, "2 h 1 min")])
+def test_time_in_words(seconds: float, text: str) -> None:
+    assert spell(seconds) == text
+
+
+class Heard:
+    """A front end that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.open: list[str] = []
+
+    def task(self, name: str, total: float | None, unit: str) -> _Bar:
+        self.open.append(name)
+        return _Bar(self, name)
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+class _Bar:
+    def __init__(self, heard: Heard, name: str) -> None:
+        self._heard, self._name = heard, name
+
+    def advance(self, amount: float = 1) -> None: ...
+
+    def done(self) -> None:
+        self._heard.open.remove(self._name)
+
+
+def test_without_bars_few_lines_tell_of_several_films() -> None:
+    heard, now = Heard(), [0.0]
+    board = Board(heard, False, lambda: now[0])
+    board.start(3)
+    board.begun("a.mp4", 1, 3, "5.0 MB")
+    board.begun("b.mp4", 2, 3, "")
+    board.heard("a.mp4", Begun(0, "Finding shots", 200.0, "s"))
+    board.heard("a.mp4", Advanced(0, 50))
+    board.heard("b.mp4", Said("Fetching weights"))
+    for second in range(0, int(PAUSE) + 1, 5):
+        now[0] = second
+        board.still("0 of 3 films are done.")
+    board.ended(rows()[0])
+    assert heard.notes == [
+        "a.mp4: begun, film 1 of 3, 5.0 MB.",
+        "b.mp4: begun, film 2 of 3.",
+        "b.mp4: Fetching weights",
+        "After 1 min 0 s: a.mp4: finding shots 25%; b.mp4: at work. 0 of 3 films are done.",
+        "a.mp4: done, 14 lines in 15 slots, 2 long silences, in 4 min 12 s (0.42 times its length).",
+    ]
+    assert heard.open == []
+
+
+def test_bars_go_with_their_film() -> None:
+    heard = Heard()
+    board = Board(heard, True)
+    board.start(2)
+    board.begun("a.mp4", 1, 2, "")
+    board.heard("a.mp4", Begun(0, "Finding shots", 200.0, "s"))
+    board.heard("a.mp4", Begun(1, "Stage I", None, "slots"))
+    board.heard("a.mp4", Ended(0))
+    assert heard.open == ["All films", "a.mp4: Stage I"]
+    board.ended(rows()[0])
+    assert heard.open == ["All films"]
+    board.begun("b.mp4", 2, 2, "")
+    board.heard("b.mp4", Begun(0, "Finding shots", 200.0, "s"))
+    board.stop()
+    assert heard.open == []
+
+
+def test_a_report_is_whole_at_any_time_and_read_again(tmp_path: Path) -> None:
+    now = [0.0]
+    report = Report(
+        tmp_path / "r.json",
+        [{"film": "/f/old.mp4", "state": "done"}, {"film": "/f/c.mp4", "state": "done"}],
+        lambda: now[0],
+    )
+    report.write(lambda: rows()[:1], 1)
+    assert [row["film"] for row in read_report(report.path)] == ["/f/old.mp4", "/f/c.mp4", "/f/a.mp4"]
+    report.write(rows, 2)  # too soon for another writing
+    assert len(read_report(report.path)) == 3
+    report.write(rows, 3, ended=True)
+    found = read_report(report.path)
+    assert [row["film"] for row in found] == [f"/f/{name}.mp4" for name in ("old", *"abcde")]
+    assert failed_in(found) == ["/f/c.mp4"]
+
+
+def test_a_report_that_cannot_be_written_is_told_and_stops_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    report = Report(tmp_path / "file" / "r.json")
+    report.write(rows, 1)
+    assert report.trouble is not None
+
+
+@pytest.mark.parametrize("text", [None, "", "[]", '{"films": [{"state": "done"}]}', '{"films": 3}'])
+def test_what_is_no_report_is_refused(tmp_path: Path, text: str | None) -> None:
+    if text is not None:
+        (tmp_path / "r.json").write_text(text)
+    with pytest.raises(UsageError, match=r"r\.json"):
+        read_report(tmp_path / "r.json")

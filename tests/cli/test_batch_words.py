@@ -1,0 +1,83 @@
+"""What ``shotad batch`` says before any film is begun."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from shotad.cli.batch import OF_DESCRIBE, command
+from tests.cli.program import FAKE, Shotad
+
+
+def films(folder: Path, *names: str) -> None:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(b"film")
+
+
+def test_a_dry_run_tells_films_folders_and_what_goes_with_them(shotad: Shotad, tmp_path: Path) -> None:
+    films(tmp_path, "a/movie.mp4", "b/movie.mp4")
+    (tmp_path / "a" / "movie.srt").write_text("")
+    (tmp_path / "list.txt").write_text("# all\na\nb/movie.mp4\nb/gone.mp4\n")
+    said = shotad("batch", "--list", tmp_path / "list.txt", "--out", tmp_path / "out", "--dry-run", *FAKE)
+    assert said.code == 0
+    lines = said.out.splitlines()
+    assert lines[0] == f"1. a/movie.mp4: to be described, into {tmp_path}/out/movie.shotad, with movie.srt."
+    assert lines[1] == f"2. b/movie.mp4: to be described, into {tmp_path}/out/b-movie.shotad."
+    assert lines[2].startswith("3. gone.mp4: cannot be described. There is no ")
+    assert lines[3].startswith("3 films: 2 to describe")
+    assert not (tmp_path / "out").exists()
+    found = json.loads(shotad("batch", tmp_path, "--out", tmp_path / "out", "--dry-run", "--json", *FAKE).out)
+    assert [film["state"] for film in found["films"]] == ["to_do", "to_do"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ((), "No films are named"),
+        (("nothing.mp4",), "nothing.mp4"),
+        (("empty",), "There are no films in empty"),
+        (("--ray", "empty"), "--ray"),
+        (("film.mp4", "--jobs", "many"), "--jobs many"),
+        (("film.mp4", "--jobs", "0"), "--jobs 0"),
+        (("film.mp4", "--memory", "much"), "no size"),
+        (("film.mp4", "--min-free", "-1GB"), "no size"),
+        (("film.mp4", "--engine", "fak"), "fake"),
+        (("film.mp4", "--only-failed"), "shotad-batch.json"),
+        (("film.mp4", "--watch", "--only-failed"), "--watch"),
+        (("film.mp4", "--cast", "nobody"), "--cast"),
+        (("film.mp4", "--frame-rate", "x"), "frame rate"),
+        (("film.mp4", "--from", "5", "--to", "4"), "after the start"),
+        (("film.mp4", "--set", "slots.minimun=3"), "slots.minimum"),
+        (("film.mp4", "--make", "film:xyz"), "xyz"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_before_any_film(
+    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], told: str
+) -> None:
+    films(tmp_path, "film.mp4")
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path)
+    if "--only-failed" in words and "--watch" in words:
+        (tmp_path / "shotad-batch.json").write_text('{"films": []}')
+    said = shotad("batch", *words)
+    assert said.code in (1, 2), said
+    assert told in said.err
+    assert not (tmp_path / "film.shotad").exists()
+
+
+def test_every_option_taken_over_from_describe_is_there_once() -> None:
+    names = [param.name for param in command.params]
+    assert len(names) == len(set(names))
+    assert set(OF_DESCRIBE) <= set(names)
+
+
+def test_no_failures_are_nothing_to_do(
+    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shotad-batch.json").write_text('{"films": [{"film": "/x.mp4", "state": "done"}]}')
+    said = shotad("batch", "--only-failed")
+    assert "No film has failed." in said.err
