@@ -90,7 +90,9 @@ class Joiner:
                 value = score.add(frame)
             if frame.seconds < since:
                 continue
-            if aim is not None and aim.start is not None and frame.seconds >= aim.start.seconds:
+            # The film's first frame is kept for all ticks before it too, which no part but the first knows.
+            begun = self._passage.end is not None
+            if begun and aim is not None and aim.start is not None and frame.seconds >= aim.start.seconds:
                 window = [frame, *islice(frames, PROVEN - 1)]
                 part = self._joined(reel, aim, window)
                 if part is not None:
