@@ -135,7 +135,7 @@ def _fetch(store: Store, entry: Entry, target: Path, progress: Progress, room: R
     try:
         if size is not None and size <= PART:
             half.file.write_bytes(store.read(entry.place) if size else b"")
-        elif size is None or not _gives_ranges(store, entry.place):
+        elif size is None or not store.gives_ranges(entry.place):
             task = progress.task(name, size, "B")
             store.fetch_whole(entry.place, half.file, task.advance)
             task.done()
@@ -155,10 +155,6 @@ def _fetch(store: Store, entry: Entry, target: Path, progress: Progress, room: R
             f"{shown(entry.place)} cannot be put to {target}: {trouble.strerror or trouble}.",
             "Make room there, or name another scratch folder.",
         ) from None
-
-
-def _gives_ranges(store: Store, place: str) -> bool:
-    return len(store.read(place, 0, 16)) == 16
 
 
 def _fetch_parts(store: Store, half: _Beginning, name: str, progress: Progress, room: Room) -> None:

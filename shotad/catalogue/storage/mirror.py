@@ -115,16 +115,18 @@ class Mirror:
     # What comes down
 
     def _is_news(self, name: str, entry: Entry) -> bool:
-        """Whether a file is to be looked at when a run begins: it changed there, or is not here."""
-        return self._known(name).mark != entry.mark or self._state(name) is None
+        """Whether a file is to be looked at when a run begins: changed there, or needed and not here."""
+        missing = self._state(name) is None and (self.media or kind_of(name) is not Kind.MEDIA)
+        return missing or self._known(name).mark != entry.mark
 
     def _leave_media(self, there: Mapping[str, Entry]) -> None:
         """What was rendered stays there, unless it is wanted; it may be rendered anew in its place."""
         if self.media:
             return
         for name, entry in there.items():
-            if kind_of(name) is Kind.MEDIA and name not in self._seen:
-                self._seen[name] = Seen(entry.mark, self._state(name))
+            here = self._state(name)
+            if kind_of(name) is Kind.MEDIA and (name not in self._seen or here == self._known(name).state):
+                self._seen[name] = Seen(entry.mark, here)
 
     def _take_in(self, news: Mapping[str, Entry]) -> list[ShotadError]:
         """Take in what others wrote; what cannot be laid together with what is here.

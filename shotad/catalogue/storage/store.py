@@ -6,8 +6,8 @@ they cannot, done as well as it goes without: a write under a condition becomes 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -19,6 +19,7 @@ from shotad.catalogue.storage.places import scheme_of, shown
 from shotad.catalogue.storage.trouble import (
     CREDENTIALS,
     Refused,
+    code_of,
     is_unable,
     missing_bucket,
     missing_library,
@@ -33,6 +34,12 @@ PATIENCE = 300.0
 
 _AT_FIRST = 20.0
 """As long as nothing has ever been answered: the address is wrong, rather than the network ill."""
+
+PART = 16 << 20
+_SIDE_BY_SIDE = 4
+"""Bytes of one part of a large file that is sent, and parts at a time: all of these are held in memory."""
+_MOST_PARTS = 9_000
+"""S3 takes 10,000 parts of an object."""
 
 _S3 = ("s3", "s3a")
 _WEB = ("http", "https")
@@ -60,9 +67,9 @@ class Entry:
 class Store:
     """The store that an address lies in. Raises StorageError for what cannot be done, with the address."""
 
-    def __init__(self, place: str, *, patience: float = PATIENCE) -> None:
+    def __init__(self, place: str, *, patience: float | None = None) -> None:
         self.scheme = scheme_of(place)
-        self.patience = patience
+        self.patience = PATIENCE if patience is None else patience
         self._files = _file_system(place)
         self._conditions = self.scheme in _S3
         self._met = False
@@ -70,7 +77,7 @@ class Store:
     def find(self, place: str) -> Entry | None:
         """What is known of one object; None where there is no such object."""
         try:
-            info = self._asked(place, lambda: self._files.info(self._inner(place), **self._fresh))
+            info = self._asked(place, lambda: self._info(self._inner(place)))
         except FileNotFoundError:
             return None
         return None if info.get("type") == "directory" else _entry(place, info)
@@ -93,6 +100,21 @@ class Store:
         inner = self._inner(place)
         data: bytes = self._asked(place, lambda: self._files.cat_file(inner, start=start, end=end))
         return data
+
+    def gives_ranges(self, place: str) -> bool:
+        """Whether parts of an object can be read by themselves: some web servers always send all of it."""
+        if self.scheme not in _WEB:
+            return True
+        from fsspec.asyn import sync
+
+        files, headers = self._files, {"Range": "bytes=0-15"}
+
+        async def ask() -> bool:
+            session = await files.set_session()
+            async with session.get(files.encode_url(place), **{**files.kwargs, "headers": headers}) as answer:
+                return bool(answer.status == 206)
+
+        return self._asked(place, lambda: bool(sync(files.loop, ask)))
 
     def fetch_whole(self, place: str, target: Path, advance: Callable[[float], None]) -> None:
         """The content into a file, in one stream, for stores that give no ranges."""
@@ -119,7 +141,10 @@ class Store:
         """As `write`, for a large file, in parts; ``note`` is kept with it, ``done(bytes)`` counts."""
         self._check(place, over)
         inner = self._inner(place)
-        more = {"Metadata": dict(note)} if self.scheme in _S3 else {}
+        more: dict[str, Any] = {}
+        if self.scheme in _S3:
+            part = max(PART, -(-file.stat().st_size // _MOST_PARTS))
+            more = {"Metadata": dict(note), "chunksize": part, "max_concurrency": _SIDE_BY_SIDE}
         self._asked(place, lambda: self._files.put_file(str(file), inner, callback=_Told(done), **more))
         return self._mark(place)
 
@@ -166,14 +191,6 @@ class Store:
                 return missing_bucket(place)
             except StorageError:
                 pass
-        elif self.scheme in _WEB:
-            # What is known of a web address is none where anything went wrong; reading says what.
-            try:
-                self.read(place, 0, 1)
-            except StorageError as trouble:
-                return trouble
-            except FileNotFoundError:
-                pass
         return StorageError(f"There is no {shown(place)}.", "Check the address; letters count as they are.")
 
     def check_conditions(self, place: str) -> None:
@@ -214,6 +231,16 @@ class Store:
         out = self._asked(place, lambda: self._files.pipe_file(inner, data, **condition, **more))
         tag = out.get("ETag") if isinstance(out, Mapping) else None
         return tag.strip('"') if tag else self._mark(place)
+
+    def _info(self, inner: str) -> Mapping[str, Any]:
+        try:
+            found: Mapping[str, Any] = self._files.info(inner, **self._fresh)
+        except FileNotFoundError as error:
+            # Of a web address this is said whatever went wrong.
+            if error.__cause__ is not None and self.scheme in _WEB and code_of(error) not in ("404", "410"):
+                raise error.__cause__ from None
+            raise
+        return found
 
     def _check(self, place: str, over: str | None) -> None:
         found = self.find(place)
@@ -272,22 +299,21 @@ def _options(scheme: str) -> dict[str, Any]:
 
 def _entry(place: str, info: Mapping[str, Any]) -> Entry:
     size = info.get("size")
-    changed = _moment(
-        info.get("LastModified") or info.get("updated") or info.get("mtime") or info.get("created")
-    )
+    told = (info.get(name) for name in ("LastModified", "last_modified", "updated", "mtime", "created"))
+    changed = _moment(next((value for value in told if value), info.get("Last-Modified")))
     tag = str(info.get("ETag") or info.get("etag") or "").strip('"')
     mark = tag or f"{size}-{changed.isoformat() if changed else ''}"
     return Entry(place, None if size is None else int(size), changed, mark)
 
 
 def _moment(value: Any) -> datetime | None:
+    """A time as stores tell it: a moment, seconds since 1970, ISO 8601, or as in headers of the web."""
     if isinstance(value, int | float):
         return datetime.fromtimestamp(value, UTC)
-    if isinstance(value, str):
-        try:
-            value = datetime.fromisoformat(value)
-        except ValueError:
-            return None
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
+        if isinstance(value, str):
+            with suppress(ValueError):
+                value = read(value)
     if not isinstance(value, datetime):
         return None
     return value if value.tzinfo else value.replace(tzinfo=UTC)
@@ -318,9 +344,3 @@ def names_below(entries: list[Entry], place: str) -> Iterator[tuple[str, Entry]]
         parts = name.split("/")
         if name and not any(part in ("", ".", "..") or "\\" in part or "\0" in part for part in parts):
             yield name, entry
-
-
-def size_on_disk(path: Path) -> int:
-    """Bytes that a file really takes: one that is set aside in full length may still be empty."""
-    found = os.stat(path)
-    return getattr(found, "st_blocks", found.st_size // 512) * 512

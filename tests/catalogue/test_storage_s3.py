@@ -1,0 +1,422 @@
+"""Against an S3 server of our own: conditions, parts, what can go wrong with a network, and the web."""
+
+from __future__ import annotations
+
+import http.server
+import importlib
+import json
+import logging
+import os
+import threading
+import urllib.request
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shotad.catalogue.storage import benches, fetching, room, trouble
+from shotad.catalogue.storage import lease as leases
+from shotad.catalogue.storage import store as stores
+from shotad.catalogue.storage.fetching import brought, fetch_film, read_text
+from shotad.catalogue.storage.finding import films_in
+from shotad.catalogue.storage.lease import NAME, Lease
+from shotad.catalogue.storage.staging import staged
+from shotad.catalogue.storage.store import Store
+from shotad.catalogue.storage.trouble import Refused
+from shotad.errors import InUse, StorageError
+from shotad.progress import NoProgress
+
+s3fs = pytest.importorskip("s3fs")
+moto_server = pytest.importorskip("moto.server")
+
+pytestmark = pytest.mark.slow
+
+FILM = bytes(range(256)) * 4096
+FOLDER = "s3://work/x.shotad"
+
+
+class Server:
+    """An S3 server that can be stopped and started again, with what it holds."""
+
+    def __init__(self) -> None:
+        import boto3
+
+        self._moto: Any = None
+        self.port = 0
+        self.start()
+        os.environ["AWS_ENDPOINT_URL"] = self.url
+        self.client = boto3.client("s3", endpoint_url=self.url)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        self._moto = moto_server.ThreadedMotoServer("127.0.0.1", self.port, verbose=False)
+        self._moto.start()
+        self.port = self._moto.get_host_and_port()[1]
+
+    def stop(self) -> None:
+        self._moto.stop()
+
+    def post(self, path: str, data: bytes = b"") -> None:
+        asked = urllib.request.Request(f"{self.url}/moto-api/{path}", data, {"Content-Type": "text/plain"})
+        urllib.request.urlopen(asked).close()
+
+    def put(self, name: str, data: bytes | str, bucket: str = "work") -> None:
+        body = data.encode() if isinstance(data, str) else data
+        self.client.put_object(Bucket=bucket, Key=name, Body=body)
+
+    def get(self, name: str, bucket: str = "work") -> bytes:
+        data: bytes = self.client.get_object(Bucket=bucket, Key=name)["Body"].read()
+        return data
+
+    def names(self, bucket: str = "work") -> list[str]:
+        return [one["Key"] for one in self.client.list_objects_v2(Bucket=bucket).get("Contents", [])]
+
+
+@pytest.fixture(scope="module")
+def started() -> Iterator[Server]:
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith(("AWS_", "FSSPEC_")):
+                patch.delenv(name)
+        patch.setenv("AWS_ACCESS_KEY_ID", "key")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "hidden-secret")
+        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        patch.setenv("AWS_CONFIG_FILE", os.devnull)
+        patch.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
+        patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        patch.setenv("AWS_ENDPOINT_URL", "")
+        server = Server()
+        s3fs.S3FileSystem.clear_instance_cache()
+        yield server
+        server.stop()
+        s3fs.S3FileSystem.clear_instance_cache()
+
+
+@pytest.fixture
+def server(started: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
+    started.post("reset")
+    monkeypatch.setattr(stores, "_heeding", set())
+    monkeypatch.setattr(trouble, "_FIRST_PAUSE", 0.01)
+    for bucket in ("films", "work"):
+        started.client.create_bucket(Bucket=bucket)
+    started.put("in/a film ü.mp4", FILM, "films")
+    return started
+
+
+@pytest.fixture
+def parts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Where the parts began that were fetched, of 64 KiB each."""
+    began: list[int] = []
+    read = Store.read
+
+    def counted(store: Store, place: str, start: int | None = None, end: int | None = None) -> bytes:
+        data = read(store, place, start, end)
+        if start is not None:
+            began.append(start >> 16)
+        return data
+
+    monkeypatch.setattr(Store, "read", counted)
+    monkeypatch.setattr(fetching, "PART", 1 << 16)
+    return began
+
+
+PLACE = "s3://films/in/a film ü.mp4"
+
+
+def test_films_are_found_and_fetched_whole(server: Server, tmp_path: Path, parts: list[int]) -> None:
+    (film,) = films_in("s3://films/in")
+    assert (film.place, film.size) == (PLACE, len(FILM))
+    fetch_film(Store(PLACE), PLACE, tmp_path / "x.mp4")
+    assert (tmp_path / "x.mp4").read_bytes() == FILM
+    assert sorted(parts) == list(range(16))
+    fetch_film(Store(PLACE), PLACE, tmp_path / "x.mp4")
+    assert len(parts) == 16, "the film that is here is not fetched again"
+
+
+def test_a_write_under_a_condition_that_does_not_hold_is_refused_by_the_store(server: Server) -> None:
+    store, place = Store(FOLDER), f"{FOLDER}/track.json"
+    first = store.write(place, b"1", over=None)
+    with pytest.raises(Refused):
+        store.write(place, b"2", over=None)
+    second = store.write(place, b"2", over=first)
+    with pytest.raises(Refused):
+        store.write(place, b"3", over=first)
+    assert store.find(place) is not None
+    assert store.write(place, b"3", over=second) != second
+    store.check_conditions(place)
+    assert store.keeps_conditions
+    assert server.get("x.shotad/track.json") == b"3", "asking changes nothing"
+
+
+def test_a_store_that_pays_no_heed_to_conditions_is_found_out(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leases, "_SETTLED", 0.0)
+    store = Store(FOLDER)
+    put = Store._put
+    monkeypatch.setattr(Store, "_put", lambda store, place, data, condition: put(store, place, data, {}))
+    first = Lease(store, FOLDER, 90.0)
+    first.take()
+    assert not store.keeps_conditions
+    with pytest.raises(InUse):
+        Lease(Store(FOLDER), FOLDER, 90.0).take()
+    mark = store.write(f"{FOLDER}/a.json", b"1", over=None)
+    with pytest.raises(Refused):
+        store.write(f"{FOLDER}/a.json", b"2", over=None)
+    assert store.write(f"{FOLDER}/a.json", b"2", over=mark)
+
+
+def test_the_age_of_a_lease_is_told_by_the_clock_of_the_store(server: Server) -> None:
+    store = Store(FOLDER)
+    Lease(store, FOLDER, 90.0).take()
+    age = store.age(f"{FOLDER}/{NAME}")
+    assert age is not None
+    assert -2 <= age <= 30
+    assert store.age(f"{FOLDER}/none") is None
+
+
+def test_a_film_and_its_folder_travel_both_ways(server: Server, tmp_path: Path) -> None:
+    server.put("x.shotad/stage1.jsonl", '{"key": "a"}\n')
+    with staged(PLACE, FOLDER, tmp_path, progress=NoProgress()) as here:
+        assert here.film.name == "a film ü.mp4"
+        assert (here.folder / "stage1.jsonl").read_text() == '{"key": "a"}\n'
+        assert f"x.shotad/{NAME}" in server.names()
+        (here.folder / "settings.json").write_text(json.dumps({"film": str(here.film)}))
+        (here.folder / "x.ad.vtt").write_text("WEBVTT\n")
+    assert server.names() == ["x.shotad/settings.json", "x.shotad/stage1.jsonl", "x.shotad/x.ad.vtt"]
+    assert json.loads(server.get("x.shotad/settings.json")) == {"film": PLACE}
+    kind = server.client.head_object(Bucket="work", Key="x.shotad/x.ad.vtt")["ContentType"]
+    assert kind == "text/vtt; charset=utf-8"
+    assert [path.name for path in tmp_path.iterdir()] == [".lock"]
+
+
+def test_what_was_rendered_keeps_its_time_by_which_it_is_known(server: Server, tmp_path: Path) -> None:
+    with staged(PLACE, FOLDER, tmp_path, progress=NoProgress()) as here:
+        (here.folder / "x.mix.mp3").write_bytes(b"sound")
+        state = (here.folder / "x.mix.mp3").stat()
+    with staged(PLACE, FOLDER, tmp_path, progress=NoProgress(), media=True) as here:
+        again = (here.folder / "x.mix.mp3").stat()
+        assert (again.st_size, again.st_mtime_ns) == (state.st_size, state.st_mtime_ns)
+    with staged(PLACE, FOLDER, tmp_path, progress=NoProgress()) as here:
+        assert not (here.folder / "x.mix.mp3").exists()
+    assert server.get("x.shotad/x.mix.mp3") == b"sound"
+
+
+def test_a_large_file_goes_up_in_parts(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "x.described.mp4"
+    file.write_bytes(os.urandom(11 << 20))
+    store, place, counted = Store(FOLDER), f"{FOLDER}/x.described.mp4", [0.0]
+    monkeypatch.setattr(stores, "PART", 5 << 20)
+    mark = store.send(file, place, over=None, note={"n": "1"}, done=counted.append)
+    assert mark.endswith("-3"), "the mark of an object that was sent in three parts"
+    assert sum(counted) == 11 << 20
+    assert server.get("x.shotad/x.described.mp4") == file.read_bytes()
+    assert store.note_of(place) == {"n": "1"}
+    with pytest.raises(Refused):
+        store.send(file, place, over=None, note={}, done=lambda _: None)
+
+
+def test_a_fetch_that_the_network_breaks_off_goes_on_where_it_was(
+    server: Server, tmp_path: Path, parts: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stores, "PATIENCE", 0.0)
+    monkeypatch.setattr(fetching, "SIDE_BY_SIDE", 1)
+    store = Store(PLACE, patience=0.0)
+    read = Store.read
+
+    def cut_off(store: Store, place: str, start: int | None = None, end: int | None = None) -> bytes:
+        if len(parts) == 5:
+            server.stop()
+        return read(store, place, start, end)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "read", cut_off)
+        with pytest.raises(StorageError, match="cannot be reached") as caught:
+            fetch_film(store, PLACE, tmp_path / "x.mp4")
+    assert "what is done is kept" in caught.value.hint
+    assert not (tmp_path / "x.mp4").exists()
+    server.start()
+    fetch_film(store, PLACE, tmp_path / "x.mp4")
+    assert (tmp_path / "x.mp4").read_bytes() == FILM
+    assert sorted(parts) == list(range(16)), "each part was fetched once"
+
+
+def test_a_network_that_comes_back_in_time_is_only_waited_for(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(PLACE, patience=60.0)
+    server.stop()
+    timer = threading.Timer(0.5, server.start)
+    timer.start()
+    assert store.read(PLACE, 0, 4) == FILM[:4]
+    timer.join()
+
+
+def test_a_run_whose_network_goes_keeps_what_it_has_and_the_next_sends_it(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stores, "PATIENCE", 0.0)
+    monkeypatch.setattr(leases, "_PARTING", 0.0)
+    run = staged(PLACE, FOLDER, tmp_path, progress=NoProgress())
+    here = run.__enter__()
+    (here.folder / "stage2.jsonl").write_text('{"key": "paid"}\n')
+    server.stop()
+    with pytest.raises(StorageError, match=r"cannot be reached.*kept in .*run again on this machine"):
+        run.__exit__(None, None, None)
+    assert here.film.exists()
+    server.start()
+    with staged(PLACE, FOLDER, tmp_path, progress=NoProgress()) as here:
+        assert (here.folder / "stage2.jsonl").read_text() == '{"key": "paid"}\n'
+    assert server.get("x.shotad/stage2.jsonl") == b'{"key": "paid"}\n'
+    assert [path.name for path in tmp_path.iterdir()] == [".lock"]
+
+
+def test_a_film_that_changes_while_it_is_fetched_is_fetched_again(
+    server: Server, tmp_path: Path, parts: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetching, "SIDE_BY_SIDE", 1)
+    other, read = FILM[::-1], Store.read
+
+    def changing(store: Store, place: str, start: int | None = None, end: int | None = None) -> bytes:
+        if len(parts) == 4:
+            server.put("in/a film ü.mp4", other, "films")
+        return read(store, place, start, end)
+
+    monkeypatch.setattr(Store, "read", changing)
+    fetch_film(Store(PLACE), PLACE, tmp_path / "x.mp4")
+    assert (tmp_path / "x.mp4").read_bytes() == other
+
+
+def test_a_film_that_does_not_fit_is_refused_and_left_films_make_room(
+    server: Server, tmp_path: Path, parts: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = [room.SPARE + len(FILM) - 1]
+
+    class Usage:
+        @property
+        def free(self) -> int:
+            return free[0] + (0 if left.exists() else 1)
+
+    left = tmp_path / f"old-{'0' * 16}" / "film"
+    monkeypatch.setattr(room.shutil, "disk_usage", lambda _: Usage())
+    left.mkdir(parents=True)
+    benches.lock_of(left.parent).touch()
+    with staged(PLACE, str(tmp_path / "local"), tmp_path, progress=NoProgress()):
+        assert not left.exists(), "a film of a run that has ended went"
+    free[0] -= 1
+    with (
+        pytest.raises(StorageError, match=r"does not fit on the disk of .*: 1 MB are to be fetched"),
+        staged(PLACE, str(tmp_path / "local"), tmp_path, progress=NoProgress()),
+    ):
+        pytest.fail("fetched")
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("s3://films/none.mp4", r"There is no s3://films/none\.mp4"),
+        ("s3://no-such/x.mp4", "There is no bucket no-such"),
+        ("s3://A_b c!/x.mp4", "Invalid bucket name"),
+    ],
+)
+def test_what_is_not_there_is_told_by_what_is_missing(
+    server: Server, tmp_path: Path, place: str, said: str
+) -> None:
+    with pytest.raises(StorageError, match=said):
+        list(films_in(place))
+    with (
+        pytest.raises(StorageError, match=said),
+        staged(place, str(tmp_path), tmp_path, progress=NoProgress()),
+    ):
+        pytest.fail("staged")
+
+
+def test_who_may_not_is_told_so_without_any_key(server: Server, tmp_path: Path) -> None:
+    server.post("reset-auth", b"0")
+    try:
+        for ask in (lambda: list(films_in("s3://films/in")), lambda: read_text(PLACE)):
+            with pytest.raises(StorageError, match="not accepted|denied") as caught:
+                ask()
+            assert "hidden-secret" not in f"{caught.value}{caught.value.__cause__}"
+    finally:
+        server.post("reset-auth", b"inf")
+
+
+def test_missing_credentials_are_named(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    s3fs.S3FileSystem.clear_instance_cache()
+    try:
+        with pytest.raises(StorageError, match=r"There are no credentials for s3://films.*AWS_PROFILE"):
+            list(films_in("s3://films/in"))
+    finally:
+        s3fs.S3FileSystem.clear_instance_cache()
+
+
+def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = importlib.import_module("fsspec.registry")
+    missing = {"class": "no_such_module.S3", "err": "Install s3fs"}
+    monkeypatch.setitem(registry.known_implementations, "s3", missing)
+    monkeypatch.delitem(registry._registry, "s3", raising=False)
+    with pytest.raises(StorageError, match=r"pip install 'shotad\[s3\]'"):
+        list(films_in("s3://films/in"))
+
+
+def test_a_film_is_read_from_a_signed_web_address(server: Server, tmp_path: Path, parts: list[int]) -> None:
+    key = {"Bucket": "films", "Key": "in/a film ü.mp4"}
+    place = server.client.generate_presigned_url("get_object", Params=key)
+    assert "Signature" in place
+    with staged(place, str(tmp_path / "ad"), tmp_path / "scratch", progress=NoProgress()) as here:
+        assert here.film.name == "a film ü.mp4"
+        assert here.film.read_bytes() == FILM
+    with pytest.raises(StorageError, match="not there|denied|There is no") as caught:
+        fetch_film(Store(place), place.replace("a%20film", "none"), tmp_path / "y.mp4")
+    assert place.partition("Signature=")[2][:12] not in str(caught.value)
+
+
+class Plain(http.server.SimpleHTTPRequestHandler):
+    """A web server that knows no ranges."""
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator[str]:
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web" / "a film.mp4").write_bytes(FILM)
+    handler = partial(Plain, directory=str(tmp_path / "web"))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as plain:
+        thread = threading.Thread(target=plain.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{plain.server_port}"
+        plain.shutdown()
+        thread.join()
+
+
+def test_a_web_server_without_ranges_gives_the_film_in_one_stream(
+    web: str, tmp_path: Path, parts: list[int]
+) -> None:
+    place = f"{web}/a%20film.mp4"
+    (found,) = films_in(place)
+    assert found.size == len(FILM)
+    fetch_film(Store(place), place, tmp_path / "x.mp4")
+    assert (tmp_path / "x.mp4").read_bytes() == FILM
+    assert parts == []
+    assert brought(place, tmp_path / "beside").read_bytes() == FILM
+    with pytest.raises(StorageError, match=r"There is no http://127\.0\.0\.1:\d+/none\.mp4"):
+        list(films_in(f"{web}/none.mp4"))
+
+
+def test_a_web_address_that_nobody_serves_is_out_of_reach(tmp_path: Path) -> None:
+    place = "http://127.0.0.1:9/x.mp4"
+    with pytest.raises(StorageError, match="cannot be reached"):
+        fetch_film(Store(place, patience=0.0), place, tmp_path / "x.mp4")
