@@ -12,7 +12,6 @@ from typing import Any
 from shotad.catalogue.jobs import FilmJob, FilmResult
 from shotad.catalogue.places import is_elsewhere
 from shotad.errors import StorageError
-from shotad.tracking import TRACK
 from shotad.workfolder import key_of, readable_json, write_text
 
 DONE = "done.json"
@@ -75,6 +74,8 @@ def _size_and_date(file: Path) -> Iterable[int]:
 
 
 def _are_there(folder: str, files: Iterable[str]) -> bool:
+    from shotad.tracking import TRACK
+
     if not is_elsewhere(folder):
         return all((Path(folder) / name).exists() for name in (TRACK, *files))
     from shotad.catalogue.storage.places import join

@@ -14,13 +14,16 @@ from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from shotad.catalogue.limits import Need
 from shotad.catalogue.messages import Advanced, Begun, Came, Ended, News, Order, Refuse, Said, Take, Wants
-from shotad.config import Config
 from shotad.errors import NoRoom
 from shotad.progress import Task
-from shotad.writing import Engines
+
+if TYPE_CHECKING:
+    from shotad.config import Config
+    from shotad.writing import Engines
 
 _EVERY = 0.2
 """Seconds between two messages of how far a task is."""
@@ -71,6 +74,8 @@ class _Engines:
         """Engines for these settings; None where they cannot be had: the film's own run says why."""
         if self._engines is None or self._config != config:
             self._config, self._engines = config, None
+            from shotad.writing import Engines
+
             with suppress(Exception):
                 self._engines = Engines.of(config)
         return self._engines

@@ -6,44 +6,16 @@ import ctypes
 import os
 import signal
 import time
-from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from shotad.catalogue.batch import Batch, Terms
-from shotad.catalogue.board import Board
-from shotad.catalogue.finding import Planned
 from shotad.catalogue.jobs import FilmJob, FilmResult, failure
 from shotad.catalogue.limits import Need
 from shotad.catalogue.messages import Begun, Came, Refuse, Said, Take, Wants
 from shotad.catalogue.serving import settle
-from shotad.progress import NoProgress
 
 HOG = 600_000_000
 """Bytes that a film called hog takes."""
-
-
-def planned(folder: Path, *names: str) -> list[Planned]:
-    """Films by name; what they do goes to their work folders in ``folder``."""
-    return [
-        Planned(FilmJob(str(folder / f"{name}.mp4"), str(folder / f"{name}.shotad")), 1000) for name in names
-    ]
-
-
-def quiet_board() -> Board:
-    """A board that nobody looks at."""
-    return Board(NoProgress(), False)
-
-
-def batch(terms: Terms, board: Board | None = None) -> Batch:
-    """A batch of these workers."""
-    return Batch(terms, board or quiet_board(), work=work)
-
-
-def results(rows: Sequence[object]) -> dict[str, FilmResult]:
-    """By film, without folder and ending."""
-    found = (getattr(row, "result") for row in rows)  # noqa: B009
-    return {Path(one.film).stem: one for one in found if one is not None}
 
 
 def work(line: Connection, log: str) -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from shotad.catalogue.batch import SAME, Terms
-from tests.catalogue.batch_workers import HOG, batch, planned, quiet_board, results
+from tests.catalogue.batch_making import batch, planned, quiet_board, results
+from tests.catalogue.batch_workers import HOG
 
 pytestmark = pytest.mark.slow
 
@@ -114,7 +115,7 @@ def test_workers_do_not_outlive_a_batch_that_is_killed(tmp_path: Path) -> None:
     code = (
         "from pathlib import Path\n"
         "from shotad.catalogue.batch import Terms\n"
-        "from tests.catalogue.batch_workers import batch, planned\n"
+        "from tests.catalogue.batch_making import batch, planned\n"
         f"batch(Terms(1)).run(planned(Path({str(tmp_path)!r}), 'hang'))\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
