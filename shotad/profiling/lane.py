@@ -96,7 +96,8 @@ class Lane:
             doing = self._open[-1].doing
             one = self._sum(doing)
             one.wall += now - self._since
-            one.cpu += cpu - self._cpu
+            # Another thread may close a generator whose mark is open; its own clock says nothing of this one.
+            one.cpu += max(cpu - self._cpu, 0)
             self._keep(Piece(self._since, now, doing))
         self._since, self._cpu = now, cpu
 
