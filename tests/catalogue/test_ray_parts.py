@@ -220,6 +220,18 @@ def test_where_no_server_is_left_the_run_is_told_why() -> None:
         Pool([lambda: Server("a", broken=True)] * 2).generate([question()])
 
 
+def test_a_slot_that_failed_is_asked_of_one_other_server() -> None:
+    def fail(_: Request) -> str:
+        raise ValueError("cut off")
+
+    sick, well = FakeEngine(answer=fail), FakeEngine()
+    makes = [lambda: sick, lambda: well, lambda: sick]
+    assert Pool(makes).generate([question()])[0].error is None
+    assert (sick.calls, well.calls) == (1, 1)
+    (reply,) = Pool([lambda: sick] * 3).generate([question()])
+    assert (reply.error, sick.calls) == ("ValueError: cut off", 3)
+
+
 def test_servers_take_the_place_of_the_usual_one_only() -> None:
     urls = ("http://a:1/v1", "http://b:1/v1")
     base = ("engine=openai", "openai.model=tiny", "openai.in_flight=3")

@@ -52,15 +52,19 @@ def _start(ray: Any, address: str | None, settings: RaySettings) -> None:
     # Nobody's habits are sent anywhere by our own doing, and a run says what there is to say itself.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
-    here = address in (None, "local") and "RAY_ADDRESS" not in os.environ
-    own: dict[str, Any] = {"num_cpus": settings.cpus, "object_store_memory": settings.object_store}
+    # Without an address Ray would take any cluster that happens to run here.
+    here = address == "local" or (address is None and not os.environ.get("RAY_ADDRESS"))
+    own: dict[str, Any] = {
+        "num_cpus": settings.cpus,
+        "object_store_memory": settings.object_store,
+        "include_dashboard": False,
+    }
     try:
         ray.init(
-            address=address,
-            include_dashboard=False if here else None,
+            address="local" if here else address,
             log_to_driver=False,
             logging_level=logging.ERROR,
-            **(own if here or address == "local" else {}),
+            **(own if here else {}),
         )
     except (ConnectionError, RuntimeError, ValueError) as trouble:
         raise EngineError(

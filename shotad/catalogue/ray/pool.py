@@ -66,20 +66,27 @@ class Pool:
         return in_order(self._reply, requests, self.abilities.in_flight)
 
     def _reply(self, request: Request) -> Reply:
+        """The reply of the first server that is well; where it failed, of one other, for the failure may be
+        the server's own."""
         tried: list[_Server] = []
+        failed: list[Reply] = []
         error = EngineError("No server is well.", "Start them again; what is done is kept.")
-        while (server := self._free(tried)) is not None:
+        while len(failed) < 2 and (server := self._free(tried)) is not None:
+            tried.append(server)
             try:
                 (reply,) = server.engine.generate([request])
             except EngineError as trouble:
                 error = trouble
-                tried.append(server)
                 self._send_to_rest(server)
             else:
-                return reply
+                if reply.error is None:
+                    return reply
+                failed.append(reply)
             finally:
                 with self._lock:
                     server.busy -= 1
+        if failed:
+            return failed[0]
         raise error
 
     def _free(self, tried: Sequence[_Server]) -> _Server | None:

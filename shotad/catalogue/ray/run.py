@@ -67,7 +67,7 @@ def run(
                     found[film] = result
                     task.advance()
                     told(result)
-        except ray.exceptions.RayError as trouble:
+        except (ray.exceptions.RayError, ray.data.exceptions.SystemException) as trouble:
             # What is done is done, and the films that have no result say why.
             ended = trouble
     missing = _missing(jobs, found, ended)
