@@ -20,21 +20,21 @@ from shotad.types import Interval, Seconds
 
 DECODE = 4.2e-3
 """Of one frame of a million pixels (H.264, 480 to 1080 lines)."""
-SEEK = 12e-3
+SEEK = 2e-3
 """Of a seek without what is decoded after it: the decoder is flushed and its threads fill again …"""
-SEEK_PIXELS = 24e-3
+SEEK_PIXELS = 17e-3
 """… the more so the larger its frames: per million pixels."""
-KEEP = 0.6e-3, 2.4e-3
+KEEP = 0.4e-3, 3.4e-3
 """Of a frame that is shrunk and kept as JPEG: always, and per million pixels kept."""
-FETCH = 0.3e-3, 2.6e-3
+FETCH = 0.3e-3, 3.4e-3
 """Of a kept frame that is looked at."""
-SHELVE = 0.5e-3, 11e-3
+SHELVE = 0.5e-3, 12e-3
 """Of a picture that is kept without loss: always, and per million pixels."""
-TAKE = 0.5e-3, 6e-3
+TAKE = 0.5e-3, 8e-3
 """Of such a picture that is looked at."""
-JPEG_BYTES = 0.09
+JPEG_BYTES = 0.08
 """Bytes per pixel of a kept JPEG."""
-LOSSLESS_BYTES = 0.95
+LOSSLESS_BYTES = 1.1
 """Bytes per pixel of a picture kept without loss."""
 ROOM = 8e9
 """Bytes on disk that frames may take. What would take more is decoded again instead."""

@@ -1,0 +1,201 @@
+"""One pass for all who look: what is decoded, and that the pixels do not depend on who drove."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shotad.film.grid import Grid, Keeper, grid_pictures
+from shotad.film.keyframes import key_frames
+from shotad.film.lossless import LosslessKeeper
+from shotad.film.onepass import OnePass
+from shotad.film.reader import Film, Picture, open_film
+from shotad.film.shelf import Shelf
+from tests.decodes import counted_decodes
+from tests.media import FilmSpec, make_film
+
+SPEC = FilmSpec(frames=500, gop=25, cuts=(100, 210))
+FIRST = [0.5, 2.02, 4.5, 12.0]
+SECOND = [0.5, 1.0, 2.02, 4.9, 12.0, 12.5]
+SIZE = (96, 54)
+
+
+@pytest.fixture
+def film() -> Iterator[Film]:
+    with open_film(make_film(SPEC).path) as opened:
+        yield opened
+
+
+def exact(film: Film, folder: Path) -> OnePass:
+    shelf = Shelf(folder, {"film": film.info.fingerprint})
+    return OnePass(film, shelf, partial(LosslessKeeper, SIZE), lambda moment: round(moment, 6))
+
+
+def gridded(film: Film, folder: Path, grid: Grid) -> OnePass:
+    shelf = Shelf(folder, {"film": film.info.fingerprint})
+    return OnePass(film, shelf, partial(Keeper, film.info, grid), lambda m: grid.second(grid.tick(m)))
+
+
+def same(one: list[Picture], other: list[Picture]) -> bool:
+    return len(one) == len(other) and all(
+        (a.seconds, a.wanted) == (b.seconds, b.wanted) and np.array_equal(a.image, b.image)
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+def alone(film: Film, moments: list[float]) -> list[Picture]:
+    return [
+        Picture(frame.seconds, moment, frame.rgb(SIZE))
+        for frame, moment in zip(film.frames_at(moments), moments, strict=True)
+    ]
+
+
+def test_who_comes_later_decodes_nothing_and_sees_the_same_pixels(film: Film, tmp_path: Path) -> None:
+    one = exact(film, tmp_path)
+    one.expect(FIRST)
+    one.expect(SECOND)
+    with counted_decodes() as decodes:
+        first = list(one.pictures(FIRST))
+        # 12.5 lies behind the last moment of the first reader; the rest is on the shelf.
+        before = decodes.frames
+        second = list(one.pictures(SECOND))
+    assert len(decodes.passes) == 1
+    assert decodes.frames - before < 20
+    assert same(first, alone(film, FIRST))
+    assert same(second, alone(film, SECOND))
+
+
+def test_frames_of_the_grid_are_those_of_the_store(film: Film, tmp_path: Path) -> None:
+    grid = Grid(8, 54, 3)
+    one = gridded(film, tmp_path, grid)
+    one.expect(FIRST)
+    one.expect(SECOND)
+    for moments in (FIRST, SECOND):
+        assert same(list(one.pictures(moments)), list(grid_pictures(film, moments, grid)))
+
+
+def test_who_is_ahead_drives_and_the_other_finds_what_went_by(film: Film, tmp_path: Path) -> None:
+    one = exact(film, tmp_path)
+    one.expect(FIRST)
+    one.expect(SECOND)
+    with counted_decodes() as decodes:
+        slow, fast = one.pictures(FIRST), one.pictures(SECOND)
+        told = [next(slow), *fast, *slow]
+    assert len(decodes.passes) == 1
+    assert same([told[0], *told[-3:]], alone(film, FIRST))
+
+
+def test_readers_in_threads_see_what_each_would_see_alone(film: Film, tmp_path: Path) -> None:
+    one = exact(film, tmp_path)
+    wanted = [np.arange(start, 19.0, 0.37).tolist() for start in (0.0, 0.1, 0.37)]
+    for moments in wanted:
+        one.expect(moments)
+    found: dict[int, list[Picture]] = {}
+
+    def look(number: int) -> None:
+        found[number] = list(one.pictures(wanted[number]))
+
+    threads = [threading.Thread(target=look, args=(number,)) for number in range(3)]
+    with counted_decodes() as decodes:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert decodes.frames <= 520
+    for number, moments in enumerate(wanted):
+        assert same(found[number], alone(film, moments))
+
+
+def test_a_reader_nobody_expected_keeps_nothing_on_the_disk(film: Film, tmp_path: Path) -> None:
+    one = exact(film, tmp_path)
+    assert same(list(one.pictures(FIRST)), alone(film, FIRST))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_moment_that_lies_back_is_read_by_a_pass_of_its_own(film: Film, tmp_path: Path) -> None:
+    one = exact(film, tmp_path)
+    one.expect(SECOND)
+    late, early = list(one.pictures([15.0])), list(one.pictures([1.5]))
+    assert same([*late, *early], [*alone(film, [15.0]), *alone(film, [1.5])])
+    assert same(list(one.pictures(SECOND)), alone(film, SECOND))
+
+
+def test_a_moment_that_is_wanted_twice_is_handed_out_twice(film: Film, tmp_path: Path) -> None:
+    moments = [1.0, 1.0, 1.01, 30.0, 31.0]
+    assert same(list(exact(film, tmp_path).pictures(moments)), alone(film, moments))
+
+
+def test_the_next_run_finds_what_a_killed_one_put_by(film: Film, tmp_path: Path) -> None:
+    killed = exact(film, tmp_path)
+    killed.expect(FIRST)
+    killed.expect(FIRST)
+    list(killed.pictures(FIRST))
+    # Cut off within a record, as a kill leaves it.
+    index = tmp_path / "shelf.index"
+    index.write_bytes(index.read_bytes()[:-5])
+    with counted_decodes() as decodes:
+        found = list(exact(film, tmp_path).pictures(FIRST[:-1]))
+    assert same(found, alone(film, FIRST[:-1]))
+    assert decodes.frames == 0
+
+
+def test_a_shelf_of_another_film_is_thrown_away(film: Film, tmp_path: Path) -> None:
+    other = Shelf(tmp_path, {"film": "another"})
+    (frame,) = film.frames_at([1.0])
+    other.put(1.0, frame.seconds, LosslessKeeper(SIZE).keep(frame))
+    other.flush()
+    assert 1.0 in Shelf(tmp_path, {"film": "another"})
+    assert 1.0 not in Shelf(tmp_path, {"film": film.info.fingerprint})
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_shelf_that_cannot_be_written_loses_no_picture(film: Film, tmp_path: Path) -> None:
+    nowhere = tmp_path / "gone"
+    one = exact(film, nowhere)
+    one.expect(FIRST)
+    one.expect(FIRST)
+    assert same(list(one.pictures(FIRST)), alone(film, FIRST))
+    assert same(list(one.pictures(FIRST)), alone(film, FIRST))
+    assert not nowhere.exists()
+
+
+def test_a_frame_is_kept_once_for_all_moments_that_show_it(film: Film, tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path, {})
+    (frame,) = film.frames_at([1.0])
+    kept = LosslessKeeper(SIZE).keep(frame)
+    for moment in (1.0, 1.01, 1.02):
+        shelf.put(moment, frame.seconds, kept)
+    shelf.flush()
+    assert (tmp_path / "shelf.pack").stat().st_size == len(kept.data)
+    assert shelf.get(1.02) == (frame.seconds, kept)
+
+
+def test_what_is_kept_exactly_comes_back_to_the_bit() -> None:
+    keeper, noise = LosslessKeeper((64, 36)), np.random.default_rng(0)
+    image = noise.integers(0, 256, (36, 64, 3), dtype=np.uint8)
+    with open_film(make_film(SPEC).path) as film:
+        (frame,) = film.frames_at([0.0])
+    from shotad.film.reader import Frame
+
+    kept = keeper.keep(Frame(frame.seconds, 0, None, lambda size: image))
+    assert np.array_equal(LosslessKeeper((64, 36)).picture(kept), image)
+
+
+def test_key_frames_come_from_the_index(film: Film) -> None:
+    keys = key_frames(film)
+    assert keys.distance == pytest.approx(1.0, abs=0.1)
+    assert keys.before(7.5) == pytest.approx(7.0, abs=0.1)
+
+
+@pytest.mark.parametrize(("suffix", "seekable"), [(".ts", True), (".mpg", False)])
+def test_without_an_index_key_frames_are_unknown(suffix: str, *, seekable: bool) -> None:
+    codec = "mpeg2video" if suffix == ".mpg" else "libx264"
+    with open_film(make_film(FilmSpec(suffix=suffix, codec=codec)).path) as film:
+        keys = key_frames(film)
+    assert keys.seconds is None
+    assert keys.seekable == seekable
