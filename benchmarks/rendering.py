@@ -28,7 +28,7 @@ from typing import Any
 import av
 import numpy as np
 import numpy.typing as npt
-from memory import peak
+from table_parts.usage import peak
 
 from shotad.config import load_config
 from shotad.film.reader import open_film

@@ -24,6 +24,13 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from table_parts.kinds import Contest, Growth
+
+Reason = tuple[str, str]
+"""What was left out, and why."""
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
@@ -44,8 +51,9 @@ DATA = HERE.parents[1] / "shared" / "data" / "cmd-ad"
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--only", help=f"some parts, with commas: {','.join(PARTS)}")
-    parser.add_argument("--runs", type=int, help="turns (5; 3 where --quick); costly ones have fewer")
+    parser.add_argument("--runs", type=int, help="turns (5; 2 where --quick); costly ones have fewer")
     parser.add_argument("--quick", action="store_true", help="short films, few turns")
+    parser.add_argument("--shortest", type=float, help="seconds of the shortest film of every growth")
     parser.add_argument("--no-growth", action="store_true", help="leave out the growth with length")
     parser.add_argument(
         "--film", type=Path, action="append", default=[], help="measure on this film; repeatable"
@@ -62,7 +70,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     unknown = [name for name in chosen.only if name not in PARTS]
     if unknown:
         parser.error(f"no part {unknown[0]!r}; there are: {', '.join(PARTS)}")
-    chosen.runs = chosen.runs or (3 if chosen.quick else 5)
+    chosen.runs = chosen.runs or (2 if chosen.quick else 5)
     return chosen
 
 
@@ -101,7 +109,7 @@ def run(chosen: argparse.Namespace, folder: Path) -> int:
     """Everything that was asked for; the exit code."""
     from table_parts.figures import disagreements, summary
     from table_parts.kinds import Report
-    from table_parts.machine import load, machine, versions
+    from table_parts.machine import cores, load, machine, versions
     from table_parts.show import markdown, missed, text
     from table_parts.turns import Runner
 
@@ -109,7 +117,7 @@ def run(chosen: argparse.Namespace, folder: Path) -> int:
     began = time.monotonic()
     contests, growths, left_out = plans(chosen, folder)
     say(f"films and texts made in {time.monotonic() - began:.0f} s")
-    runner = Runner(folder, say, threads=int(str(told["cores"])))
+    runner = Runner(folder, say, threads=cores())
     contests, growths = runner.all(contests, [] if chosen.no_growth else growths, chosen.runs)
     told["load_after"] = round(load(), 1)
     told["minutes"] = round((time.monotonic() - began) / 60, 1)
@@ -122,30 +130,35 @@ def run(chosen: argparse.Namespace, folder: Path) -> int:
     made = datetime.now(UTC).date().isoformat()
     report = Report(made, asked, told, versions(), tuple(contests), tuple(growths), tuple(left_out))
     if chosen.json:
-        figures = summary(report.contests, report.growths)
-        chosen.json.write_text(
-            json.dumps({**report.to_json(), "figures": figures}, indent=1), encoding="utf-8"
-        )
+        whole = {**report.to_json(), "figures": summary(report.contests, report.growths)}
+        chosen.json.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
     print(markdown(report) if chosen.markdown else text(report))
     for line in missed(report):
         print(f"Target missed: {line}")
-    entrants = [entrant for one in (*contests, *growths) for entrant in one.entrants]
+    entrants = [entrant for one in contests for entrant in one.entrants]
+    entrants += [entrant for one in growths for entrant in one.entrants]
     failed = any(entrant.missing and entrant.role == "ours" for entrant in entrants)
     return int(failed or any(disagreements(contest) for contest in contests))
 
 
-def plans(chosen: argparse.Namespace, folder: Path):  # type: ignore[no-untyped-def]
+def plans(chosen: argparse.Namespace, folder: Path) -> tuple[list[Contest], list[Growth], list[Reason]]:
     """What is to be measured: contests, growths, and what is left out; films are made on the way."""
     from table_parts.films import lengthener, look, maker
-    from table_parts.machine import machine
+    from table_parts.machine import cores
     from table_parts.stage import Stage
 
     own = tuple(look(path.resolve()) for path in chosen.film)
-    data = chosen.data if (chosen.data / "cmdad_anno.csv").is_file() else None
     stage = Stage(
-        folder, chosen.quick, own, maker(folder), lengthener(folder, own), data,
-        threads=int(str(machine()["cores"])), runs=chosen.runs,
-    )  # fmt: skip
+        folder=folder,
+        quick=chosen.quick,
+        own=own,
+        made=maker(folder, quick=chosen.quick),
+        longer=lengthener(folder, own),
+        data=chosen.data if (chosen.data / "cmdad_anno.csv").is_file() else None,
+        threads=cores(),
+        runs=chosen.runs,
+        shortest=chosen.shortest,
+    )
     found = [importlib.import_module(f"table_parts.{PARTS[name]}").plan(stage) for name in chosen.only]
     return (
         [contest for one in found for contest in one.contests],

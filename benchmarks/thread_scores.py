@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
-from memory import peak
+from table_parts.usage import peak
 
 from shotad.grammar.base import Features
 from shotad.grammar.threads import Matching, Scores, ShotFeatures, shot_scores

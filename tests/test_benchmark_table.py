@@ -371,3 +371,33 @@ def test_an_unknown_part_is_refused_with_the_names() -> None:
     done = run_table("--only", "shots,colour")
     assert done.returncode == 2
     assert "no part 'colour'; there are: shots, frames" in done.stderr
+
+
+# Plans
+
+
+def test_growth_is_of_films_that_double_and_double_again(tmp_path: Path) -> None:
+    from table_parts.stage import FilmAt, Stage, film_growth
+
+    asked: list[tuple[int, float]] = []
+
+    def longer(times: int, base: float) -> FilmAt:
+        asked.append((times, base))
+        return FilmAt(tmp_path / f"{times}.mp4", "film", 5.04 * times, 360)
+
+    stage = Stage(
+        tmp_path, False, (), lambda lines, seconds: longer(1, seconds), longer, runs=2, shortest=7.0
+    )
+    made = film_growth(stage, "shots", "pass", "m:f", lambda film: {"film": film.path.name}, base=12, turns=9)
+    assert asked == [(1, 7.0), (2, 7.0), (4, 7.0), (8, 7.0)]
+    assert [e.given["film"] for e in made.entrants] == ["1.mp4", "2.mp4", "4.mp4", "8.mp4"]
+    assert (made.base, made.turns) == (5.0, 2)
+
+
+def test_the_made_films_are_as_many_times_as_long(tmp_path: Path) -> None:
+    from table_parts.films import lengthener
+
+    longer = lengthener(tmp_path, ())
+    lengths = [longer(times, 6.0).seconds for times in (1, 2, 4)]
+    assert lengths[0] == pytest.approx(6.0, abs=3.0)
+    assert lengths[1:] == pytest.approx([2 * lengths[0], 4 * lengths[0]], rel=0.02)

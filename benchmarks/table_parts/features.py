@@ -19,7 +19,7 @@ FRAME = (480, 854, 3)
 
 def plan(stage: Stage) -> Plan:
     """DINOv2 of the smallest published size, where what surrounds the model weighs most; and the grid."""
-    images = 16 if stage.quick else 64
+    images = 8 if stage.quick else 32
     grid = {"images": images * 4}
     contests = [
         Contest(
@@ -48,7 +48,7 @@ def plan(stage: Stage) -> Plan:
             ),
             f"{images} frames of {FRAME[1]} x {FRAME[0]}, batches of 8, random weights, float32",
             same=("images",),
-            turns=stage.turns(3 if stage.quick else 5),
+            turns=stage.turns(3),
         )
     )
     return Plan(tuple(contests))

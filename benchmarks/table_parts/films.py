@@ -10,8 +10,9 @@ from bench_film import SAMPLE, bench_film, repeated
 
 from table_parts.stage import FilmAt
 
-LOOP = 10.0
-"""Seconds of the sample from which films of other sizes are made: two cuts and a third where it repeats."""
+LOOPS = {True: 6.0, False: 15.0}
+"""Seconds of the sample from which films of other sizes are made, quick or not: one cut or three in each, and
+one more where it repeats."""
 
 
 def look(path: Path, label: str = "") -> FilmAt:
@@ -24,11 +25,11 @@ def look(path: Path, label: str = "") -> FilmAt:
     return FilmAt(path, label or f"{path.name}", seconds, video.height, kind)
 
 
-def maker(folder: Path) -> Callable[[int, float], FilmAt]:
+def maker(folder: Path, *, quick: bool) -> Callable[[int, float], FilmAt]:
     """Gives films of so many lines and about so many seconds, made once per folder."""
 
     def made(height: int, seconds: float) -> FilmAt:
-        path = bench_film(folder, height, seconds, LOOP)
+        path = bench_film(folder, height, seconds, LOOPS[quick])
         return look(path, f"made film, {height}p")
 
     return made
@@ -45,7 +46,8 @@ def lengthener(folder: Path, own: Sequence[FilmAt]) -> Callable[[int, float], Fi
         loops = max(1, round(base / length)) * times
         path = folder / f"{reel.stem}-{loops}{reel.suffix}"
         # A little less than whole loops, so that rounding never adds one.
-        return look(repeated(reel, path, (loops - 0.5) * length), f"{reel.stem}, {loops} times")
+        repeated(reel, path, (loops - 0.5) * length)
+        return look(path, f"{reel.stem}, {loops * length:.0f} s")
 
     return longer
 

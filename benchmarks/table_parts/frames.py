@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from table_parts.child import Done, Ready
-from table_parts.kinds import Contest, Entrant, Growth
+from table_parts.kinds import Contest, Entrant
 from table_parts.shots import THREADS
-from table_parts.stage import FilmAt, Plan, Stage, entrants_by_length
+from table_parts.stage import FilmAt, Plan, Stage, film_growth, full_only
 
 SPARSE = 0.18
 """Part of a film that AD fills where it is sparse."""
@@ -24,25 +24,25 @@ SPOKEN = 5.0
 
 def plan(stage: Stage) -> Plan:
     """Slots all along the film, and in `SPARSE` of it, each with the 32 frames of the published method."""
-    films = stage.films((720, 20 if stage.quick else 60))
+    seconds = (12, 36) if stage.quick else (30, 90)
     contests = tuple(
         _contest(stage, film, kind, share)
-        for film in films
-        for kind, share in (("AD all along", 1.0), (f"AD in {SPARSE:.0%} of it", SPARSE))
+        for length, kind, share in (
+            (seconds[0], "AD all along", 1.0),
+            (seconds[1], f"AD in {SPARSE:.0%} of it", SPARSE),
+        )
+        for film in stage.films((720, length))
     )
-    base = 8.0 if stage.quick else 45.0
-
-    def given(n: int) -> dict[str, Any]:
-        film = stage.longer(n, base)
-        return {"film": str(film.path), "plans": str(_plans(stage, film, 1.0))}
-
-    growth = Growth(
+    if stage.quick:
+        return Plan(contests, left_out=full_only("frames", "growth"))
+    growth = film_growth(
+        stage,
         "frames",
         "frames of every AD",
-        "s of film",
-        base,
-        entrants_by_length("table_parts.frames:one_pass", given),
-        turns=stage.turns(2 if stage.quick else 3),
+        "table_parts.frames:one_pass",
+        lambda film: {"film": str(film.path), "plans": str(_plans(stage, film, 1.0))},
+        base=12.0,
+        turns=3,
     )
     return Plan(contests, (growth,))
 
@@ -67,6 +67,7 @@ def _contest(stage: Stage, film: FilmAt, kind: str, share: float) -> Contest:
         f"{film.cost}; 32 frames of {LINES} lines for each AD, clips and context by the published rules",
         film.seconds,
         ("frames of clips",),
+        turns=stage.turns(3),
     )
 
 

@@ -16,14 +16,18 @@ PACKAGES = ("numpy", "av", "opencv-python", "scenedetect", "decord", "torch", "t
 
 def machine() -> dict[str, object]:
     """Processor, cores that may be used, memory, system, and how busy it is now."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    words = f"{_processor()}, {cores} cores, {memory:.0f} GiB of memory, {platform.system()}, no GPU used"
+    words = f"{_processor()}, {cores()} cores, {memory:.0f} GiB of memory, {platform.system()}, no GPU used"
     return {
         "words": words,
-        "cores": cores,
+        "cores": cores(),
         "load_before": round(load(), 1),
     }
+
+
+def cores() -> int:
+    """Processors that may be used."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def load() -> float:

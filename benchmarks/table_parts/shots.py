@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib.util
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from table_parts.child import Done, Ready
-from table_parts.kinds import Contest, Entrant, Growth, Role, Target
-from table_parts.stage import FilmAt, Plan, Stage, entrants_by_length, shotad
+from table_parts.kinds import Contest, Entrant, Growth, Target
+from table_parts.stage import FilmAt, Plan, Stage, film_growth, full_only, shotad
 
 DECODING = "decoding alone"
 MOST = {1080: 1.15, 720: 1.25}
@@ -21,68 +22,72 @@ THREADS: tuple[tuple[str, int], ...] = (("AUTO", 0), ("FRAME", 0), ("FRAME", 4),
 
 
 def plan(stage: Stage) -> Plan:
-    """Contests on a broad and a very broad film, and growth of the exact path and of decoding."""
-    seconds = (20, 12) if stage.quick else (60, 40)
-    films = stage.films((720, seconds[0]), (1080, seconds[1]))
-    contests = tuple(contest for film in films for contest in _contests(stage, film))
-    return Plan(contests, _growths(stage))
+    """Contests at 720 and 1080 lines, and growth of decoding and of both paths."""
+    if stage.quick:
+        films = stage.films((720, 12))
+        left_out = full_only("shots", "1080p", "whole commands", "growth of the fast path")
+        inside = tuple(_inside(film) for film in films)
+        return Plan(inside, _growths(stage, ("exact",)), left_out if not stage.own else left_out[1:])
+    films = stage.films((720, 30), (1080, 24))
+    contests = [contest for film in films for contest in (_inside(film), _outside(stage, film))]
+    return Plan(tuple(contests), _growths(stage, ("exact", "fast")))
 
 
-def _contests(stage: Stage, film: FilmAt) -> tuple[Contest, ...]:
+def _inside(film: FilmAt) -> Contest:
+    """The pass alone, in a process in which all is loaded."""
     path, kind = str(film.path), best_threads(film.path)
-    there = importlib.util.find_spec("scenedetect") is not None
-    missing = "" if there else "scenedetect is not installed"
-    inside = (
-        Entrant("exact", "ours", "table_parts.shots:ours", {"film": path, "path": "exact"}),
-        Entrant("fast", "ours", "table_parts.shots:ours", {"film": path, "path": "fast"}),
-        Entrant(DECODING, "limit", "table_parts.shots:decoding", {"film": path, "threads": kind}),
-        Entrant("PySceneDetect, library", "rival", "table_parts.shots:library", {"film": path}, missing),
-    )
-    program = [sys.executable, "-m", "scenedetect", "-q", "-i", path, "detect-adaptive", "list-scenes", "-q"]
-    work = "table_parts.stage:command"
-    outside = (
-        Entrant("shotad shots", "ours", work, shotad("shots", path, "--out", "{out}", "--quiet")),
-        Entrant("PySceneDetect's command", "rival", work, {"words": program}, missing),
-    )
     targets = [
         Target(name, DECODING, "wall", MOST[film.height]) for name in ("exact", "fast") if film.height in MOST
     ]
+    entrants = (
+        Entrant("exact", "ours", "table_parts.shots:ours", {"film": path, "path": "exact"}),
+        Entrant("fast", "ours", "table_parts.shots:ours", {"film": path, "path": "fast"}),
+        Entrant(DECODING, "limit", "table_parts.shots:decoding", {"film": path, "threads": kind}),
+        Entrant("PySceneDetect, library", "rival", "table_parts.shots:library", {"film": path}, _missing()),
+    )
     about = f"{film.cost}; decoder's threads {kind[0]}, {kind[1] or 'its own number'}"
-    return (
-        Contest("shots", film.label, inside, about, film.seconds, ("frames",), tuple(targets)),
-        Contest(
-            "shots",
-            f"{film.label}, whole commands",
-            outside,
-            film.cost,
-            film.seconds,
-            turns=stage.turns(2 if stage.quick else 5),
-        ),
-    )
+    return Contest("shots", film.label, entrants, about, film.seconds, ("frames",), tuple(targets))
 
 
-def _growths(stage: Stage) -> tuple[Growth, ...]:
-    base = 8.0 if stage.quick else 45.0
-    turns = stage.turns(2 if stage.quick else 3)
-    kinds: tuple[tuple[str, str, Role, dict[str, Any]], ...] = (
-        ("decoding alone", "decoding", "limit", {"threads": THREADS[0]}),
-        ("shots, exact", "ours", "ours", {"path": "exact"}),
-        ("shots, fast", "ours", "ours", {"path": "fast"}),
+def _outside(stage: Stage, film: FilmAt) -> Contest:
+    """As commands, with the start of Python and what is written."""
+    path = str(film.path)
+    program = [sys.executable, "-m", "scenedetect", "-q", "-i", path, "detect-adaptive", "list-scenes", "-q"]
+    work = "table_parts.stage:command"
+    entrants = (
+        Entrant("shotad shots", "ours", work, shotad("shots", path, "--out", "{out}", "--quiet")),
+        Entrant("PySceneDetect's command", "rival", work, {"words": program}, _missing()),
     )
+    name = f"{film.label}, whole commands"
+    return Contest("shots", name, entrants, film.cost, film.seconds, turns=stage.turns(3))
+
+
+def _missing() -> str:
+    return "" if importlib.util.find_spec("scenedetect") else "scenedetect is not installed"
+
+
+def _growths(stage: Stage, paths: Sequence[str]) -> tuple[Growth, ...]:
+    base = 6.0 if stage.quick else 12.0
+    rows: list[tuple[str, str, dict[str, Any]]] = [
+        (DECODING, "decoding", {"threads": THREADS[0]}),
+        *((f"shots, {path}", "ours", {"path": path}) for path in paths),
+    ]
     return tuple(
-        Growth(
+        film_growth(
+            stage,
             "shots",
             name,
-            "s of film",
-            base,
-            entrants_by_length(
-                f"table_parts.shots:{work}",
-                lambda n, more=more: {"film": str(stage.longer(n, base).path), **more},
-            ),
-            turns=turns,
+            f"table_parts.shots:{work}",
+            partial(_given, more),
+            base=base,
+            turns=3,
         )
-        for name, work, _, more in kinds
+        for name, work, more in rows
     )
+
+
+def _given(more: Mapping[str, Any], film: FilmAt) -> dict[str, Any]:
+    return {"film": str(film.path), **more}
 
 
 def best_threads(path: Path) -> tuple[str, int]:

@@ -57,8 +57,9 @@ def about(report: Report) -> str:
     )
     return (
         f"Measured {report.made} on {report.machine['words']}{busy}; {versions}. Each measurement is a "
-        "process of its own, all in turns; ratios are those within a turn, the median and in brackets the least "
-        "and the greatest. Less than 1 is less time than the other takes. A limit is what cannot be spared."
+        "process of its own, all in turns; ratios are those within a turn, the median and in brackets the "
+        "least and the greatest. Less than 1 is less time than the other takes. A limit is what cannot be "
+        "spared."
     )
 
 

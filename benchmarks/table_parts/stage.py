@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,12 @@ class Stage:
     data: Path | None = None
     threads: int = 2
     runs: int = 5
-    notes: dict[str, str] = field(default_factory=dict)
+    shortest: float | None = None
+    """Seconds of the shortest film of every growth, where the user says."""
+
+    def base(self, usual: float) -> float:
+        """Seconds of the shortest film of a growth."""
+        return usual if self.shortest is None else self.shortest
 
     def turns(self, most: int) -> int:
         """How often something costly is run."""
@@ -68,6 +73,27 @@ def entrants_by_length(
 ) -> tuple[Entrant, ...]:
     """One work at each length."""
     return tuple(Entrant(f"{n} times", "ours", work, given(n)) for n in times)
+
+
+def film_growth(
+    stage: Stage,
+    part: str,
+    name: str,
+    work: str,
+    given: Callable[[FilmAt], Mapping[str, Any]],
+    *,
+    base: float,
+    turns: int,
+) -> Growth:
+    """One work on a film and on films 2, 4 and 8 times as long."""
+    films = [stage.longer(n, stage.base(base)) for n in LENGTHS]
+    entrants = entrants_by_length(work, lambda n: given(films[LENGTHS.index(n)]))
+    return Growth(part, name, "s of film", round(films[0].seconds, 1), entrants, turns=stage.turns(turns))
+
+
+def full_only(part: str, *names: str) -> tuple[tuple[str, str], ...]:
+    """What a quick run leaves out."""
+    return tuple((f"{part}: {name}", "left to the full run") for name in names)
 
 
 def command(given: Mapping[str, Any], scratch: Path) -> Ready:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from table_parts.child import Done, Ready
-from table_parts.kinds import Contest, Entrant, Growth, Target
-from table_parts.stage import Plan, Stage, entrants_by_length
+from table_parts.kinds import Contest, Entrant, Target
+from table_parts.stage import Plan, Stage, film_growth, full_only
 
 WRITTEN = "full product, as written"
 MOST = 0.5
@@ -20,20 +20,22 @@ DEPTH = 1536
 def plan(stage: Stage) -> Plan:
     """So many shots by the kinds of numbers that are at hand; growth along a film, as it is read there."""
     torch = importlib.util.find_spec("torch") is not None
-    kinds = ["torch float32", "torch bfloat16"] if torch else ["numpy float32"]
-    counts = [30] if stage.quick else [50, 100]
-    contests = tuple(_contest(stage, kind, shots) for kind in kinds for shots in counts)
-    left_out = () if torch else (("thread scores by torch", "torch is not installed"),)
-    base = 8.0 if stage.quick else 45.0
-    growth = Growth(
+    kind = "torch float32" if torch else "numpy float32"
+    pairs = [(kind, 30)] if stage.quick else [(kind, 50), (kind, 100)]
+    if torch and not stage.quick:
+        pairs.append(("torch bfloat16", 100))
+    contests = tuple(_contest(stage, kind, shots) for kind, shots in pairs)
+    left_out = () if torch else (("threads: scores by torch", "torch is not installed"),)
+    if stage.quick:
+        return Plan(contests, (), (*left_out, *full_only("threads", "bfloat16", "growth")))
+    growth = film_growth(
+        stage,
         "threads",
         "threads and scales of every clip (grid features)",
-        "s of film",
-        base,
-        entrants_by_length(
-            "table_parts.threadscores:grammar", lambda n: {"film": str(stage.longer(n, base).path)}
-        ),
-        turns=stage.turns(2 if stage.quick else 3),
+        "table_parts.threadscores:grammar",
+        lambda film: {"film": str(film.path)},
+        base=12.0,
+        turns=2,
     )
     return Plan(contests, (growth,), left_out)
 
@@ -70,7 +72,7 @@ def written(given: Mapping[str, Any], scratch: Path) -> Ready:
 def _scores(given: Mapping[str, Any], how: str) -> Ready:
     import thread_scores
 
-    from shotad.grammar.threads import Matching
+    from shotad.grammar.threads import Matching, ShotFeatures
 
     if given["kind"].startswith("torch"):
         thread_scores.limit_threads(1)
@@ -79,7 +81,7 @@ def _scores(given: Mapping[str, Any], how: str) -> Ready:
     score = getattr(thread_scores, how)
     # Once beforehand with few, so that what libraries set up for themselves is not counted.
     few = {place: thread_scores.head(kinds.at(place), 2) for place in ("first", "last")}
-    score(thread_scores.ShotFeatures(**few), matching)
+    score(ShotFeatures(**few), matching)
     pairs = given["shots"] * (given["shots"] - 1) // 2
 
     def run() -> Done:
