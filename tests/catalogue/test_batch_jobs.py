@@ -16,18 +16,17 @@ from shotad.catalogue.marks import DONE, done_before, mark_done, run_key
 from shotad.config import load_config
 from shotad.errors import NoRoom, UsageError
 from shotad.workfolder import WorkFolder
+from shotad.writing import Engines
 from tests.media import FilmSpec, make_film
 
-CONFIG = load_config(
-    None,
-    [
-        "engine=fake",
-        "slots.find_credits=false",
-        "speech.source=none",
-        "scale.method=none",
-        "threads.features=none",
-    ],
+ASSIGNMENTS = (
+    "engine=fake",
+    "slots.find_credits=false",
+    "speech.source=none",
+    "scale.method=none",
+    "threads.features=none",
 )
+CONFIG = load_config(None, ASSIGNMENTS)
 FILM = FilmSpec(frames=160, cuts=(60, 110))
 
 
@@ -179,3 +178,28 @@ def test_an_error_that_nobody_has_foreseen_is_a_result_and_in_the_films_log(
     assert "RuntimeError: nobody has foreseen this" in found.error[0]
     assert "Traceback" in (tmp_path / "w" / "log.txt").read_text()
     assert not (tmp_path / "w" / DONE).exists()
+
+
+@pytest.mark.slow
+def test_a_film_of_a_batch_is_to_the_byte_what_describe_makes_of_it(tmp_path: Path) -> None:
+    from click.testing import CliRunner
+
+    from shotad.cli.describe import command
+
+    engines = Engines.of(CONFIG)
+    film, other = make_film(FILM).path, make_film(replace(FILM, cuts=(40, 90))).path
+    for name, path in (("first", other), ("second", film)):  # the engines have seen another film before
+        one = FilmJob(str(path), str(tmp_path / name), CONFIG, assignments=ASSIGNMENTS)
+        assert describe_film(one, engines=engines).state == "done"
+    words = [str(film), "--out", str(tmp_path / "alone"), "--quiet"]
+    for text in ASSIGNMENTS:
+        words += ["--set", text]
+    CliRunner().invoke(command, words, catch_exceptions=False)
+    assert files(tmp_path / "second") == {**files(tmp_path / "alone"), DONE: files(tmp_path / "second")[DONE]}
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """All files that hold no times of day, by name."""
+    apart = ("log.txt", ".lock", ".track.lock")
+    found = (path for path in folder.rglob("*") if path.is_file() and path.name not in apart)
+    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
