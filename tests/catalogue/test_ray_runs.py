@@ -1,0 +1,224 @@
+"""Films on a real Ray cluster of several nodes and processes on this machine, some of which are killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from shotad.catalogue.jobs import FilmJob, FilmResult, describe_film
+from shotad.catalogue.ray import Crew, RaySettings, run
+from shotad.catalogue.ray.parts import parts_of
+from shotad.config import load_config
+from tests.bad_server import Act, BadServer, Seen, answer
+from tests.conftest import ROOT
+from tests.media import FilmSpec, make_film
+from tests.ray_engine import VARIABLE, calls
+
+pytestmark = [
+    pytest.mark.slow,
+    # Ray's own: it opens files and sockets that it leaves to the collector, and tells of what will change.
+    pytest.mark.filterwarnings(
+        "ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning"
+    ),
+]
+
+SPEC = FilmSpec(frames=500, cuts=(100, 210, 330, 420))
+SLOTS = ("s00000200", "s00010240", "s00015360")
+ENGINE = "tests.ray_engine:Watched"
+SETTINGS = (
+    "engine=fake",
+    "speech.source=none",
+    "slots.find_credits=false",
+    "scale.method=none",
+    "frames.min_pixels=12544",
+    "frames.max_pixels=25088",
+)
+CREWS = RaySettings(
+    preparing=Crew(least=2, most=2),
+    looking=Crew(least=2, most=2),
+    writing=Crew(least=1, most=1),
+    attempts=2,
+)
+STORE = 90 << 20
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A head of six CPUs, connected; nodes may be added. Its workers find the tests' engine and orders."""
+    ray = pytest.importorskip("ray", reason='runs on a cluster need Ray: pip install "shotad[ray]"')
+    from ray.cluster_utils import Cluster
+
+    path = os.pathsep.join((ROOT, os.environ.get("PYTHONPATH", "")))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("PYTHONPATH", path)
+        patch.setenv("OMP_NUM_THREADS", "1")
+        patch.setenv(VARIABLE, str(tmp_path_factory.mktemp("orders")))
+        made = Cluster(
+            initialize_head=True,
+            connect=True,
+            head_node_args={"num_cpus": 6, "object_store_memory": STORE, "include_dashboard": False},
+        )
+        try:
+            yield made
+        finally:
+            ray.shutdown()
+            made.shutdown()
+
+
+@pytest.fixture
+def orders(cluster: Any) -> Iterator[Path]:
+    """The folder of calls and orders, empty."""
+    folder = Path(os.environ[VARIABLE])
+    yield folder
+    for file in folder.iterdir():
+        file.unlink()
+
+
+def job(place: Path, note: str, *assignments: str, film: Path | None = None) -> FilmJob:
+    engines = (f"stage1.engine={ENGINE}", f"stage2.engine={ENGINE}")
+    config = load_config(None, (*SETTINGS, *engines, f"prompt.note={note}", *assignments))
+    return FilmJob(str(film or make_film(SPEC).path), str(place / note), config=config)
+
+
+def alone(job: FilmJob, place: Path) -> Path:
+    """The folder of the same film, described on one machine in one process."""
+    found = describe_film(replace(job, folder=str(place / Path(job.folder).name)))
+    assert found.state == "done", found
+    return Path(found.folder)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """All files but the log, by name."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name not in ("log.txt", ".lock", ".track.lock")
+    }
+
+
+def same(folder: str, other: Path) -> None:
+    here, there = files(Path(folder)), files(other)
+    assert here.keys() ^ there.keys() == set()
+    assert [name for name in here if here[name] != there[name]] == []
+    assert "track.json" in here
+
+
+def repeated(orders: Path) -> list[tuple[str, ...]]:
+    found = Counter(tuple(call[:3]) for call in calls(orders))
+    return [call for call, number in found.items() if number > 1]
+
+
+def test_killed_workers_and_broken_films_stop_no_other(orders: Path, tmp_path: Path) -> None:
+    lone = {name: alone(job(tmp_path / "one", name), tmp_path / "one") for name in ("a", "b", "half")}
+    for file in orders.iterdir():
+        file.unlink()
+    once = (f"kill-stage1-a-{SLOTS[1]}", f"kill-stage2-b-{SLOTS[1]}")
+    ever = (f"kill-stage1-c-{SLOTS[1]}-always", "kill-preparing")
+    for name in (*once, *ever):
+        (orders / name).touch()
+    broken = tmp_path / "broken.mp4"
+    broken.write_bytes(b"no film")
+    place = tmp_path / "many"
+    jobs = [job(place, name) for name in ("a", "b", "half", "c", "preparing")]
+    _left_by_an_earlier_run(Path(jobs[2].folder), lone["half"])
+    told: list[FilmResult] = []
+
+    found = run([*jobs, job(place, "broken", film=broken)], settings=CREWS, told=told.append)
+
+    assert [one.state for one in found] == ["done"] * 3 + ["failed"] * 3, found
+    assert sorted(told, key=lambda one: one.folder) == sorted(found, key=lambda one: one.folder)
+    assert not any((orders / name).exists() for name in once), "nobody was killed"
+    assert repeated(orders) == []
+    assert [call[2] for call in calls(orders) if call[:2] == ["stage1", "half"]] == [SLOTS[1]]
+    assert [one.kind for one in found[3:]] == ["killed", "killed", "FilmError"]
+    why = [one.error[0] for one in found if one.error]
+    assert f"slot {SLOTS[1]} was lost 2 times" in why[0]
+    assert "preparing the film was lost 2 times" in why[1]
+    assert "broken.mp4" in why[2]
+    for one in found[:3]:
+        same(one.folder, lone[Path(one.folder).name])
+    # What was told of the film that failed is kept for the next run.
+    kept = {record["slot"] for record in parts_of(found[3].folder).records()}
+    assert kept == {SLOTS[0], SLOTS[2]}
+
+
+def _left_by_an_earlier_run(folder: Path, done: Path) -> None:
+    """The records of all slots but one of a run that is done, as a run that was killed has left them."""
+    parts = parts_of(str(folder))
+    for line in (done / "stage1.jsonl").read_text().splitlines():
+        record = json.loads(line)
+        if record["slot"] != SLOTS[1]:
+            parts.add(record["slot"], record.pop("key"), record)
+
+
+def test_a_node_that_dies_costs_no_finished_slot(cluster: Any, orders: Path, tmp_path: Path) -> None:
+    node = cluster.add_node(num_cpus=4, object_store_memory=STORE)
+    (orders / "hold").touch()
+    jobs = [job(tmp_path / "many", name) for name in "de"]
+    killer = threading.Thread(target=_kill, args=(cluster, node, orders))
+    killer.start()
+    found = run(jobs, settings=CREWS)
+    killer.join()
+    assert [one.state for one in found] == ["done", "done"], found
+    assert repeated(orders) == []
+    assert len(calls(orders)) == 2 * 2 * len(SLOTS)
+    for one in found:
+        same(one.folder, alone(job(tmp_path / "one", Path(one.folder).name), tmp_path / "one"))
+
+
+def _kill(cluster: Any, node: Any, orders: Path) -> None:
+    """Kills all processes of a node, when one of them is in the middle of a call, then lets all calls go on."""
+    held = orders / "waiting"
+    until = time.monotonic() + 120
+    while time.monotonic() < until and not (held.exists() and node.node_id in held.read_text()):
+        time.sleep(0.1)
+    # What was answered before has been written down by now.
+    time.sleep(0.5)
+    for process in node.all_processes["raylet"]:
+        for worker in psutil.Process(process.process.pid).children(recursive=True):
+            worker.kill()
+    cluster.remove_node(node, allow_graceful=False)
+    (orders / "hold").unlink()
+
+
+def _said(seen: Seen) -> Act:
+    """An answer that depends on the question alone, whichever server is asked."""
+    shown = len(seen.pictures)
+    if shown:
+        return answer(f"1. Main characters: A man.\n2. Actions: A man walks past {shown} trees in a row.")
+    return answer('{"summarized_AD": "A man walks past some trees."}')
+
+
+def test_stage_one_against_servers_one_of_which_goes(cluster: Any, tmp_path: Path) -> None:
+    asked = ("stage1.engine=openai", "stage2.engine=openai", "openai.model=tiny")
+    patience = ("openai.retries=0", "openai.in_flight=2", "prompt.example_count=0")
+
+    def gone_after_one(seen: Seen) -> Act:
+        return replace(_said(seen), end="die") if seen.number == 1 else _said(seen)
+
+    with BadServer(_said) as first, BadServer(gone_after_one) as second:
+        films = [job(tmp_path / "many", name, *asked, *patience) for name in "fg"]
+        settings = CREWS.model_copy(update={"servers": (first.url, second.url)})
+        found = run(films, settings=settings)
+        assert [one.state for one in found] == ["done", "done"], found
+        assert len(second.requests) >= 1
+        lone = [
+            job(tmp_path / "one", name, *asked, *patience, f"openai.base_url={first.url}") for name in "fg"
+        ]
+        for one, other in zip(found, lone, strict=True):
+            here, there = files(Path(one.folder)), files(alone(other, tmp_path / "one"))
+            # The settings name the server, and the mark is made of them.
+            assert here.keys() ^ there.keys() == set()
+            different = {name for name in here if here[name] != there[name]}
+            assert different == {"settings.json", "done.json"}
