@@ -33,7 +33,10 @@ class Counter:
     def mean(self, now: int) -> float:
         """Its mean over the time from its first value to ``now``."""
         lasted = now - self._first
-        return (self._weight + self.value * (now - self._at)) / lasted if lasted > 0 else self.value
+        if lasted <= 0:
+            return self.value
+        # Rounding must not lift a level that never moved above its own peak.
+        return min((self._weight + self.value * (now - self._at)) / lasted, self.peak)
 
     def copy(self) -> Counter:
         """The same as it stands now, for a reader in another thread."""

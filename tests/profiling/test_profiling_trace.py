@@ -101,3 +101,12 @@ def test_the_highest_of_a_grain_and_the_last_stay() -> None:
         (12, 2.0),
         (13, 0.0),
     ]
+
+
+def test_a_level_that_never_moves_has_itself_as_its_mean() -> None:
+    for value in (0.1, 90.7, 617.3, 1234.1):
+        counter = Counter("memory", 100)
+        for at in range(0, 1000, 7):
+            counter.add(at, value)
+        assert counter.mean(999) <= counter.peak == value
+        assert counter.mean(999) == pytest.approx(value)
