@@ -70,25 +70,39 @@ def line_of(row: Row) -> str:
 
 def as_lines(rows: Sequence[Row], seconds: float) -> str:
     """All rows and their sum, one a line, for screen readers and files."""
-    told = [f"{number}. {line_of(row)}{_with(row)}" for number, row in enumerate(rows, 1)]
+    told = []
+    for number, row in enumerate(rows, 1):
+        told += [f"{number}. {line_of(row)}{_with(row)}", *(f"  {line}" for line in _notes(row.result))]
     return "\n".join([*told, summary(rows, seconds)])
 
 
 def as_table(rows: Sequence[Row], seconds: float, width: int) -> str:
-    """The same in columns, as wide as ``width``; errors are told below."""
+    """The same in columns, as wide as ``width``; errors and notes are told below."""
     if width < NARROWEST:
         return as_lines(rows, seconds)
     head = ("Film", "State", "Lines", "Silences", "Time", "× length", "With")
-    cells = [_cells(row) for row in rows]
-    names = max((len(one[0]) for one in (head, *cells)), default=0)
-    widths = [min(names, _LONGEST_NAME), *(max(len(one[n]) for one in (head, *cells)) for n in range(1, 6))]
-    table = [_laid(one, widths, width) for one in (head, *cells)]
-    errors = [_named(row, _trouble(row.result)) for row in rows if row.result and row.result.error]
-    notes = [f"{row.label}: {_amiss(row.result)}" for row in rows if row.result and row.result.amiss
-             and not row.result.error]  # fmt: skip
-    return "\n".join(
-        [*table, *([""] if errors or notes else []), *errors, *notes, "", summary(rows, seconds)]
-    )
+    cells = [head, *map(_cells, rows)]
+    widths = [min(max(len(one[0]) for one in cells), _LONGEST_NAME)]
+    widths += [max(len(one[n]) for one in cells) for n in range(1, len(head) - 1)]
+    below = [line for row in rows for line in _below(row)]
+    table = [_laid(one, widths, width) for one in cells]
+    return "\n".join([*table, *([""] if below else []), *below, "", summary(rows, seconds)])
+
+
+def _below(row: Row) -> list[str]:
+    """What a table has no room for."""
+    result = row.result
+    if result is None:
+        return []
+    wrong = _trouble(result) or (_amiss(result) if result.amiss else "")
+    notes = _notes(result)
+    head = [_named(row, wrong)] if wrong else [f"{row.label}:"] if notes else []
+    return [*head, *(f"  {line}" for line in notes)]
+
+
+def _notes(result: FilmResult | None) -> list[str]:
+    """What the run says of the track, and where its time went."""
+    return [] if result is None else [*(f"Note: {text}" for text in result.warnings), *result.spent]
 
 
 def as_json(rows: Sequence[Row]) -> list[dict[str, Any]]:

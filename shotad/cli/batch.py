@@ -167,7 +167,7 @@ def _here(
         except KeyboardInterrupt:
             stopped = watch is None or any(row.begun and row.result is None for row in batch.rows)
     report.write(lambda: batch.rows, batch.seconds, ended=True)
-    _tell(console, batch.rows, batch.seconds, report)
+    _tell(console, batch.rows, batch.seconds, report, batch.halted)
     if stopped:
         raise click.Abort
     if batch.halted or any(row.result and row.result.state == "failed" for row in batch.rows):
@@ -374,14 +374,17 @@ def _foresee(console: Console, gathered: Gathered, wishes: Wishes) -> None:
     )  # fmt: skip
 
 
-def _tell(console: Console, rows: Sequence[Row], seconds: float, report: Report) -> None:
+def _tell(
+    console: Console, rows: Sequence[Row], seconds: float, report: Report, halted: str | None = None
+) -> None:
     from shotad.catalogue.table import as_lines, as_table
 
     wide = console.mode == "bars" and sys.stdout.isatty()
     width = shutil.get_terminal_size().columns
     text = as_table(rows, seconds, width) if wide else as_lines(rows, seconds)
     last = f"Report: {report.path}" if report.trouble is None else f"No report: {report.trouble}"
-    console.result(f"{text}\n{last}", report.content(rows, seconds, ended=True))
+    found = {**report.content(rows, seconds, ended=True), "halted": halted}
+    console.result("\n".join([text, *([halted] if halted else []), last]), found)
 
 
 @contextmanager

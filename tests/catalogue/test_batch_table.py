@@ -84,6 +84,18 @@ def test_the_table_has_a_row_for_each_film_and_errors_below() -> None:
     assert as_table(rows(), 300, 40) == as_lines(rows(), 300)
 
 
+def test_notes_and_where_the_time_went_stand_with_their_film() -> None:
+    row = Row(
+        "a.mp4",
+        film("/f/a.mp4"),
+        result("/f/a.mp4", amiss=2, warnings=("Review again.",), spent=("decode 3 s",)),
+    )
+    lines = as_lines([row], 300).splitlines()
+    assert lines[1:3] == ["  Note: Review again.", "  decode 3 s"]
+    table = as_table([row], 300, 100).splitlines()
+    assert table[3:6] == ["a.mp4: 2 lines could not be written", "  Note: Review again.", "  decode 3 s"]
+
+
 def test_columns_stand_under_each_other_whatever_the_names() -> None:
     long = Row("x" * 90, film("/f/x.mp4"), result("/f/x.mp4", lines=1000, slots=1000))
     lines = as_table([*rows()[:2], long], 300, 120).splitlines()
