@@ -282,6 +282,12 @@ def test_the_markdown_shows_ratio_spread_rival_and_target() -> None:
     assert "2 cores, load 0.1 before and 1.9 after; python 3.11. " in lines[0]
 
 
+@pytest.mark.parametrize(("load", "warned"), [(1.0, False), (1.1, True)])
+def test_a_busy_machine_is_told(load: float, warned: bool) -> None:
+    machine = {"words": "a processor, 2 cores", "cores": 2, "load_before": load, "load_after": 2.0}
+    assert ("Others were at work" in show.markdown(report(machine=machine))) is warned
+
+
 def test_the_text_has_the_same_cells_as_the_markdown() -> None:
     text = show.text(report())
     for cell in ROW.strip("| ").split(" | "):

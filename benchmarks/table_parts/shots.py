@@ -17,7 +17,7 @@ from table_parts.stage import FilmAt, Plan, Stage, film_growth, full_only, shota
 DECODING = "decoding alone"
 MOST = {1080: 1.15, 720: 1.25}
 """The project's own limits by lines of the picture: wall time of the shots against decoding alone."""
-THREADS: tuple[tuple[str, int], ...] = (("AUTO", 0), ("FRAME", 0), ("FRAME", 4), ("SLICE", 0))
+THREADS: tuple[tuple[str, int], ...] = (("AUTO", 0), ("FRAME", 2), ("FRAME", 3), ("FRAME", 4), ("SLICE", 0))
 """Settings of the decoder that are tried, kind and number (0: its own choice); the quickest is the rival."""
 
 
@@ -46,7 +46,7 @@ def _inside(film: FilmAt) -> Contest:
         Entrant("PySceneDetect, library", "rival", "table_parts.shots:library", {"film": path}, _missing()),
     )
     about = f"{film.cost}; decoder's threads {kind[0]}, {kind[1] or 'its own number'}"
-    return Contest("shots", film.label, entrants, about, film.seconds, ("frames",), tuple(targets))
+    return Contest("shots", film.label, entrants, about, film.seconds, ("frames", "cuts"), tuple(targets))
 
 
 def _outside(stage: Stage, film: FilmAt) -> Contest:
@@ -96,7 +96,7 @@ def best_threads(path: Path) -> tuple[str, int]:
     for _ in range(2):
         for kind in THREADS:
             began = time.perf_counter()
-            decode(path, kind, most=300)
+            decode(path, kind, most=200)
             spent[kind] = min(spent[kind], time.perf_counter() - began)
     return min(spent, key=lambda kind: spent[kind])
 

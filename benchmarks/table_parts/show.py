@@ -59,8 +59,16 @@ def about(report: Report) -> str:
         f"Measured {report.made} on {report.machine['words']}{busy}; {versions}. Each measurement is a "
         "process of its own, all in turns; ratios are those within a turn, the median and in brackets the "
         "least and the greatest. Less than 1 is less time than the other takes. A limit is what cannot be "
-        "spared."
+        f"spared.{_busy(report)}"
     )
+
+
+def _busy(report: Report) -> str:
+    """A warning, where others were at work on the machine when the run began."""
+    load, cores = report.machine.get("load_before"), report.machine.get("cores")
+    if load is None or cores is None or load <= cores / 2:
+        return ""
+    return " Others were at work on the machine: the wall times say little, the CPU times more."
 
 
 def ratios(report: Report) -> Sheet:
