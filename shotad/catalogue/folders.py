@@ -26,10 +26,12 @@ class Folders:
         self._out = out
         self._given: dict[str, str] = {}
         self._taken: set[str] = set()
+        self._known: set[str] = set()
 
     def of(self, films: Sequence[str]) -> list[str]:
         """The folder of each film, in order; a film that comes again gets the one that it has."""
         new = [film for film in films if film not in self._given]
+        self._known.update(new)
         here = Counter((parent_of(film), _stem(film)) for film in [*self._given, *new])
         names = {film: list(self._names(film, here[parent_of(film), _stem(film)] > 1)) for film in new}
         # Who was here before is served first.
@@ -38,10 +40,18 @@ class Folders:
         return [self._given[film] for film in films]
 
     def _give(self, film: str, names: Sequence[str]) -> None:
-        free = [name for name in names if name not in self._taken and _owner(name) in (None, film)]
+        free = [name for name in names if name not in self._taken and self._is_free(name, film)]
         own = [name for name in free if _owner(name) == film]
         self._given[film] = folder = (own or free or names[-1:])[0]
         self._taken.add(folder)
+
+    def _is_free(self, folder: str, film: str) -> bool:
+        """Whether a folder is nobody's, or the film's: also that of a copy which lies elsewhere, as in a
+        library that was copied with its work folders."""
+        owner = _owner(folder)
+        if owner in (None, film):
+            return True
+        return owner not in self._known and owner is not None and _is_copy(film, owner)
 
     def _names(self, film: str, has_twin: bool) -> Iterator[str]:
         """Folders that a film may have, the plainest first; no other film has the last one."""
@@ -58,6 +68,16 @@ class Folders:
 
 def _stem(film: str) -> str:
     return stem_of(name_of(film))
+
+
+def _is_copy(film: str, other: str) -> bool:
+    """Whether two films seem to be one: they are of the same name and size."""
+    if not is_local(film) or name_of(film) != name_of(other):
+        return False
+    try:
+        return local_path(film).stat().st_size == Path(other).stat().st_size
+    except OSError:
+        return False
 
 
 def _owner(folder: str) -> str | None:

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shotad.catalogue.beside import Neighbours, beside_of, choose_subtitles
@@ -125,6 +125,19 @@ def test_the_folder_of_a_film_that_has_moved_goes_with_it(tmp_path: Path) -> Non
     assert own(Folders(str(tmp_path / "out")).of([film])) == ["movie.shotad"]
 
 
+def test_a_library_that_is_copied_with_its_work_folders_keeps_them(tmp_path: Path) -> None:
+    old, new = touched(tmp_path, "old/movie.mp4", "new/movie.mp4")
+    taken(tmp_path / "new" / "movie.shotad", old)
+    assert own(Folders().of([new])) == ["movie.shotad"]
+    # Not where both are films of one batch, nor where it is another film of the same name.
+    out = tmp_path / "out"
+    taken(out / "movie.shotad", old)
+    assert own(Folders(str(out)).of([new, old])) == ["new-movie.shotad", "movie.shotad"]
+    Path(old).write_bytes(b"another")
+    assert own(Folders(str(out)).of([new])) == ["new-movie.shotad"]
+
+
+@settings(max_examples=40)
 @given(
     st.lists(
         st.sampled_from([f"/f/{d}/{n}" for d in "abc" for n in ("m.mp4", "m.mkv", "m.mp4.avi", "n.mp4")]),
