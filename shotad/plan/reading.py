@@ -24,9 +24,11 @@ SEEK = 2e-3
 """Of a seek without what is decoded after it: the decoder is flushed and its threads fill again …"""
 SEEK_PIXELS = 17e-3
 """… the more so the larger its frames: per million pixels."""
-KEEP = 0.4e-3, 3.4e-3
-"""Of a frame that is shrunk and kept as JPEG: always, and per million pixels kept."""
-FETCH = 0.3e-3, 3.4e-3
+KEEP = 0.4e-3, 3.2e-3
+"""Of a frame that is kept as JPEG: always, and per million pixels kept …"""
+SHRINK = 0.5e-3
+"""… and per million pixels of the film, which are shrunk."""
+FETCH = 0.3e-3, 5e-3
 """Of a kept frame that is looked at."""
 SHELVE = 0.5e-3, 12e-3
 """Of a picture that is kept without loss: always, and per million pixels."""
@@ -90,7 +92,7 @@ class Costs:
         return Costs(
             decode=DECODE * film * rate,
             seek=SEEK + SEEK_PIXELS * film,
-            keep=keep[0] + keep[1] * small,
+            keep=keep[0] + keep[1] * small + SHRINK * film,
             fetch=fetch[0] + fetch[1] * small,
             size=(LOSSLESS_BYTES if lossless else JPEG_BYTES) * kept,
         )
