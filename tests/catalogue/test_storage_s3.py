@@ -5,10 +5,12 @@ from __future__ import annotations
 import http.server
 import importlib
 import json
-import logging
 import os
+import signal
+import subprocess
+import sys
 import threading
-import urllib.request
+import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -27,9 +29,10 @@ from shotad.catalogue.storage.store import Store
 from shotad.catalogue.storage.trouble import Refused
 from shotad.errors import InUse, StorageError
 from shotad.progress import NoProgress
+from tests.catalogue.storage_server import Server, serving
 
 s3fs = pytest.importorskip("s3fs")
-moto_server = pytest.importorskip("moto.server")
+pytest.importorskip("moto.server")
 
 pytestmark = pytest.mark.slow
 
@@ -37,65 +40,10 @@ FILM = bytes(range(256)) * 4096
 FOLDER = "s3://work/x.shotad"
 
 
-class Server:
-    """An S3 server that can be stopped and started again, with what it holds."""
-
-    def __init__(self) -> None:
-        import boto3
-
-        self._moto: Any = None
-        self.port = 0
-        self.start()
-        os.environ["AWS_ENDPOINT_URL"] = self.url
-        self.client = boto3.client("s3", endpoint_url=self.url)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    def start(self) -> None:
-        self._moto = moto_server.ThreadedMotoServer("127.0.0.1", self.port, verbose=False)
-        self._moto.start()
-        self.port = self._moto.get_host_and_port()[1]
-
-    def stop(self) -> None:
-        self._moto.stop()
-
-    def post(self, path: str, data: bytes = b"") -> None:
-        asked = urllib.request.Request(f"{self.url}/moto-api/{path}", data, {"Content-Type": "text/plain"})
-        urllib.request.urlopen(asked).close()
-
-    def put(self, name: str, data: bytes | str, bucket: str = "work") -> None:
-        body = data.encode() if isinstance(data, str) else data
-        self.client.put_object(Bucket=bucket, Key=name, Body=body)
-
-    def get(self, name: str, bucket: str = "work") -> bytes:
-        data: bytes = self.client.get_object(Bucket=bucket, Key=name)["Body"].read()
-        return data
-
-    def names(self, bucket: str = "work") -> list[str]:
-        return [one["Key"] for one in self.client.list_objects_v2(Bucket=bucket).get("Contents", [])]
-
-
 @pytest.fixture(scope="module")
 def started() -> Iterator[Server]:
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    with pytest.MonkeyPatch.context() as patch:
-        for name in list(os.environ):
-            if name.startswith(("AWS_", "FSSPEC_")):
-                patch.delenv(name)
-        patch.setenv("AWS_ACCESS_KEY_ID", "key")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "hidden-secret")
-        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        patch.setenv("AWS_CONFIG_FILE", os.devnull)
-        patch.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
-        patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-        patch.setenv("AWS_ENDPOINT_URL", "")
-        server = Server()
-        s3fs.S3FileSystem.clear_instance_cache()
+    with serving() as server:
         yield server
-        server.stop()
-        s3fs.S3FileSystem.clear_instance_cache()
 
 
 @pytest.fixture
@@ -179,6 +127,35 @@ def test_the_age_of_a_lease_is_told_by_the_clock_of_the_store(server: Server) ->
     assert age is not None
     assert -2 <= age <= 30
     assert store.age(f"{FOLDER}/none") is None
+
+
+KILLED = """
+import os, signal, sys
+from shotad.catalogue.storage.staging import staged
+from shotad.progress import NoProgress
+film, folder, scratch = sys.argv[1:]
+from pathlib import Path
+with staged(film, folder, Path(scratch), progress=NoProgress()) as here:
+    (here.folder / "stage1.jsonl").write_text('{"key": "paid"}\\n')
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_process_left_is_gone_on_with_at_once(server: Server, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", KILLED, PLACE, FOLDER, str(tmp_path)]
+    killed = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert killed.stderr is not None
+    said = killed.stderr.read()
+    until = time.monotonic() + 60
+    while os.waitid(os.P_PID, killed.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        assert time.monotonic() < until, said
+    # The dead process is not yet cleared away by us, its parent.
+    assert server.names() == [f"x.shotad/{NAME}"], said
+    with staged(PLACE, FOLDER, tmp_path, progress=NoProgress()) as here:
+        assert (here.folder / "stage1.jsonl").read_text() == '{"key": "paid"}\n'
+    assert server.names() == ["x.shotad/stage1.jsonl"]
+    assert killed.wait() == -signal.SIGKILL
+    killed.stderr.close()
 
 
 def test_a_film_and_its_folder_travel_both_ways(server: Server, tmp_path: Path) -> None:

@@ -24,6 +24,9 @@ _PASSING = frozenset({"frames.pack", "frames.index"})
 """Frames kept for this run alone: far larger than all else, and decoded again where they are missing."""
 
 
+_OVERVIEW = frozenset({"overview.html", "sheet"})
+
+
 class Kind(IntEnum):
     """Kinds of files, in the order in which they are sent: what others rest on comes first."""
 
@@ -31,13 +34,15 @@ class Kind(IntEnum):
     """Records that come one by one, and the log."""
     RECORD = 2
     """Other files that are replaced whole."""
-    MEDIA = 3
+    OVERVIEW = 3
+    """Pictures of the overview: drawn anew by each run, and never looked at by one."""
+    MEDIA = 4
     """What is rendered: large, and not needed to describe."""
-    SCRIPT = 4
-    WRITTEN = 5
+    SCRIPT = 5
+    WRITTEN = 6
     """``scripts.json``, which says how scripts were written."""
-    TRACK = 6
-    MARK = 7
+    TRACK = 7
+    MARK = 8
     """That all is done, and by which terms: the last, for who finds it looks no further."""
 
     @property
@@ -51,6 +56,8 @@ def kind_of(name: str) -> Kind | None:
     path = PurePosixPath(name)
     if any(part.startswith(".") for part in path.parts) or path.name in _PASSING:
         return None
+    if path.parts[0] in _OVERVIEW:
+        return Kind.OVERVIEW
     if len(path.parts) == 1 and (known := _of_track(name)) is not None:
         return known
     if path.suffix == ".jsonl" or name == "log.txt":

@@ -50,7 +50,7 @@ class Holder:
             return False
         if self.process == os.getpid():
             return self.token not in _own
-        return not Path("/proc", str(self.process)).exists()
+        return not _lives(self.process)
 
 
 class Lease:
@@ -143,6 +143,18 @@ class Lease:
             f"The work folder {shown(self._folder)} is being written by {who}.",
             f"Wait until that is done.{until}",
         )
+
+
+def _lives(process: int) -> bool:
+    """Whether a process of this machine runs; one that has ended and is not yet cleared away does not."""
+    try:
+        os.kill(process, 0)
+        state = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return state.rpartition(")")[2].split()[:1] not in (["Z"], ["X"])
 
 
 def _machine() -> str:

@@ -116,16 +116,19 @@ class Mirror:
 
     def _is_news(self, name: str, entry: Entry) -> bool:
         """Whether a file is to be looked at when a run begins: changed there, or needed and not here."""
-        missing = self._state(name) is None and (self.media or kind_of(name) is not Kind.MEDIA)
+        missing = self._state(name) is None and not self._stays(name)
         return missing or self._known(name).mark != entry.mark
 
+    def _stays(self, name: str) -> bool:
+        """Whether a file is not needed here."""
+        kind = kind_of(name)
+        return kind is Kind.OVERVIEW or (kind is Kind.MEDIA and not self.media)
+
     def _leave_media(self, there: Mapping[str, Entry]) -> None:
-        """What was rendered stays there, unless it is wanted; it may be rendered anew in its place."""
-        if self.media:
-            return
+        """What is not needed here stays there, and may be made anew in its place."""
         for name, entry in there.items():
             here = self._state(name)
-            if kind_of(name) is Kind.MEDIA and (name not in self._seen or here == self._known(name).state):
+            if self._stays(name) and (name not in self._seen or here == self._known(name).state):
                 self._seen[name] = Seen(entry.mark, here)
 
     def _take_in(self, news: Mapping[str, Entry]) -> list[ShotadError]:

@@ -14,15 +14,14 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+from shotad.catalogue.storage.connecting import S3, WEB, file_system
 from shotad.catalogue.storage.kinds import content_type
 from shotad.catalogue.storage.places import scheme_of, shown
 from shotad.catalogue.storage.trouble import (
-    CREDENTIALS,
     Refused,
     code_of,
     is_unable,
     missing_bucket,
-    missing_library,
     patiently,
 )
 from shotad.errors import StorageError
@@ -40,11 +39,6 @@ _SIDE_BY_SIDE = 4
 """Bytes of one part of a large file that is sent, and parts at a time: all of these are held in memory."""
 _MOST_PARTS = 9_000
 """S3 takes 10,000 parts of an object."""
-
-_S3 = ("s3", "s3a")
-_WEB = ("http", "https")
-_OWN_TRIES = {"retries": {"max_attempts": 1}, "connect_timeout": 10, "read_timeout": 60}
-"""Of the client below: trying again is done here, where it is known how long it may take."""
 
 
 _heeding: set[tuple[str, str]] = set()
@@ -70,8 +64,8 @@ class Store:
     def __init__(self, place: str, *, patience: float | None = None) -> None:
         self.scheme = scheme_of(place)
         self.patience = PATIENCE if patience is None else patience
-        self._files = _file_system(place)
-        self._conditions = self.scheme in _S3
+        self._files = file_system(place)
+        self._conditions = self.scheme in S3
         self._met = False
 
     def find(self, place: str) -> Entry | None:
@@ -103,7 +97,7 @@ class Store:
 
     def gives_ranges(self, place: str) -> bool:
         """Whether parts of an object can be read by themselves: some web servers always send all of it."""
-        if self.scheme not in _WEB:
+        if self.scheme not in WEB:
             return True
         from fsspec.asyn import sync
 
@@ -142,7 +136,7 @@ class Store:
         self._check(place, over)
         inner = self._inner(place)
         more: dict[str, Any] = {}
-        if self.scheme in _S3:
+        if self.scheme in S3:
             part = max(PART, -(-file.stat().st_size // _MOST_PARTS))
             more = {"Metadata": dict(note), "chunksize": part, "max_concurrency": _SIDE_BY_SIDE}
         self._asked(place, lambda: self._files.put_file(str(file), inner, callback=_Told(done), **more))
@@ -150,7 +144,7 @@ class Store:
 
     def note_of(self, place: str) -> dict[str, str]:
         """What was kept with an object by `send`."""
-        if self.scheme not in _S3:
+        if self.scheme not in S3:
             return {}
         inner = self._inner(place)
         found: Mapping[str, str] = self._asked(place, lambda: self._files.metadata(inner, refresh=True))
@@ -167,7 +161,7 @@ class Store:
     def age(self, place: str) -> float | None:
         """Seconds since an object was written, by the store's own clock where that can be asked; None: it is
         not there, or nothing is told."""
-        if self.scheme in _S3:
+        if self.scheme in S3:
             bucket, key, _ = self._files.split_path(self._inner(place))
             try:
                 head = self._asked(place, lambda: self._files.call_s3("head_object", Bucket=bucket, Key=key))
@@ -183,7 +177,7 @@ class Store:
 
     def missing(self, place: str) -> StorageError:
         """The error for an object that is not there: it says whether its bucket is."""
-        if self.scheme in _S3:
+        if self.scheme in S3:
             bucket, _, _ = self._files.split_path(self._inner(place))
             try:
                 self._asked(place, lambda: self._files.call_s3("head_bucket", Bucket=bucket))
@@ -222,11 +216,11 @@ class Store:
 
     @property
     def _fresh(self) -> dict[str, bool]:
-        return {"refresh": True} if self.scheme in _S3 else {}
+        return {"refresh": True} if self.scheme in S3 else {}
 
     def _put(self, place: str, data: bytes, condition: Mapping[str, Any]) -> str:
         inner = self._inner(place)
-        kind = content_type(place) if self.scheme in _S3 else None
+        kind = content_type(place) if self.scheme in S3 else None
         more = {"ContentType": kind} if kind else {}
         out = self._asked(place, lambda: self._files.pipe_file(inner, data, **condition, **more))
         tag = out.get("ETag") if isinstance(out, Mapping) else None
@@ -237,7 +231,7 @@ class Store:
             found: Mapping[str, Any] = self._files.info(inner, **self._fresh)
         except FileNotFoundError as error:
             # Of a web address this is said whatever went wrong.
-            if error.__cause__ is not None and self.scheme in _WEB and code_of(error) not in ("404", "410"):
+            if error.__cause__ is not None and self.scheme in WEB and code_of(error) not in ("404", "410"):
                 raise error.__cause__ from None
             raise
         return found
@@ -266,35 +260,6 @@ class Store:
             raise
         self._met = True
         return found
-
-
-def _file_system(place: str) -> Any:
-    """fsspec's view of the store, with no memory of listings: others write there too."""
-    scheme = scheme_of(place)
-    if scheme in _S3 and "@" in place.split("://", 1)[1].partition("/")[0]:
-        raise StorageError(
-            f"{shown(place)} was given with credentials in it.", f"Leave them out. {CREDENTIALS}"
-        )
-    try:
-        import fsspec
-    except ImportError as error:
-        raise missing_library(place, error) from None
-    if scheme not in fsspec.available_protocols():
-        known = ", ".join(f"{name}://" for name in ("s3", "gs", "az", "https"))
-        raise StorageError(f"There is no such kind of address: {shown(place)}.", f"Known are {known} …")
-    try:
-        return fsspec.filesystem(scheme, **_options(scheme))
-    except ImportError as error:
-        raise missing_library(place, error) from None
-
-
-def _options(scheme: str) -> dict[str, Any]:
-    if scheme not in _S3:
-        return {"use_listings_cache": False} if scheme in _WEB else {}
-    from fsspec.config import conf
-
-    own = conf.get("s3", {}).get("config_kwargs", {})
-    return {"use_listings_cache": False, "config_kwargs": {**_OWN_TRIES, **own}}
 
 
 def _entry(place: str, info: Mapping[str, Any]) -> Entry:
