@@ -10,11 +10,13 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from shotad.catalogue.storage.finding import ENDINGS
 from shotad.catalogue.storage.places import is_local, join, local_path, name_of, parent_of
@@ -51,11 +53,16 @@ class Beside:
         return tuple(name_of(place) for place in places if place is not None)
 
 
+_MOST = 1000
+"""Names that one film's may begin, beyond which no more are looked at."""
+
+
 class Neighbours:
     """Names of files and folders by the folder that they are in; each folder is read once."""
 
     def __init__(self) -> None:
         self._read: dict[str, frozenset[str]] = {}
+        self._sorted: dict[str, list[str]] = {}
         self._below: dict[str, tuple[str, ...]] = {}
 
     def of(self, folder: str) -> frozenset[str]:
@@ -63,6 +70,14 @@ class Neighbours:
         if folder not in self._read:
             self._read[folder] = frozenset(_names(folder) if is_local(folder) else self._elsewhere(folder))
         return self._read[folder]
+
+    def beginning(self, folder: str, start: str) -> list[str]:
+        """The names in a folder that begin so; it may be a folder of very many films."""
+        if folder not in self._sorted:
+            self._sorted[folder] = sorted(self.of(folder))
+        names = self._sorted[folder]
+        first = bisect.bisect_left(names, start)
+        return list(itertools.takewhile(lambda name: name.startswith(start), names[first : first + _MOST]))
 
     def _elsewhere(self, folder: str) -> Iterable[str]:
         start = f"{folder.rstrip('/')}/"
@@ -90,7 +105,11 @@ def beside_of(film: str, near: Neighbours, language: str) -> Beside:
     settings = [_first(names, (f"{whose}{ending}" for ending in _YAML)) for whose in (ALL, stem)]
     cast = _first(names, (f"{stem}.cast", f"{stem}.cast.yaml", f"{stem}.cast.yml",
                           "cast", "cast.yaml", "cast.yml"))  # fmt: skip
-    found = (choose_subtitles(stem, names, language), cast, _first(names, (f"{stem}.note.txt",)))
+    found = (
+        choose_subtitles(stem, near.beginning(folder, f"{stem}."), language),
+        cast,
+        _first(names, (f"{stem}.note.txt",)),
+    )
     subtitles, cast, note = (None if one is None else join(folder, one) for one in found)
     return Beside(tuple(join(folder, one) for one in settings if one is not None), subtitles, cast, note)
 
@@ -105,13 +124,13 @@ def _first(names: frozenset[str], wanted: Iterable[str]) -> str | None:
 
 
 def choose_subtitles(stem: str, names: Iterable[str], language: str) -> str | None:
-    """Of the names in a folder the subtitles of the film ``stem``: ``movie.srt`` before ``movie.en.srt``.
+    """Of names in its folder the subtitles of the film ``stem``: ``movie.srt`` before ``movie.en.srt``.
 
     Of several languages ``language`` is taken, else English; of one language those for deaf people, which
     tell more. Forced lines, signs, songs, commentary and audio description are no record of what is said.
     """
     known = frozenset(names)
-    films = {_stem(name) for name in known if Path(name).suffix.lower() in ENDINGS}
+    films = {_stem(name) for name in known if PurePosixPath(name).suffix.lower() in ENDINGS}
     fit = [name for name in known if _is_of(name, stem, films)]
     return min(fit, key=lambda name: _rank(name, stem, language), default=None)
 

@@ -27,6 +27,7 @@ class Folders:
         self._given: dict[str, str] = {}
         self._taken: set[str] = set()
         self._known: set[str] = set()
+        self._owners: dict[str, str | None] = {}
 
     def of(self, films: Sequence[str]) -> list[str]:
         """The folder of each film, in order; a film that comes again gets the one that it has."""
@@ -35,20 +36,25 @@ class Folders:
         here = Counter((parent_of(film), _stem(film)) for film in [*self._given, *new])
         names = {film: list(self._names(film, here[parent_of(film), _stem(film)] > 1)) for film in new}
         # Who was here before is served first.
-        for film in sorted(new, key=lambda film: not any(_owner(one) == film for one in names[film])):
+        for film in sorted(new, key=lambda film: not any(self._owner(one) == film for one in names[film])):
             self._give(film, names[film])
         return [self._given[film] for film in films]
 
     def _give(self, film: str, names: Sequence[str]) -> None:
         free = [name for name in names if name not in self._taken and self._is_free(name, film)]
-        own = [name for name in free if _owner(name) == film]
+        own = [name for name in free if self._owner(name) == film]
         self._given[film] = folder = (own or free or names[-1:])[0]
         self._taken.add(folder)
+
+    def _owner(self, folder: str) -> str | None:
+        if folder not in self._owners:
+            self._owners[folder] = _owner(folder)
+        return self._owners[folder]
 
     def _is_free(self, folder: str, film: str) -> bool:
         """Whether a folder is nobody's, or the film's: also that of a copy which lies elsewhere, as in a
         library that was copied with its work folders."""
-        owner = _owner(folder)
+        owner = self._owner(folder)
         if owner in (None, film):
             return True
         return owner not in self._known and owner is not None and _is_copy(film, owner)
