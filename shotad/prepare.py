@@ -293,7 +293,15 @@ def _shots_record(
     on_shots = watch() if watch else None
     task = bench.progress.task("Finding shots", film.info.duration or None, "s")
     try:
-        found = survey(film, bench.config.shots, store=store, on_shots=on_shots, advance=task.advance)
+        found = survey(
+            film,
+            bench.config.shots,
+            store=store,
+            on_shots=on_shots,
+            advance=task.advance,
+            decoder=bench.config.film.decoder,
+            tell=bench.progress.note,
+        )
     finally:
         task.done()
     return {

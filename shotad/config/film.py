@@ -13,6 +13,9 @@ class FilmSettings(Settings):
     """Which reader opens the film, and how deep its frames are kept."""
 
     reader: Literal["pyav", "decord"] = "pyav"
+    decoder: Literal["cpu", "auto", "cuda", "vaapi", "qsv", "videotoolbox", "d3d11va"] = "cpu"
+    """What decodes the picture in the pass that finds shots: the processors, or a device by ffmpeg's name;
+    ``auto`` takes the first device that can. Where none can, the processors do, and that is told."""
     audio_track: int | None = Field(None, ge=0)
     """Number of the audio track, from 0; None takes the container's default."""
     grid: int = Field(8, ge=1, le=120)

@@ -18,6 +18,7 @@ from shotad.errors import FilmError
 from shotad.film.info import fingerprint
 
 if TYPE_CHECKING:
+    from av.codec.hwaccel import HWAccel
     from av.container import InputContainer
     from av.stream import Stream
 
@@ -51,8 +52,8 @@ class Media:
     size: int
     lock: threading.Lock
 
-    def open(self) -> InputContainer:
-        """A fresh container at the start of the film. Raises FilmError."""
+    def open(self, hardware: HWAccel | None = None) -> InputContainer:
+        """A fresh container at the start of the film; ``hardware`` decodes it. Raises FilmError."""
         import av
 
         options = {
@@ -64,7 +65,7 @@ class Media:
         source: Any = f"file:{os.path.abspath(self.path)}" if self.path else _View(self)
         try:
             container: InputContainer = av.open(
-                source, "r", container_options=options, metadata_errors="replace"
+                source, "r", container_options=options, metadata_errors="replace", hwaccel=hardware
             )
             return container
         except (av.error.FFmpegError, UnicodeError, ValueError) as error:

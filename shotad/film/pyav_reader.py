@@ -6,15 +6,19 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import partial
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import TYPE_CHECKING, BinaryIO, Self
 
 from shotad.errors import FilmError
 from shotad.film.colour import Painter
 from shotad.film.container import Media, find_media
+from shotad.film.hardware import hardware_for
 from shotad.film.info import FilmInfo
 from shotad.film.probe import last_second, probe
 from shotad.film.reader import Frame, Picture, ascending, paint_pictures
 from shotad.film.reel import Reel, showing
+
+if TYPE_CHECKING:
+    from av.codec.hwaccel import HWAccel
 
 SHORT = 1.0
 """Seconds by which the picture may end before the container says so, and still be whole."""
@@ -43,9 +47,9 @@ class PyavFilm:
         """What is known about it."""
         return self._probed.info
 
-    def frames(self) -> Iterator[Frame]:
-        """The whole film, see `Film.frames`."""
-        reel, painter = self.reel(), self.painter()
+    def frames(self, hardware: HWAccel | None = None) -> Iterator[Frame]:
+        """The whole film, see `Film.frames`; decoded by a device where one is given."""
+        reel, painter = self.reel(hardware=hardware), self.painter()
         end = None
         try:
             for index, (seconds, raw) in enumerate(reel):
@@ -96,9 +100,21 @@ class PyavFilm:
         """What makes pictures of its frames; one for each thread."""
         return Painter((self.info.width, self.info.height), self._probed.turn, self._probed.light)
 
-    def reel(self, threads: int = 0) -> Reel:
+    def reel(self, threads: int = 0, hardware: HWAccel | None = None) -> Reel:
         """A decode of its picture of its own, with ``threads`` of the decoder (0: as ffmpeg likes)."""
-        return Reel(self._media, self._probed.stream, self.info.start, self.info.frame_rate, threads=threads)
+        info = self.info
+        return Reel(
+            self._media,
+            self._probed.stream,
+            info.start,
+            info.frame_rate,
+            threads=threads,
+            hardware=hardware,
+        )
+
+    def hardware(self, decoder: str) -> tuple[HWAccel | None, str | None]:
+        """The device that decodes its picture, and what to tell if there is none: see `hardware_for`."""
+        return hardware_for(self._media, self._probed.stream, decoder)
 
     def _damage(self, end: float, errors: Sequence[float], stopped: str | None) -> str | None:
         promised = self._probed.picture_end

@@ -10,10 +10,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from shotad.film.container import Media, only
+from shotad.film.hardware import planes_of
 from shotad.film.reader import TOLERANCE
 
 if TYPE_CHECKING:
     from av import Packet, VideoFrame
+    from av.codec.hwaccel import HWAccel
     from av.video.stream import VideoStream
 
     VideoPacket = Packet[VideoStream]
@@ -65,14 +67,21 @@ class Reel:
     could not be decoded; ``stopped`` says why the film could not be read to its end, if so; ``guessed``
     whether a frame's second had to be guessed; ``missed`` whether a key to stand at was not found.
     ``keys`` are the key packets last taken from the file.
-    ``threads`` is how many the decoder may use; 0 leaves that to ffmpeg.
+    ``threads`` is how many the decoder may use; 0 leaves that to ffmpeg. ``hardware`` decodes instead.
     """
 
     def __init__(
-        self, media: Media, stream: int, start: Fraction, rate: Fraction | None, *, threads: int = 0
+        self,
+        media: Media,
+        stream: int,
+        start: Fraction,
+        rate: Fraction | None,
+        *,
+        threads: int = 0,
+        hardware: HWAccel | None = None,
     ) -> None:
         self._media, self._number, self._start, self._rate = media, stream, start, rate
-        self._threads = threads
+        self._threads, self._hardware = threads, hardware
         self.errors: list[float] = []
         self.stopped: str | None = None
         self.guessed = self.missed = False
@@ -82,7 +91,7 @@ class Reel:
         self._open()
 
     def _open(self) -> None:
-        self._container = self._media.open()
+        self._container = self._media.open(self._hardware)
         self._stream = self._container.streams.video[self._number]
         self._stream.thread_type = "NONE" if self._threads == 1 else "AUTO"
         self._stream.codec_context.thread_count = self._threads
@@ -186,7 +195,7 @@ class Reel:
             if frame.is_corrupt:
                 self.errors.append(seconds)
             last = self._last = seconds
-            yield seconds, frame
+            yield seconds, frame if self._hardware is None else planes_of(frame)
 
     def _raw_frames(self, key: Key | None) -> Iterator[VideoFrame]:
         import av

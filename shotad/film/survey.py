@@ -8,13 +8,13 @@ from the last sure place as if there were no parts, until one joins again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from shotad.config import ShotSettings
 from shotad.film.passage import OnShots, Passage
-from shotad.film.reader import Film
+from shotad.film.reader import Film, Frame
 from shotad.film.shots import ShotFinder, ShotList
 from shotad.profiling import span, spanned
 
@@ -37,25 +37,35 @@ def survey(
     on_shots: OnShots | None = None,
     workers: int | None = None,
     advance: Callable[[float], None] | None = None,
+    decoder: str = "cpu",
+    tell: Callable[[str], None] | None = None,
 ) -> ShotList:
     """The shots of the whole film, by one pass that fills ``store`` on its way.
 
     ``workers`` is how many parts of the film are decoded side by side (None: as the machine has
     processors and memory for); the outcome is the same to the bit whatever it is. ``advance`` is told
-    the seconds of film that have gone by since it was last told. Raises FilmError where no picture can
-    be decoded.
+    the seconds of film that have gone by since it was last told. ``decoder`` is a device as in
+    `shotad.config.FilmSettings`; where it cannot be had, the processors decode and ``tell`` is told. Raises
+    FilmError where no picture can be decoded.
     """
     from shotad.film.pyav_reader import PyavFilm
 
     if store is not None and store.complete:
         store = None
     passage = Passage(ShotFinder(settings), on_shots, advance)
+    if isinstance(film, PyavFilm) and decoder != "cpu":
+        hardware, trouble = film.hardware(decoder)
+        if hardware is not None:
+            # A device is one queue: parts side by side would only wait for each other.
+            return _in_one(film, film.frames(hardware), passage, store)
+        if trouble and tell:
+            tell(trouble)
     with ExitStack() as stack:
         if isinstance(film, PyavFilm) and (number := _workers(film, workers)) > 1:
             crew = stack.enter_context(_crew(film, settings, store, number))
             if crew.pays:
                 return _side_by_side(film, passage, store, crew)
-    return _in_one(film, passage, store)
+    return _in_one(film, film.frames(), passage, store)
 
 
 def _workers(film: PyavFilm, wanted: int | None) -> int:
@@ -84,9 +94,9 @@ def _side_by_side(film: PyavFilm, passage: Passage, store: FrameStore | None, cr
     return _finished(film, passage)
 
 
-def _in_one(film: Film, passage: Passage, store: FrameStore | None) -> ShotList:
+def _in_one(film: Film, source: Iterator[Frame], passage: Passage, store: FrameStore | None) -> ShotList:
     """The shots by one decoder, frame after frame."""
-    frames = spanned("decode", film.frames())
+    frames = spanned("decode", source)
     for frame in frames if store is None else store.tee(frames):
         with span("shots"):
             passage.finder.add(frame)

@@ -11,14 +11,17 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
+from av.video.reformatter import ColorRange
 
 from shotad.config import ShotSettings
 from shotad.errors import FilmError
 from shotad.film import crew, joining, survey
 from shotad.film.framestore import FrameStore
 from shotad.film.grid import Grid, grid_pictures
+from shotad.film.hardware import planes_of
 from shotad.film.parts import Part, Piece, proven
 from shotad.film.passage import Passage
 from shotad.film.reader import Film, open_film
@@ -358,6 +361,34 @@ def test_what_cannot_be_opened_twice_is_surveyed_in_one(
         found = survey.survey(film, ShotSettings(), workers=4)
         assert found.frame_count == sum(1 for _ in film.frames()) >= 40
     assert not joined
+
+
+def test_a_device_that_is_not_there_is_told_and_the_processors_decode(tmp_path: Path) -> None:
+    told: list[str] = []
+    with open_film(make_film(KINDS["cuts"]).path) as film:
+        alone = survey.survey(film, ShotSettings(), workers=1)
+        # No machine has them all, and ffmpeg never has both of these.
+        for name in ("videotoolbox", "d3d11va"):
+            assert survey.survey(film, ShotSettings(), workers=2, decoder=name, tell=told.append) == alone
+    assert told
+    assert all("decoded by the processors" in text for text in told)
+
+
+@pytest.mark.parametrize(("pixels", "device"), [("yuv420p", "nv12"), ("yuv420p10le", "p010le")])
+def test_planes_of_a_device_are_those_of_the_processors(pixels: str, device: str) -> None:
+    rng = np.random.default_rng(2)
+    top = 256 if pixels == "yuv420p" else 1024
+    frame = av.VideoFrame(64, 36, pixels)
+    for plane in frame.planes:
+        dtype = np.uint8 if top == 256 else np.uint16
+        plane.update(rng.integers(0, top, plane.buffer_size // np.dtype(dtype).itemsize, dtype).tobytes())
+    frame.pts, frame.color_range, frame.colorspace = 7, ColorRange.JPEG, 1
+    given = frame.reformat(format=device)
+    given.pts = frame.pts
+    back = planes_of(given)
+    assert (back.format.name, back.pts) == (pixels, 7)
+    assert (back.color_range, back.colorspace) == (frame.color_range, frame.colorspace)
+    assert np.array_equal(back.to_ndarray(), frame.to_ndarray())
 
 
 def test_large_frames_have_fewer_workers(monkeypatch: pytest.MonkeyPatch) -> None:
