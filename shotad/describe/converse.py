@@ -52,10 +52,11 @@ _Item = TypeVar("_Item")
 @dataclass(frozen=True, slots=True)
 class Rooms:
     """Whose time it is, in the profile: ``asks`` is at work while an engine answers, and waits for ``awaits``
-    where there is nothing to ask."""
+    where there is nothing to ask. ``feeds`` makes what is asked, and waits where it is too far ahead."""
 
     asks: str = ""
     awaits: str = ""
+    feeds: str = ""
 
     def at_work(self) -> AbstractContextManager[None]:
         """While an engine answers."""
@@ -325,4 +326,4 @@ def ahead(
 ) -> Iterator[Iterator[_Item]]:
     """Items of a source, read in a thread, ``number`` of them before they are wanted."""
     with Flow(within) as flow:
-        yield flow.ahead(source, number, maker=rooms.awaits, taker=rooms.asks)
+        yield flow.ahead(source, number, maker=rooms.feeds, taker=rooms.asks, of=rooms.awaits)

@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
@@ -85,11 +85,12 @@ def in_order(
 class Belt(Generic[_Item]):
     """What one thread hands to another, in order, at most ``length`` things at a time (0: any number).
 
-    An iterator for who takes. ``maker`` and ``taker`` are the rooms that stand at its ends, for the profile.
+    An iterator for who takes. ``maker`` and ``taker`` are the rooms that stand at its ends, for the profile:
+    who takes waits for ``of`` (the maker, unless it is named).
     """
 
-    def __init__(self, length: int = 0, *, maker: str = "", taker: str = "") -> None:
-        self._length, self._maker, self._taker = length, maker, taker
+    def __init__(self, length: int = 0, *, maker: str = "", taker: str = "", of: str = "") -> None:
+        self._length, self._maker, self._taker, self._of = length, maker, taker, of or maker
         self._items: deque[_Item] = deque()
         self._changed = threading.Condition()
         self._ended = self._stopped = False
@@ -99,7 +100,7 @@ class Belt(Generic[_Item]):
         """Lay ``item`` on it, when there is room. Raises CalledOff where it was stopped."""
         with self._changed:
             if self._is_full():
-                with waiting(self._maker or "belt", self._taker or "room"):
+                with _idle(self._maker, self._taker):
                     self._changed.wait_for(lambda: not self._is_full())
             if self._stopped:
                 raise CalledOff
@@ -142,7 +143,7 @@ class Belt(Generic[_Item]):
     def __next__(self) -> _Item:
         with self._changed:
             if not self._items and not self._ended and not self._stopped:
-                with waiting(self._taker or "belt", self._maker or "items"):
+                with _idle(self._taker, self._of):
                     self._changed.wait_for(lambda: self._items or self._ended or self._stopped)
             if self._stopped:
                 raise CalledOff
@@ -156,6 +157,11 @@ class Belt(Generic[_Item]):
 
     def _is_full(self) -> bool:
         return bool(self._length) and len(self._items) >= self._length and not self._stopped
+
+
+def _idle(room: str, what: str) -> AbstractContextManager[None]:
+    """For the profile, where both have names there."""
+    return waiting(room, what) if room and what else nullcontext()
 
 
 class Flow:
@@ -178,9 +184,9 @@ class Flow:
         """Whether nothing new is to be begun."""
         return self._stopped.is_set()
 
-    def belt(self, length: int = 0, *, maker: str = "", taker: str = "") -> Belt[Any]:
+    def belt(self, length: int = 0, *, maker: str = "", taker: str = "", of: str = "") -> Belt[Any]:
         """A belt that stops when the flow does."""
-        belt: Belt[Any] = Belt(length, maker=maker, taker=taker)
+        belt: Belt[Any] = Belt(length, maker=maker, taker=taker, of=of)
         with self._lock:
             self._belts.append(belt)
             if self.stopped:
@@ -205,9 +211,10 @@ class Flow:
         name: str = "reading ahead",
         maker: str = "",
         taker: str = "",
+        of: str = "",
     ) -> Iterator[_Item]:
         """Items of ``source``, made in a thread, ``number`` of them before they are wanted."""
-        belt = self.belt(max(1, number), maker=maker, taker=taker)
+        belt = self.belt(max(1, number), maker=maker, taker=taker, of=of)
         self.begin(belt.fill, source, name=name)
         return belt
 

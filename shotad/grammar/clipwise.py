@@ -93,17 +93,19 @@ class Sweep:
             self._held = {m: picture for m, picture in self._held.items() if m >= seconds[0]}
         for moment in seconds:
             if moment not in self._held and moment in self._ahead:
-                self._go_to(moment)
+                self._go_to(moment, seconds[0])
             picture = self._held.get(moment)
             if picture is not None:
                 yield picture
             elif moment not in self._ahead:
                 yield from self._pictures([moment])
 
-    def _go_to(self, moment: float) -> None:
+    def _go_to(self, moment: float, first: float) -> None:
+        """Read on to ``moment``; what lies before the ``first`` of the clip no clip after it needs."""
         for picture in self._coming:
             self._ahead.discard(picture.wanted)
-            self._held[picture.wanted] = picture
+            if picture.wanted >= first:
+                self._held[picture.wanted] = picture
             if picture.wanted >= moment:
                 return
 

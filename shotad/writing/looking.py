@@ -168,7 +168,7 @@ class Looking:
     def _answers(self) -> Iterator[str]:
         """The key of each record that is new."""
         talks: dict[Who, Engine] = {"looks": self._engine}
-        rooms = Rooms("stage1", "frames")
+        rooms = Rooms("stage1", "frames", feeds="frames")
         with closing(converse(self._inquiries(), talks, rooms=rooms, flow=self._flow)) as answers:
             for key, record in answers:
                 self.made.append(self._flow.kept(self._log.add, key, record))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 
 import pytest
 
-from shotad.engines.background import begun, in_order
+from shotad.engines.background import Belt, CalledOff, Flow, begun, in_order
 
 
 def test_results_stand_in_the_order_of_the_items() -> None:
@@ -63,3 +64,75 @@ def test_an_exception_stands_in_the_future() -> None:
 def test_the_end_of_the_program_waits_for_no_thread() -> None:
     script = "import threading; from shotad.engines.background import begun; begun(threading.Event().wait)"
     assert subprocess.run([sys.executable, "-c", script], check=False, timeout=60).returncode == 0
+
+
+def test_a_belt_hands_on_in_order_and_then_the_error() -> None:
+    belt: Belt[int] = Belt(2)
+
+    def items() -> Iterator[int]:
+        yield from range(5)
+        raise ValueError("the sixth")
+
+    threading.Thread(target=belt.fill, args=(items(),)).start()
+    assert [next(belt) for _ in range(5)] == [0, 1, 2, 3, 4]
+    with pytest.raises(ValueError, match="sixth"):
+        next(belt)
+
+
+def test_who_makes_is_held_up_when_the_belt_is_full() -> None:
+    made: list[int] = []
+
+    def items() -> Iterator[int]:
+        for number in range(10):
+            made.append(number)
+            yield number
+
+    with Flow() as flow:
+        found = flow.ahead(items(), 2)
+        assert next(found) == 0
+        deadline = threading.Event()
+        while len(made) < 4:
+            assert not deadline.wait(0.01)
+        assert not deadline.wait(0.05)
+        assert len(made) == 4
+        assert list(found) == list(range(1, 10))
+
+
+def test_the_end_of_a_flow_wakes_all_who_wait_and_closes_what_they_read() -> None:
+    closed = threading.Event()
+
+    def endless(source: Iterator[int]) -> Iterator[int]:
+        try:
+            yield from source
+        finally:
+            closed.set()
+
+    before = threading.active_count()
+    with Flow() as flow:
+        nothing = flow.belt()
+        flow.ahead(endless(nothing), 1)
+        full = flow.ahead(iter(range(100)), 1)
+        assert next(full) == 0
+    assert closed.is_set()
+    assert threading.active_count() == before
+
+
+def test_threads_of_an_inner_flow_are_waited_for_by_the_outer_one() -> None:
+    before = threading.active_count()
+    with Flow() as outer:
+        never = outer.belt()
+        with Flow(outer) as inner:
+            inner.ahead(never, 1)
+        assert threading.active_count() == before + 1
+    assert threading.active_count() == before
+
+
+def test_after_the_end_nothing_is_kept() -> None:
+    kept: list[int] = []
+    with Flow() as flow:
+        flow.kept(kept.append, 1)
+    with pytest.raises(CalledOff):
+        flow.kept(kept.append, 2)
+    with pytest.raises(CalledOff):
+        flow.begin(print, name="late")
+    assert kept == [1]

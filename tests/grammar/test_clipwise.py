@@ -1,0 +1,106 @@
+"""Film grammar clip by clip: the same as all at once, each frame once, and nothing held longer than needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from shotad.config import ThreadSettings
+from shotad.film.reader import Picture
+from shotad.grammar.base import Features
+from shotad.grammar.book import Book, Look
+from shotad.grammar.clipwise import ClipReader, Sweep
+from shotad.grammar.reading import Readers, read_clips
+from shotad.plan.moments import ShotMoments
+from shotad.types import Image
+
+
+class Maker:
+    """Features that are a frame's own number, turned into a direction."""
+
+    identity, threshold = "maker", 0.3
+
+    def __init__(self) -> None:
+        self.seen: list[int] = []
+
+    def of(self, images: Sequence[Image]) -> Features:
+        numbers = [int(image[0, 0, 0]) for image in images]
+        self.seen += numbers
+        made = [np.random.default_rng(number % 7).normal(size=(12, 8)) for number in numbers]
+        patches = np.stack([m / np.linalg.norm(m, axis=1, keepdims=True) for m in made]).astype(np.float32)
+        return Features(patches, patches[:, 0], (3, 4))
+
+
+class Film:
+    """Pictures by second, up to an end; counts what was asked of it."""
+
+    def __init__(self, end: float = 1000.0) -> None:
+        self.end, self.asked = end, 0
+        self.calls = 0
+
+    def pictures(self, seconds: Sequence[float]) -> Iterator[Picture]:
+        self.calls += 1
+        for second in seconds:
+            if second < self.end:
+                self.asked += 1
+                yield Picture(second, second, np.full((2, 2, 3), int(second), np.uint8))
+
+
+def clips(number: int) -> list[list[Look]]:
+    """Clips of three shots of which the last two are the next one's first."""
+    looks = [Look(k, ShotMoments(*(k * 10.0 + part for part in (0, 2, 4, 6, 8)))) for k in range(number + 2)]
+    return [looks[k : k + 3] for k in range(number)]
+
+
+SETTINGS = ThreadSettings()
+
+
+def test_clip_by_clip_is_as_all_at_once() -> None:
+    whole, film = Book(), Film()
+    for _ in read_clips(clips(6), whole, film.pictures, Readers(Maker(), None), SETTINGS):
+        pass
+    book, maker = Book(), Maker()
+    reader = ClipReader(book, Readers(maker, None), SETTINGS)
+    for clip in clips(6):
+        assert reader.lacks(clip)
+        reader.read(clip, film.pictures)
+        assert not reader.lacks(clip)
+    assert book.scores == whole.scores
+    assert len(maker.seen) == len(set(maker.seen))
+
+
+def test_what_no_later_clip_needs_is_forgotten() -> None:
+    reader = ClipReader(Book(), Readers(Maker(), None), SETTINGS)
+    held = []
+    for clip in clips(20):
+        reader.read(clip, Film().pictures)
+        held.append(len(reader._features))
+    assert max(held) == held[0]
+
+
+@pytest.mark.parametrize("end", [1000.0, 43.0])
+def test_a_sweep_reads_each_frame_once_for_all_clips(end: float) -> None:
+    film, book = Film(end), Book()
+    reader = ClipReader(book, Readers(Maker(), None), SETTINGS)
+    moments = reader.moments(clips(6))
+    assert all(one < other for one, other in pairwise(moments))
+    sweep = Sweep(moments, film.pictures)
+    for clip in clips(6):
+        reader.read(clip, sweep)
+    assert film.calls == 1
+    assert film.asked == sum(moment < end for moment in moments)
+    again = Book()
+    for _ in read_clips(clips(6), again, Film(end).pictures, Readers(Maker(), None), SETTINGS):
+        pass
+    assert book.scores == again.scores
+
+
+def test_what_has_gone_by_is_read_once_more() -> None:
+    film = Film()
+    sweep = Sweep([0.0, 10.0, 20.0], film.pictures)
+    assert [picture.wanted for picture in sweep([20.0])] == [20.0]
+    assert [picture.wanted for picture in sweep([0.0])] == [0.0]
+    assert film.calls == 2
