@@ -37,6 +37,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--film", type=Path, action="append", default=[], help="a film; repeatable")
     parser.add_argument("--json", type=Path, help="write what was measured")
     parser.add_argument("--read", type=Path, help="measure nothing: read this file")
+    parser.add_argument("--without", action="append", default=[], choices=["embedded"], help="leave it out")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     parser.add_argument("--scratch", type=Path, help=argparse.SUPPRESS)
     plan, share, prices = Catalogue(), Shares(), Prices()
@@ -56,10 +57,10 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def measured(films: Sequence[Path], scratch: Path) -> Films:
+def measured(films: Sequence[Path], scratch: Path, without: Sequence[str]) -> Films:
     """All films in all ways, each way in a process of its own."""
     runs: list[Run] = []
-    for way in (*WAYS, "server"):
+    for way in (way for way in (*WAYS, "server") if way not in without):
         print(f"Measuring: {way}.", file=sys.stderr)
         command = [sys.executable, str(Path(__file__)), "--one", way, "--scratch", str(scratch)]
         command += [word for film in films for word in ("--film", str(film))]
@@ -92,7 +93,7 @@ def main() -> None:
         if chosen.read:
             films = Films(tuple(Run(**row) for row in json.loads(chosen.read.read_text())))
         else:
-            films = measured(chosen.film or made(Path(scratch)), Path(scratch))
+            films = measured(chosen.film or made(Path(scratch)), Path(scratch), chosen.without)
     if chosen.json:
         chosen.json.write_text(json.dumps(as_json(films.runs), indent=1) + "\n")
     print("The model's word on each film by the others' units, beside what was measured:\n")

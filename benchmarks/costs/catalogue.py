@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -48,13 +49,15 @@ def needs(plan: Catalogue, units: Units, how: Asking, share: Shares, prices: Pri
     yield f"Slots: {plan.hours * plan.slots:,.0f}. An hour takes"
     yield f"  {cpu:,.0f} core seconds before and beside the engines, of them {preparing(hour, units):,.0f} to"
     yield "  decode, find shots and listen;"
-    yield f"  {own:,.0f} core seconds of the embedded engine, or"
+    if not math.isnan(own):
+        yield f"  {own:,.0f} core seconds of the embedded engine, or"
     yield f"  {found.calls1 + found.calls2:,.0f} calls, {found.tokens_in1 + found.tokens_in2:,.0f} tokens in"
     out = found.tokens_out1 + found.tokens_out2
     yield f"  ({found.frames * how.frame_tokens:,.0f} of them frames), {out:,.0f} out."
     yield ""
     yield _days("Cores, without engines", plan.hours * cpu, plan.cores, plan.busy, "cores")
-    yield _days("Cores, embedded engine too", plan.hours * (cpu + own), plan.cores, plan.busy, "cores")
+    if not math.isnan(own):
+        yield _days("Cores, embedded engine too", plan.hours * (cpu + own), plan.cores, plan.busy, "cores")
     for way, each in _ways(how):
         yield f"\n{way}; GPU seconds an hour of film for Stage I and II:"
         yield from _gpus(plan, each, share, cpu)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -30,8 +31,14 @@ class Films:
     def every(self, way: str) -> list[Run]:
         return [run for run in self.runs if run.way == way]
 
+    def has(self, way: str) -> bool:
+        """Whether it was measured at all."""
+        return any(run.way == way for run in self.runs)
+
     def more(self, film: str, way: str, than: str) -> float:
-        """Core seconds that one way takes more than another."""
+        """Core seconds that one way takes more than another; no number where it was not measured."""
+        if not self.has(way):
+            return math.nan
         return self.of(film, way).cpu - self.of(film, than).cpu
 
 
@@ -77,7 +84,9 @@ def asking_of(films: Films) -> Asking:
 
 def _each(films: Films, way: str, than: str, number: Callable[[Run], int]) -> float:
     more = sum(films.more(name, way, than) for name in films.names)
-    return max(more, 0.0) / sum(number(films.of(name, way)) for name in films.names)
+    return (more if math.isnan(more) else max(more, 0.0)) / sum(
+        number(films.of(name, than)) for name in films.names
+    )
 
 
 def _by_size(runs: Sequence[Run]) -> tuple[float, float]:
@@ -109,7 +118,7 @@ def compared(films: Films) -> Iterator[Line]:
     for name in films.names:
         others = films.without(name)
         units, how = units_of(others), asking_of(others)
-        yield from _film(films, name, units, how)
+        yield from (line for line in _film(films, name, units, how) if not math.isnan(line.measured))
 
 
 def _film(films: Films, name: str, units: Units, how: Asking) -> Iterator[Line]:

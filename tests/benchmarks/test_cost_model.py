@@ -95,6 +95,14 @@ def test_a_film_is_foretold_by_the_others() -> None:
         assert line.ratio == pytest.approx(1.0, rel=1e-6), line
 
 
+def test_the_embedded_engine_can_be_left_out() -> None:
+    films = Films(tuple(run for run in world().runs if run.way != "embedded"))
+    assert not any("embedded" in line.what for line in compared(films))
+    told = "\n".join(needs(Catalogue(), units_of(films), Asking(), Shares(), Prices()))
+    assert "embedded" not in told
+    assert "nan" not in told
+
+
 def test_bytes_are_those_of_frames_and_letters() -> None:
     found = asked(10, Asking())
     assert bytes_sent(found, UNITS) == 10 * 32 * 20_000 + 20 * 3000
