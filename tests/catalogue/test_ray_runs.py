@@ -44,7 +44,7 @@ SETTINGS = (
     "frames.max_pixels=25088",
 )
 CREWS = RaySettings(
-    preparing=Crew(least=2, most=2),
+    preparing=Crew(least=1, most=1),
     looking=Crew(least=2, most=2),
     writing=Crew(least=1, most=1),
     attempts=2,
@@ -166,10 +166,12 @@ def test_a_node_that_dies_costs_no_finished_slot(cluster: Any, orders: Path, tmp
     node = cluster.add_node(num_cpus=4, object_store_memory=STORE)
     (orders / "hold").touch()
     jobs = [job(tmp_path / "many", name) for name in "de"]
-    killer = threading.Thread(target=_kill, args=(cluster, node, orders))
+    killed: list[int] = []
+    killer = threading.Thread(target=_kill, args=(cluster, node, orders, killed))
     killer.start()
     found = run(jobs, settings=CREWS)
     killer.join()
+    assert killed, "no worker of the node was in the middle of a call"
     assert [one.state for one in found] == ["done", "done"], found
     assert repeated(orders) == []
     assert len(calls(orders)) == 2 * 2 * len(SLOTS)
@@ -177,17 +179,19 @@ def test_a_node_that_dies_costs_no_finished_slot(cluster: Any, orders: Path, tmp
         same(one.folder, alone(job(tmp_path / "one", Path(one.folder).name), tmp_path / "one"))
 
 
-def _kill(cluster: Any, node: Any, orders: Path) -> None:
+def _kill(cluster: Any, node: Any, orders: Path, killed: list[int]) -> None:
     """Kills all processes of a node, when one of them is in the middle of a call, then lets all calls go on."""
     held = orders / "waiting"
     until = time.monotonic() + 120
     while time.monotonic() < until and not (held.exists() and node.node_id in held.read_text()):
         time.sleep(0.1)
+    is_held = held.exists() and node.node_id in held.read_text()
     # What was answered before has been written down by now.
     time.sleep(0.5)
     for process in node.all_processes["raylet"]:
         for worker in psutil.Process(process.process.pid).children(recursive=True):
             worker.kill()
+            killed += [worker.pid] if is_held else []
     cluster.remove_node(node, allow_graceful=False)
     (orders / "hold").unlink()
 
@@ -209,7 +213,7 @@ def test_stage_one_against_servers_one_of_which_goes(cluster: Any, tmp_path: Pat
 
     with BadServer(_said) as first, BadServer(gone_after_one) as second:
         films = [job(tmp_path / "many", name, *asked, *patience) for name in "fg"]
-        settings = CREWS.model_copy(update={"servers": (first.url, second.url)})
+        settings = CREWS.model_copy(update={"servers": (first.url, second.url), "looking": Crew()})
         found = run(films, settings=settings)
         assert [one.state for one in found] == ["done", "done"], found
         assert len(second.requests) >= 1
