@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import tracemalloc
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -184,6 +185,27 @@ def test_what_is_kept_exactly_comes_back_to_the_bit() -> None:
 
     kept = keeper.keep(Frame(frame.seconds, 0, None, lambda size: image))
     assert np.array_equal(LosslessKeeper((64, 36)).picture(kept), image)
+
+
+def test_memory_does_not_grow_with_how_much_is_read(
+    film: Film, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shotad.film.shelf.WAITING", 1 << 16)
+    peaks = []
+    for number in (100, 400):
+        moments = [k / 25 for k in range(number)]
+        one = exact(film, tmp_path / str(number))
+        (tmp_path / str(number)).mkdir()
+        one.expect(moments)
+        one.expect(moments)
+        tracemalloc.start()
+        for _ in range(2):
+            for picture in one.pictures(moments):
+                assert picture.image.shape == (54, 96, 3)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    # 300 pictures more are 4.7 MB; what is known of each, and where it lies, is some hundred bytes.
+    assert peaks[1] - peaks[0] < 500_000
 
 
 def test_key_frames_come_from_the_index(film: Film) -> None:
