@@ -1,7 +1,7 @@
 """The whole table: what each part costs beside a rival or a limit, and how that grows with length.
 
     python benchmarks/table.py --quick                       # less than 3 minutes on two quiet cores
-    python benchmarks/table.py --json benchmarks/results/table.json      # less than 15
+    python benchmarks/table.py --json benchmarks/results/table.json      # about 15
     python benchmarks/table.py --only shots,frames --runs 9 --film FILM --film OTHER
     python benchmarks/table.py --show FILE.json [--markdown] [--into README.md]
 
@@ -117,21 +117,29 @@ def run(chosen: argparse.Namespace, folder: Path) -> int:
     began = time.monotonic()
     contests, growths, left_out = plans(chosen, folder)
     say(f"films and texts made in {time.monotonic() - began:.0f} s")
-    runner = Runner(folder, say, threads=cores())
-    contests, growths = runner.all(contests, [] if chosen.no_growth else growths, chosen.runs)
-    told["load_after"] = round(load(), 1)
-    told["minutes"] = round((time.monotonic() - began) / 60, 1)
+    made = datetime.now(UTC).date().isoformat()
     asked = {
         "quick": chosen.quick,
         "runs": chosen.runs,
         "only": chosen.only,
-        "films": [p.name for p in chosen.film],
+        "films": [path.name for path in chosen.film],
     }
-    made = datetime.now(UTC).date().isoformat()
-    report = Report(made, asked, told, versions(), tuple(contests), tuple(growths), tuple(left_out))
-    if chosen.json:
-        whole = {**report.to_json(), "figures": summary(report.contests, report.growths)}
-        chosen.json.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+
+    def report_of(contests: list[Contest], growths: list[Growth]) -> Report:
+        told["load_after"] = round(load(), 1)
+        told["minutes"] = round((time.monotonic() - began) / 60, 1)
+        return Report(made, asked, told, versions(), tuple(contests), tuple(growths), tuple(left_out))
+
+    def keep(contests: list[Contest], growths: list[Growth]) -> None:
+        if chosen.json:
+            whole = {**report_of(contests, growths).to_json(), "figures": summary(contests, growths)}
+            unfinished = chosen.json.with_suffix(".part")
+            unfinished.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+            unfinished.replace(chosen.json)
+
+    runner = Runner(folder, say, cores(), keep)
+    contests, growths = runner.all(contests, [] if chosen.no_growth else growths, chosen.runs)
+    report = report_of(contests, growths)
     print(markdown(report) if chosen.markdown else text(report))
     for line in missed(report):
         print(f"Target missed: {line}")

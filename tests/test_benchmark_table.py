@@ -192,6 +192,13 @@ def test_who_fails_is_not_run_again_and_the_others_go_on(tmp_path: Path) -> None
     assert [len(e.runs) for e in grew.entrants] == [4, 4, 4, 4]
 
 
+def test_what_was_found_is_kept_after_each_turn(tmp_path: Path) -> None:
+    kept: list[int] = []
+    runner = Told(tmp_path, lambda _: None, 1, lambda some, _: kept.append(len(some[0].entrants[0].runs)))
+    runner.all([contest(entrants=(Entrant("fine", "ours"),), same=(), targets=())], [], 3)
+    assert kept == [1, 2, 3]
+
+
 WORK = """
 import sys
 from pathlib import Path

@@ -43,11 +43,15 @@ def schedule(sizes: Sequence[tuple[int, int | None]], runs: int) -> Iterator[Pla
 
 @dataclass
 class Runner:
-    """Runs measurements; ``tell`` is told each of them, ``folder`` is for what they write."""
+    """Runs measurements; ``tell`` is told each of them, ``folder`` is for what they write.
+
+    ``keep`` is given all that was found, after each turn and at the end.
+    """
 
     folder: Path
     tell: Callable[[str], None]
     threads: int
+    keep: Callable[[list[Contest], list[Growth]], None] = lambda _, __: None
 
     def one(self, entrant: Entrant, turn: int) -> Run | str:
         """The run, or why there is none."""
@@ -79,20 +83,32 @@ class Runner:
         """Everything measured. Who fails once is told, and not run again."""
         both: list[Contest | Growth] = [*contests, *growths]
         table = [list(one.entrants) for one in both]
+        turn = 0
         for place in schedule([(len(one.entrants), one.turns) for one in both], runs):
+            if place.turn > turn:
+                turn = place.turn
+                self.keep(*_filled(both, table))
             entrant = table[place.contest][place.entrant]
             if entrant.missing:
                 continue
-            found = self.one(entrant, place.turn)
+            made = self.one(entrant, place.turn)
             label = f"{both[place.contest].part}, {both[place.contest].name}, {entrant.name}"
-            if isinstance(found, str):
-                table[place.contest][place.entrant] = replace(entrant, missing=found)
-                self.tell(f"{label}: {found}")
+            if isinstance(made, str):
+                table[place.contest][place.entrant] = replace(entrant, missing=made)
+                self.tell(f"{label}: {made}")
                 continue
-            table[place.contest][place.entrant] = replace(entrant, runs=(*entrant.runs, found))
-            self.tell(f"{label}, turn {place.turn + 1}: {found.wall:.2f} s, CPU {found.cpu:.2f} s")
-        filled = [replace(one, entrants=tuple(row)) for one, row in zip(both, table, strict=True)]
-        return (
-            [one for one in filled if isinstance(one, Contest)],
-            [one for one in filled if isinstance(one, Growth)],
-        )
+            table[place.contest][place.entrant] = replace(entrant, runs=(*entrant.runs, made))
+            self.tell(f"{label}, turn {place.turn + 1}: {made.wall:.2f} s, CPU {made.cpu:.2f} s")
+        found = _filled(both, table)
+        self.keep(*found)
+        return found
+
+
+def _filled(
+    both: Sequence[Contest | Growth], table: Sequence[Sequence[Entrant]]
+) -> tuple[list[Contest], list[Growth]]:
+    filled = [replace(one, entrants=tuple(row)) for one, row in zip(both, table, strict=True)]
+    return (
+        [one for one in filled if isinstance(one, Contest)],
+        [one for one in filled if isinstance(one, Growth)],
+    )
