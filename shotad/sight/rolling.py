@@ -8,6 +8,7 @@ import numpy as np
 
 from shotad.film.reader import Picture
 from shotad.plan.credits import credits_interval
+from shotad.profiling import in_room, spanned
 from shotad.sight.text import TextReader
 from shotad.types import Image, Interval, Sighting
 
@@ -19,6 +20,7 @@ REACH = 900.0
 """Seconds before the end of the film within which credits are looked for."""
 
 
+@in_room("credits")
 def find_credits(
     pictures: Callable[[Sequence[float]], Iterable[Picture]],
     end: float,
@@ -49,6 +51,6 @@ def credit_moments(end: float) -> list[float]:
 
 
 def _counted(pictures: Iterable[Picture], advance: Callable[[float], None]) -> Iterator[Image]:
-    for picture in pictures:
+    for picture in spanned("frames", pictures):
         yield picture.image
         advance(1)
