@@ -54,17 +54,17 @@ class Server:
         asked = urllib.request.Request(f"{self.url}/moto-api/{path}", data, {"Content-Type": "text/plain"})
         urllib.request.urlopen(asked).close()
 
-    def put(self, name: str, data: bytes | str, bucket: str = "work") -> None:
+    def put(self, name: str, data: bytes | str, bucket: str = "described") -> None:
         """Write an object."""
         body = data.encode() if isinstance(data, str) else data
         self.client.put_object(Bucket=bucket, Key=name, Body=body)
 
-    def get(self, name: str, bucket: str = "work") -> bytes:
+    def get(self, name: str, bucket: str = "described") -> bytes:
         """The content of an object."""
         data: bytes = self.client.get_object(Bucket=bucket, Key=name)["Body"].read()
         return data
 
-    def names(self, bucket: str = "work") -> list[str]:
+    def names(self, bucket: str = "described") -> list[str]:
         """All objects of a bucket."""
         return [one["Key"] for one in self.client.list_objects_v2(Bucket=bucket).get("Contents", [])]
 

@@ -29,7 +29,7 @@ PATHS_OR_TIMES = {"log.txt", "settings.json", "done.json"}
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     with serving() as server:
-        for bucket in ("films", "work"):
+        for bucket in ("films", "described"):
             server.client.create_bucket(Bucket=bucket)
         yield server
 
@@ -39,7 +39,7 @@ def batch(scratch: Path) -> tuple[int, dict[str, str], str]:
     command = [sys.executable, "-c", "from shotad.cli.main import main; main()", "batch", "s3://films/in"]
     command += [
         "--out",
-        "s3://work/ad",
+        "s3://described/ad",
         "--scratch",
         str(scratch / "scratch"),
         "--jobs",
@@ -81,10 +81,12 @@ def test_a_batch_from_bucket_to_bucket_is_as_on_disk_and_is_not_done_twice(
         assert server.get(there[one]) == here[one].read_bytes(), one
 
     written = {
-        one: server.client.head_object(Bucket="work", Key=one)["LastModified"] for one in server.names()
+        one: server.client.head_object(Bucket="described", Key=one)["LastModified"] for one in server.names()
     }
     code, states, said = batch(tmp_path)
     assert states[f"s3://films/{name}"] == "skipped", said
-    again = {one: server.client.head_object(Bucket="work", Key=one)["LastModified"] for one in there.values()}
+    again = {
+        one: server.client.head_object(Bucket="described", Key=one)["LastModified"] for one in there.values()
+    }
     assert again == {one: written[one] for one in there.values()}
     assert [path for path in (tmp_path / "scratch").rglob("*") if path.name != ".lock"] == []

@@ -71,7 +71,7 @@ def test_a_name_is_joined_to_a_place(place: str, name: str, joined: str) -> None
         ("https://h/films/a%20b.mp4?X-Amz-Signature=abc", "a b.mp4"),
         ("https://h/films/a%2Fb.mp4", "a_b.mp4"),
         ("/films/x.mp4", "x.mp4"),
-        ("s3://b/work/x.shotad/", "x.shotad"),
+        ("s3://b/ad/x.shotad/", "x.shotad"),
     ],
 )
 def test_the_name_of_a_place_is_fit_for_a_file(place: str, name: str) -> None:

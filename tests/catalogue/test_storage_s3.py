@@ -37,7 +37,7 @@ pytest.importorskip("moto.server")
 pytestmark = pytest.mark.slow
 
 FILM = bytes(range(256)) * 4096
-FOLDER = "s3://work/x.shotad"
+FOLDER = "s3://described/x.shotad"
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def server(started: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
     started.post("reset")
     monkeypatch.setattr(stores, "_heeding", set())
     monkeypatch.setattr(trouble, "_FIRST_PAUSE", 0.01)
-    for bucket in ("films", "work"):
+    for bucket in ("films", "described"):
         started.client.create_bucket(Bucket=bucket)
     started.put("in/a film ü.mp4", FILM, "films")
     return started
@@ -168,7 +168,7 @@ def test_a_film_and_its_folder_travel_both_ways(server: Server, tmp_path: Path) 
         (here.folder / "x.ad.vtt").write_text("WEBVTT\n")
     assert server.names() == ["x.shotad/settings.json", "x.shotad/stage1.jsonl", "x.shotad/x.ad.vtt"]
     assert json.loads(server.get("x.shotad/settings.json")) == {"film": PLACE}
-    kind = server.client.head_object(Bucket="work", Key="x.shotad/x.ad.vtt")["ContentType"]
+    kind = server.client.head_object(Bucket="described", Key="x.shotad/x.ad.vtt")["ContentType"]
     assert kind == "text/vtt; charset=utf-8"
     assert [path.name for path in tmp_path.iterdir()] == [".lock"]
 
