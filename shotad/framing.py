@@ -12,7 +12,7 @@ chosen by estimate (`shotad.plan.reading`) and recorded in ``reading.json``. It 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -23,7 +23,7 @@ from shotad.film.grid import Grid, Keeper
 from shotad.film.keyframes import key_frames
 from shotad.film.lossless import LosslessKeeper
 from shotad.film.onepass import OnePass
-from shotad.film.reader import Film, Frame, Picture, ascending
+from shotad.film.reader import Film, Picture, ascending
 from shotad.film.reel import SEEK_GAIN
 from shotad.film.shelf import Shelf
 from shotad.plan.gaps import union
@@ -40,9 +40,6 @@ OVERVIEW = "overview"
 READING = "reading.json"
 """Where it is recorded how frames were had."""
 
-Tee = Callable[[Iterator[Frame]], Iterator[Frame]]
-"""Looks at the frames that pass by."""
-
 
 class Frames:
     """Small frames of one film, by film second. May be asked by several threads.
@@ -55,7 +52,7 @@ class Frames:
     ) -> None:
         self._film, self._folder = film, folder
         self._grid = Grid(config.film.grid, config.film.grid_height, config.film.grid_quality)
-        self._store: _Store | None = None
+        self._store: FrameStore | None = None
         self.exact = exact or film.info.video_codec == STILLS
         self._shots_given = shots_given
         self._shared = self._overview = False
@@ -79,8 +76,8 @@ class Frames:
         """
         self._shared, self._overview = True, overview
 
-    def keep(self, zones: Sequence[Interval]) -> Tee | None:
-        """Keeps the frames within ``zones`` as the film goes by; None where nothing is to be kept.
+    def keep(self, zones: Sequence[Interval]) -> FrameStore | None:
+        """What keeps the frames within ``zones`` as the film goes by; None where nothing is to be kept.
 
         Where that is cheaper than decoding again what only the overview shows, the rest is kept too. What a
         killed run has kept of the same zones is used.
@@ -97,8 +94,8 @@ class Frames:
             kept = self._zones.kept
         if kept is not None and not kept:
             return None
-        self._store = _Store(self._folder.path, self._film, self._grid, kept)
-        return self._store.tee
+        self._store = FrameStore(self._folder.path, self._film, self._grid, kept)
+        return self._store
 
     @property
     def filled_until(self) -> float | None:
@@ -243,14 +240,6 @@ class Frames:
 
 def _sorted(moments: Iterable[float]) -> list[float]:
     return sorted({float(moment) for moment in moments})
-
-
-class _Store(FrameStore):
-    """A store that tells what it has."""
-
-    def has(self, second: float) -> bool:
-        """Whether the frame of that moment is kept."""
-        return self.grid.tick(second) in self._places
 
 
 STILLS = "stills"

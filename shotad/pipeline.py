@@ -48,6 +48,7 @@ def describe(
     """
     engines = engines or Engines.of(config)
     bench = Bench.of(film, folder, config, given or Given(), progress or NoProgress())
+    bench.frames.share(overview=sheet)
     check_prompts(repair.TEMPLATES, story.TEMPLATES, verify.TEMPLATES, choice.TEMPLATES)
     engines.get_ready(config, bench.progress)
     get_ready(bench)

@@ -99,7 +99,9 @@ class Bench:
     @staticmethod
     def of(film: Film, folder: WorkFolder, config: Config, given: Given, progress: Progress) -> Bench:
         """A bench for a run; given slots are looked at frame by frame, planned ones on the grid."""
-        frames = Frames(film, folder, config, exact=given.slots is not None)
+        frames = Frames(
+            film, folder, config, exact=given.slots is not None, shots_given=given.shots is not None
+        )
         return Bench(film, folder, config, given, frames, progress)
 
     @property
@@ -138,7 +140,7 @@ def prepare(bench: Bench, watch: Callable[[Heard], OnShots | None] | None = None
     speech = utterances_of(spoken["speech"])
     free = free_time(speech, bench.film.info.duration, bench.config.speech)
     hand = read_hand_slots(bench.folder.path)
-    store = _store_of(bench.frames.keep(_zones(bench, free, hand.added)))
+    store = bench.frames.keep(_zones(bench, free, hand.added))
     heard = Heard(speech, tuple(free), hand)
     found = shots_step(bench, store, lambda: watch(heard) if watch else None)
     shots, end = shots_of(found["shots"]), float(found["end"])
@@ -167,12 +169,6 @@ def speech_step(bench: Bench) -> dict[str, Any]:
         "speech/2", bench.film_key, settings, bench.config.film.audio_track, _content(given, SubtitleError)
     )
     return bench.folder.step("speech", key, lambda: _speech_record(bench))
-
-
-def _store_of(keeping: Any) -> FrameStore | None:
-    """The store behind what keeps the frames: itself, or that whose method it is."""
-    store = getattr(keeping, "__self__", keeping)
-    return store if isinstance(store, FrameStore) else None
 
 
 def shots_step(

@@ -17,10 +17,11 @@ from shotad.casting.recognise import check_cast, recognise
 from shotad.config import Config
 from shotad.describe.slotplan import SlotPlan, shown_shots
 from shotad.errors import ConfigError, WeightsError
+from shotad.framing import OVERVIEW
 from shotad.grammar.book import Look, book_of, grammar_of, look_rows, pair_rows
 from shotad.grammar.clipwise import ClipReader, Sweep
 from shotad.grammar.features import make_feature_maker
-from shotad.grammar.reading import Readers, threshold_of
+from shotad.grammar.reading import Readers, moments_read, threshold_of
 from shotad.grammar.scale import make_scale_reader, scale_weights
 from shotad.plan.context import context_shots
 from shotad.plan.moments import ShotMoments, moments_of, published_moments_of
@@ -117,9 +118,23 @@ class Insight:
         """The clips of the slots that are to be described, with who is in them."""
         slots = wanted(prepared.slots, self._bench.given)
         sketches = [self.sketch(slot, prepared) for slot in slots]
+        if run is None:
+            self._expect(sketches, prepared)
         known = recognise([sketch.plan for sketch in sketches], prepared, self._bench, run)
         named = tuple(replace(one, plan=plan) for one, plan in zip(sketches, known.plans, strict=True))
         return Outline(named, (*self._warnings, *known.warnings), known.shots)
+
+    def _expect(self, sketches: Sequence[Sketch], prepared: Prepared) -> None:
+        """Say of what moments frames will be wanted, so that all who look share one pass."""
+        frames, clips = self._bench.frames, [self._clip(sketch) for sketch in sketches]
+        lacking = self._reader.moments(clip for clip in clips if self._reader.lacks(clip))
+        every = moments_read(clips, self._readers, self._bench.config.threads)
+        shown = {float(s) for sketch in sketches for plan in sketch.plan.frames for s in plan.seconds}
+        frames.expect("grammar", every, read=lacking)
+        frames.expect("clips", shown)
+        middles = {shot.index: shot.interval.middle for shot in prepared.shots}
+        middles |= {look.shot: look.moments.middle for clip in reversed(clips) for look in reversed(clip)}
+        frames.expect(OVERVIEW, shown.union(middles.values()))
 
     def early(self, sketches: Iterable[Sketch]) -> Iterator[SlotPlan]:
         """The plan of each of ``sketches`` as it comes, while the film is not yet known to its end."""

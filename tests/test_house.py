@@ -159,6 +159,7 @@ HEAVY = (
         "import shotad",
         "import shotad.cli.main as m; m.cli.main(['--help'], standalone_mode=False)",
         "import shotad.cli.main as m; m.cli.main(['describe', '--help'], standalone_mode=False)",
+        "import shotad.cli.main as m; m.cli.main(['batch', '--help'], standalone_mode=False)",
         "import shotad.cli.main as m; m.cli.main(['render', '--help'], standalone_mode=False)",
         "import shotad.cli.main as m; m.cli.main(['lint', '--help'], standalone_mode=False)",
         "import shotad.cli.main as m; m.cli.main(['voices', '--help'], standalone_mode=False)",

@@ -229,7 +229,7 @@ def wishes_of(options: Mapping[str, Any]) -> Wishes:
         if options[name] is not None and not options[name].exists():
             raise UsageError(f"There is no {options[name]} (--{name.replace('_', '-')}).", "Check the path.")
     return Wishes(
-        settings(options, **describing._flags(options)),
+        settings(options, **describing.flags_of(options)),
         options["config"],
         options["assignments"],
         out=options["out"],
@@ -355,8 +355,8 @@ def _check(console: Console, config: Config, options: Mapping[str, Any]) -> None
     if options["jobs"] != AUTO:
         _count(options["jobs"])
     if options["voice"] or options["makes"]:
-        describing._check_voice(config, options["makes"])
-    for line in describing._opening(config, Path(), Engines.of(config))[1:]:
+        describing.check_voice(config, options["makes"])
+    for line in describing.opening(config, Path(), Engines.of(config))[1:]:
         console.note(line)
 
 

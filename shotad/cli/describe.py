@@ -89,11 +89,11 @@ def command(console: Console, **options: Any) -> None:
     from shotad.rendering.rendered import summary as render_summary
     from shotad.writing import Engines
 
-    config = settings(options, **_flags(options))
+    config = settings(options, **flags_of(options))
     engines = Engines.of(config)
     spoken = bool(options["voice"] or options["makes"])
     if spoken:
-        _check_voice(config, options["makes"])
+        check_voice(config, options["makes"])
     with (
         opened(options, config) as (film, folder, given),
         timed(folder, on=options["timed"]) as recorded,
@@ -105,7 +105,7 @@ def command(console: Console, **options: Any) -> None:
             console.result("\n".join(told), found)
             return
         wanted = _wanted(film, folder, config, options["makes"]) if spoken else ()
-        for line in _opening(config, folder.path, engines):
+        for line in opening(config, folder.path, engines):
             console.note(line)
         outcome = describe(
             film,
@@ -163,7 +163,7 @@ def _wanted(film: Film, folder: WorkFolder, config: Config, makes: Sequence[str]
     return wanted
 
 
-def _check_voice(config: Config, makes: Sequence[str]) -> None:
+def check_voice(config: Config, makes: Sequence[str]) -> None:
     """Refuse a voice or a file that cannot be, before any work goes into the film."""
     from shotad.rendering.wanted import parse_wanted
     from shotad.sound.voices import make_voice
@@ -172,7 +172,7 @@ def _check_voice(config: Config, makes: Sequence[str]) -> None:
         make_voice(config.voice, config.language)
 
 
-def _flags(options: Mapping[str, Any]) -> dict[str, Any]:
+def flags_of(options: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that flags of this command stand for."""
     return {
         "stage2__candidates": options["candidates"],
@@ -185,7 +185,7 @@ def _flags(options: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _opening(config: Config, folder: Path, engines: Engines) -> list[str]:
+def opening(config: Config, folder: Path, engines: Engines) -> list[str]:
     """Where the work is kept, who does it, what leaves the machine, and what is amiss."""
     from shotad.engines import stage_engines
     from shotad.engines.openai.notice import notice

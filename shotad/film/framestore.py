@@ -174,6 +174,10 @@ class FrameStore:
             tick += 1
         return tick
 
+    def has(self, second: float) -> bool:
+        """Whether the frame of that moment is kept."""
+        return self.grid.tick(second) in self._places
+
     def pictures(self, seconds: Sequence[float]) -> Iterator[Picture]:
         """For each of the ascending ``seconds`` the grid's picture; same as `grid_pictures`.
 

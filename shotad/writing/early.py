@@ -92,8 +92,8 @@ def _near(gap: Interval, shots: Sequence[Shot]) -> list[Shot]:
 
 def _readable(frames: Frames, until: float) -> float:
     """The second up to which frames can be read without decoding them anew."""
-    filled = getattr(getattr(frames, "_store", None), "filled_until", None)
-    return until - UNREAD if filled is None else min(until, float(filled))
+    filled = frames.filled_until
+    return until - UNREAD if filled is None else min(until, filled)
 
 
 def _is_final(sketch: Sketch, ended: int, until: float) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.cli.describe import ONLY_ENGLISH, _opening
+from shotad.cli.describe import ONLY_ENGLISH, opening
 from shotad.config import load_config
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.writing import Engines
@@ -27,5 +27,5 @@ def test_that_prompts_are_english_is_told_where_another_language_is_asked_for(
 ) -> None:
     writes = FakeEngine(answer=plain_answer if reads else None)
     config = load_config(None, ("engine=fake", f"language={language}"))
-    said = _opening(config, Path("w"), Engines(FakeEngine(), writes))
+    said = opening(config, Path("w"), Engines(FakeEngine(), writes))
     assert (ONLY_ENGLISH.format(language=language) in said) is told

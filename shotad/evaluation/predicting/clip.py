@@ -67,6 +67,7 @@ def describe_clip(asked: Asked, film: Film, folder: WorkFolder, means: Means) ->
         return Described(_lines(asked, {}, end))
     config, engines = means.config, means.engines
     bench = Bench.of(film, folder, config, asked.given(folder, ads), means.progress)
+    bench.frames.share(overview=False)
     check_cast(bench)
     prepared = _with_budgets(prepare(bench), ads, config)
     density = engines.looks.abilities.frames_per_second

@@ -1,0 +1,115 @@
+"""How often a whole run decodes the film, counted, for every kind of run; and that its memory stays flat."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shotad.config import load_config
+from shotad.film.reader import open_film
+from shotad.pipeline import describe
+from shotad.prepare import Given
+from shotad.workfolder import WorkFolder
+from shotad.writing import Engines
+from tests.decodes import Decodes, counted_decodes
+from tests.media import FilmSpec, make_film
+
+pytestmark = pytest.mark.slow
+
+SPEC = FilmSpec(frames=1000, gop=50, cuts=tuple(range(90, 990, 90)))
+QUICK = (
+    "engine=fake",
+    "speech.source=auto",
+    "slots.find_credits=false",
+    "scale.method=none",
+    "frames.min_pixels=12544",
+    "frames.max_pixels=25088",
+)
+SLACK = 60
+"""Frames that decoders may decode more than once: where parts of the pass for the shots join, and behind
+the last moment that is wanted."""
+
+
+def run(out: Path, given: Given, *assignments: str) -> Decodes:
+    config = load_config(None, (*QUICK, *assignments))
+    with counted_decodes() as decodes, open_film(make_film(SPEC).path) as film, WorkFolder(out) as folder:
+        describe(film, folder, config, given, engines=Engines.of(config))
+    return decodes
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Subtitles with long and short pauses; shots and slots of a run, as files."""
+    folder = tmp_path_factory.mktemp("given")
+    spoken = [(6.0, 9.0), (18.0, 22.0), (33.0, 38.0)]
+    cues = [f"00:00:{a:06.3f} --> 00:00:{b:06.3f}\nWords\n" for a, b in spoken]
+    (folder / "speech.vtt").write_text("WEBVTT\n\n" + "\n".join(cues))
+    files = {"subtitles": folder / "speech.vtt"}
+    run(folder / "w", Given(**files))
+    shots = json.loads((folder / "w" / "shots.json").read_text())["shots"]
+    slots = json.loads((folder / "w" / "slots.json").read_text())["slots"]
+    (folder / "shots.csv").write_text("\n".join(["start,end", *(f"{s['start']},{s['end']}" for s in shots)]))
+    timed = [f"00:00:{s['start']:06.3f} --> 00:00:{s['end']:06.3f}\nx\n" for s in slots]
+    (folder / "slots.vtt").write_text("WEBVTT\n\n" + "\n".join(timed))
+    return {**files, "shots": folder / "shots.csv", "slots": folder / "slots.vtt", "run": folder / "w"}
+
+
+def test_a_plain_run_decodes_the_film_once(given: dict[str, Any], tmp_path: Path) -> None:
+    assert run(tmp_path / "w", Given(subtitles=given["subtitles"])).frames <= SPEC.frames + SLACK
+
+
+def test_a_part_of_a_film_costs_no_second_pass(given: dict[str, Any], tmp_path: Path) -> None:
+    part = Given(subtitles=given["subtitles"], start=9.0, end=20.0)
+    assert run(tmp_path / "w", part).frames <= SPEC.frames + SLACK
+
+
+def test_what_follows_a_part_is_read_in_one_pass(given: dict[str, Any], tmp_path: Path) -> None:
+    run(tmp_path / "w", Given(subtitles=given["subtitles"], start=9.0, end=20.0))
+    decodes = run(tmp_path / "w", Given(subtitles=given["subtitles"]))
+    assert len(decodes.passes) <= 2
+    assert decodes.frames <= SPEC.frames + SLACK
+
+
+def test_given_shots_leave_one_pass(given: dict[str, Any], tmp_path: Path) -> None:
+    decodes = run(tmp_path / "w", Given(subtitles=given["subtitles"], shots=given["shots"]))
+    assert len(decodes.passes) <= 2
+    assert decodes.frames <= SPEC.frames + SLACK
+
+
+def test_given_slots_take_one_pass_more_than_the_shots(given: dict[str, Any], tmp_path: Path) -> None:
+    decodes = run(tmp_path / "w", Given(subtitles=given["subtitles"], slots=given["slots"]))
+    assert decodes.frames <= 2 * SPEC.frames + SLACK
+
+
+def test_given_slots_and_shots_take_one_pass(given: dict[str, Any], tmp_path: Path) -> None:
+    both = Given(subtitles=given["subtitles"], slots=given["slots"], shots=given["shots"])
+    decodes = run(tmp_path / "w", both)
+    assert len(decodes.passes) == 1
+    assert decodes.frames <= SPEC.frames + SLACK
+
+
+def test_a_run_that_goes_on_reads_what_is_left_in_one_pass(given: dict[str, Any], tmp_path: Path) -> None:
+    shutil.copytree(given["run"], tmp_path / "w")
+    for name in ("stage1.jsonl", "stage2.jsonl", "track.json"):
+        (tmp_path / "w" / name).unlink()
+    decodes = run(tmp_path / "w", Given(subtitles=given["subtitles"]))
+    assert len(decodes.passes) == 1
+
+
+def test_the_record_is_that_of_a_run_that_never_stopped(given: dict[str, Any], tmp_path: Path) -> None:
+    shutil.copytree(given["run"], tmp_path / "w")
+    (tmp_path / "w" / "stage1.jsonl").unlink()
+    (tmp_path / "w" / "grammar.json").unlink()
+    run(tmp_path / "w", Given(subtitles=given["subtitles"]))
+    assert (tmp_path / "w" / "reading.json").read_bytes() == (given["run"] / "reading.json").read_bytes()
+    told = json.loads((given["run"] / "reading.json").read_text())
+    assert told["along_with_the_shots"]["where_lines_may_be"]["way"] == "along"
+
+
+def test_nothing_that_was_put_by_is_left_behind(given: dict[str, Any], tmp_path: Path) -> None:
+    run(tmp_path / "w", Given(subtitles=given["subtitles"], slots=given["slots"], shots=given["shots"]))
+    assert not [path.name for path in (tmp_path / "w").iterdir() if path.suffix in (".pack", ".index")]
