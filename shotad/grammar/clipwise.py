@@ -13,7 +13,7 @@ from shotad.film.clips import Pictures
 from shotad.film.reader import Picture
 from shotad.grammar.base import Features, ScaleGuess
 from shotad.grammar.book import Book, Look
-from shotad.grammar.reading import Readers, _guess, _Moments, _row, _score, _want, lacks
+from shotad.grammar.reading import Moments, Readers, guess_of, lacks, row_of, score_clip, want_of
 from shotad.profiling import span, spanned
 from shotad.quiet import while_nothing_is_loaded
 
@@ -41,7 +41,7 @@ class ClipReader:
 
     def read(self, clip: Clip, pictures: Pictures) -> None:
         """Add what the book lacks of ``clip``."""
-        want, needed = _want(clip, self.book, self.readers), self._needed(clip)
+        want, needed = want_of(clip, self.book, self.readers), self._needed(clip)
         if not needed.all:
             return
         self._forget(min(needed.all))
@@ -50,21 +50,21 @@ class ClipReader:
             self._look(group, needed)
         with span("grammar"):
             if want.paired:
-                _score(want.clip, self.book, self._features, self.readers, self._settings)
+                score_clip(want.clip, self.book, self._features, self.readers, self._settings)
             for look in want.guessed:
-                self.book.guesses[look] = _guess(look, self._guesses, self.readers)
+                self.book.guesses[look] = guess_of(look, self._guesses, self.readers)
 
-    def _needed(self, clip: Clip) -> _Moments:
-        return _Moments.of(_want(clip, self.book, self.readers), self.readers, self._settings)
+    def _needed(self, clip: Clip) -> Moments:
+        return Moments.of(want_of(clip, self.book, self.readers), self.readers, self._settings)
 
-    def _look(self, pictures: Sequence[Picture], needed: _Moments) -> None:
+    def _look(self, pictures: Sequence[Picture], needed: Moments) -> None:
         features, scales = self.readers.features, self.readers.scales
         compared = [p for p in pictures if p.wanted in needed.features and p.wanted not in self._features]
         guessed = [p for p in pictures if p.wanted in needed.scales and p.wanted not in self._guesses]
         with span("grammar"), while_nothing_is_loaded():
             if compared and features:
                 made = features.of([picture.image for picture in compared])
-                self._features |= {p.wanted: _row(made, k) for k, p in enumerate(compared)}
+                self._features |= {p.wanted: row_of(made, k) for k, p in enumerate(compared)}
             if guessed and scales:
                 guesses = scales.of([picture.image for picture in guessed])
                 self._guesses |= {p.wanted: guess for p, guess in zip(guessed, guesses, strict=True)}

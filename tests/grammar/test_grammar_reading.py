@@ -12,10 +12,11 @@ from shotad.config import ThreadSettings
 from shotad.film.reader import Picture
 from shotad.grammar.base import Features, ScaleGuess
 from shotad.grammar.book import Book, Look, pairs_of
-from shotad.grammar.reading import Readers, lacks, read_clips
+from shotad.grammar.reading import Readers, lacks
 from shotad.grammar.threads import Matching, match_scores
 from shotad.plan.moments import Moment, ShotMoments
 from shotad.types import Image
+from tests.grammar.clipbyclip import read_clips
 
 GRID = (3, 4)
 
@@ -148,21 +149,6 @@ def test_a_shot_whose_frames_cannot_be_had_matches_nothing() -> None:
     assert book.scores[look(1), look(3)] > 0.3
     assert book.guesses[look(5)] is None
     assert set(book.scores) == {pair for clip in CLIPS for pair in pairs_of(clip)}
-
-
-def test_features_are_let_go_after_their_last_clip(monkeypatch: pytest.MonkeyPatch) -> None:
-    import shotad.grammar.reading as module
-
-    held: list[int] = []
-    forget = module._Desk.forget
-
-    def counted(desk: module._Desk, number: int) -> None:
-        forget(desk, number)
-        held.append(len(desk.features))
-
-    monkeypatch.setattr(module._Desk, "forget", counted)
-    read(Book(), Film(), Readers(Maker(), None))
-    assert held == [6, 6, 0, 0]
 
 
 def test_a_reader_of_scale_may_look_at_several_frames() -> None:
