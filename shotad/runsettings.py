@@ -8,7 +8,6 @@ looks like a key behind it, is left out.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from shotad import __version__
+from shotad.addresses import without_secrets
 from shotad.config import Config
 from shotad.errors import CastError, ConfigError, WorkFolderError
 from shotad.prepare import Given, GivenCast
@@ -32,9 +32,6 @@ HEARD = ("voice", "fit", "mix", "container", "extended", "lint", "film", "stage2
 """Groups of settings by which a track is spoken, mixed, written and checked."""
 
 _ENGINE_OF_STAGE = ("engine", "model", "revision", "base_url")
-_CREDENTIALS = re.compile(r"(?<=://)[^/\s?#]*@")
-_SECRET_NAME = r"[^=&\s]*(?:key|token|secret|sig|pass|pwd|code|auth|cred)[^=&\s]*"
-_QUERY_KEY = re.compile(rf"(?i)([?&]{_SECRET_NAME}=)[^&\s'\"]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +152,6 @@ def for_rendering(
             f"Groups that do: {', '.join(HEARD)}. For others run shotad describe.",
         )
     return found
-
-
-def without_secrets(text: str) -> str:
-    """An address without user, password and keys: ``https://me:pw@host/v1?key=x → https://host/v1?key=…``."""
-    return _QUERY_KEY.sub(r"\1…", _CREDENTIALS.sub("", text))
 
 
 def _run_of(record: Mapping[str, Any]) -> RunSettings:

@@ -22,6 +22,7 @@ FLOORS = {
     "settings": 2,
     "threadnames": 2,
     "progress": 2,
+    "addresses": 2,
     "quiet": 2,
     "profiling": 2,
     "plan": 3,

@@ -10,8 +10,8 @@ import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from shotad.addresses import without_secrets
 from shotad.errors import UsageError
-from shotad.runsettings import without_secrets
 from shotad.workfolder import stem_of, work_folder_of
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]+)://")

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
+from shotad.addresses import without_secrets
 from shotad.catalogue.storage.places import scheme_of, shown
 from shotad.errors import ShotadError, StorageError
-from shotad.runsettings import without_secrets
 
 T = TypeVar("T")
 
