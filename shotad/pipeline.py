@@ -22,6 +22,7 @@ from shotad.engines.background import Flow
 from shotad.film.reader import Film
 from shotad.outcome import Outcome
 from shotad.prepare import Bench, Given, prepare
+from shotad.profiling import span
 from shotad.progress import NoProgress, Progress
 from shotad.sheet import write_sheet
 from shotad.tracking import write_track
@@ -50,8 +51,9 @@ def describe(
     bench = Bench.of(film, folder, config, given or Given(), progress or NoProgress())
     bench.frames.share(overview=sheet)
     check_prompts(repair.TEMPLATES, story.TEMPLATES, verify.TEMPLATES, choice.TEMPLATES)
-    engines.get_ready(config, bench.progress)
-    get_ready(bench)
+    with span("load"):
+        engines.get_ready(config, bench.progress)
+        get_ready(bench)
     with Flow() as flow:
         asked = engines.seated(config, flow)
         insight = Insight(bench, engines.looks.abilities.frames_per_second)
