@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 LONGEST, SHORTEST = 12.0, 2.0
 """Seconds of film that a piece is aimed at: long enough that its ends cost little (1 %), short enough
-that all threads end at about the same time."""
+at the film's end that all threads are done at about the same time."""
 
-PIECES_EACH = 6
-"""Pieces that each thread gets, at least, of a short film."""
+PIECES_LEFT = 3
+"""Pieces that each thread would get of what is left, were they all as long as the next one."""
 
-AHEAD = 2
+AHEAD = 6
 """Pieces beyond those in work that may wait to be joined."""
 
 MOST_WORKERS = 8
@@ -59,9 +59,8 @@ def workers_for(width: int, height: int, wanted: int | None = None) -> int:
 
 
 def pieces(film: PyavFilm, workers: int) -> Generator[Piece, None, None]:
-    """The film cut at key packets into pieces of about equal length, as far as keys are found."""
+    """The film cut at key packets into pieces that grow shorter to its end, as far as keys are found."""
     duration = film.info.duration
-    length = min(LONGEST, max(SHORTEST, duration / (workers * PIECES_EACH)))
     reel = film.reel(threads=1)
     try:
         if not reel.seekable:
@@ -69,6 +68,7 @@ def pieces(film: PyavFilm, workers: int) -> Generator[Piece, None, None]:
             return
         start, at = None, 0.0
         for number in count():
+            length = min(LONGEST, max(SHORTEST, (duration - at) / (workers * PIECES_LEFT)))
             until, target = None, at + length
             while until is None and target < duration - length / 4:
                 until = reel.next_key(target)

@@ -21,10 +21,11 @@ import av
 import cv2
 import numpy as np
 import numpy.typing as npt
-from av.video.reformatter import ColorRange, Interpolation, VideoReformatter
+from av.video.reformatter import ColorRange
 from scenedetect.common import FrameTimecode
 from scenedetect.detectors import AdaptiveDetector
 
+from shotad.film.reduction import Reducer, Size, resized, rows_of
 from shotad.types import Image
 
 if TYPE_CHECKING:
@@ -53,8 +54,6 @@ _LUMA_SHARES = {
 _FAST_FORMATS = frozenset(("yuv420p", "yuvj420p", "yuv422p", "yuvj422p", "yuva420p"))
 
 
-Size = tuple[int, int]
-"""(width, height) in pixels."""
 _Plane = npt.NDArray[np.uint8]
 _Table = npt.NDArray[np.int16]
 
@@ -75,7 +74,7 @@ class ContentScore:
 
     def __init__(self, *, exact: bool) -> None:
         self._exact = exact
-        self._reformatter = VideoReformatter()
+        self._reducer = Reducer()
         self._size: Size | None = None
         self._last: Image | None = None
 
@@ -94,25 +93,18 @@ class ContentScore:
             return self._reduce(cv2.cvtColor(frame.rgb(), cv2.COLOR_RGB2BGR))
         if not self._exact and _is_large(frame.raw) and _has_planes(frame.raw):
             return self._reduce_planes(frame.raw)
-        # BICUBIC is what OpenCV's own film reader asks of swscale; it shows where chroma is interpolated.
-        bgr = self._reformatter.reformat(
-            frame.raw,
-            format="bgr24",
-            src_colorspace=_known_matrix(frame.raw),
-            interpolation=Interpolation.BICUBIC,
-            threads=1,
-        )
-        return self._reduce(bgr.to_ndarray())
+        size = self._working_size(frame.raw.width, frame.raw.height)
+        return self._reducer.reduced(frame.raw, size, _known_matrix(frame.raw))
 
     def _reduce(self, bgr: Any) -> Image:
-        return cast("Image", _resized(bgr, self._working_size(bgr.shape[1], bgr.shape[0])))
+        return cast("Image", resized(bgr, self._working_size(bgr.shape[1], bgr.shape[0])))
 
     def _reduce_planes(self, raw: av.VideoFrame) -> Image:
         size = self._working_size(raw.width, raw.height)
-        y = _resized(_plane(raw, 0), size)
+        y = resized(_plane(raw, 0), size)
         # swscale repeats chroma, it does not interpolate it; and the nearest sample is cheaper to fetch.
         # INTER_NEAREST would take a corner of each cell: it moved a cut of real film.
-        u, v = (_resized(_plane(raw, i), size, cv2.INTER_NEAREST_EXACT) for i in (1, 2))
+        u, v = (resized(_plane(raw, i), size, cv2.INTER_NEAREST_EXACT) for i in (1, 2))
         return _bgr_from_yuv(y, u, v, matrix=_known_matrix(raw), full_range=_is_full_range(raw))
 
     def _working_size(self, width: int, height: int) -> Size:
@@ -151,11 +143,6 @@ def _mean_difference(one: Image, other: Image) -> float:
     return float((hue / pixels + saturation / pixels + value / pixels) / 3.0)
 
 
-def _resized(image: Any, size: Size, method: int = cv2.INTER_LINEAR) -> Any:
-    same = (image.shape[1], image.shape[0]) == size
-    return image if same else cv2.resize(image, size, interpolation=method)
-
-
 def _is_large(raw: av.VideoFrame) -> bool:
     return raw.width * raw.height > PLANES_PAY_ABOVE
 
@@ -172,8 +159,7 @@ def _has_planes(raw: av.VideoFrame) -> bool:
 def _plane(raw: av.VideoFrame, number: int) -> _Plane:
     """One plane without the padding of its rows, as a view, ``uint8[h, w]``."""
     plane = raw.planes[number]
-    rows = np.frombuffer(memoryview(plane), np.uint8).reshape(plane.height, plane.line_size)
-    return rows[:, : plane.width]
+    return rows_of(plane)[:, : plane.width]
 
 
 def _is_full_range(raw: av.VideoFrame) -> bool:
