@@ -42,7 +42,12 @@ from shotad.film.shots import ShotFinder
 TARGETS = {1080: 1.15, 720: 1.25}
 """The project's own limits by lines of the picture: wall time of the shots against decoding alone."""
 
-THREADS = {"frames, as ffmpeg likes": ("AUTO", 0), "2 of frames": ("FRAME", 2), "3 of frames": ("FRAME", 3)}
+THREADS = {
+    "frames, as ffmpeg likes": ("AUTO", 0),
+    "2 of frames": ("FRAME", 2),
+    "3 of frames": ("FRAME", 3),
+    "one thread": ("NONE", 1),
+}
 """Settings of the decoder that are tried: kind and number of threads."""
 
 
@@ -139,6 +144,7 @@ def entrants(path: Path) -> dict[str, Callable[[], object]]:
         "ours, fast": lambda: ours(path, "fast"),
         "ours, exact": lambda: ours(path, "exact"),
         "ours, fast, one decoder": lambda: ours(path, "fast", 1),
+        "ours, exact, one decoder": lambda: ours(path, "exact", 1),
         "ours, fast, frames kept": lambda: ours(path, "fast", keep=True),
         "PySceneDetect, library": lambda: library(path),
         "PySceneDetect, command": lambda: command(path),
