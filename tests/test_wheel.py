@@ -136,20 +136,14 @@ def test_the_installed_program_describes_a_film(shotad: Path, tmp_path: Path) ->
     assert "silero-vad" in listed.stdout
 
 
-def test_the_embedded_default_works_after_installation(shotad: Path, tmp_path: Path) -> None:
-    film = ROOT / "tests" / "sample" / "sample.mp4"
-    done = call(shotad, "describe", film, "--out", tmp_path / "w", "--json")
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
-    assert report["counts"]["placed"] >= 1
-    assert done.stderr == ""
-    assert call(shotad, "export", "--check", *report["files"]).returncode == 0
-
-
-def test_the_round_with_names_works_after_installation(shotad: Path, tmp_path: Path) -> None:
-    """Discover, name, describe, as in the README; described before without a cast, the film has no name."""
+def test_the_readmes_rounds_work_after_installation(shotad: Path, tmp_path: Path) -> None:
+    """Describe by the embedded default, without a cast: no name. Then discover, name, and describe again."""
     film, cast, out = ROOT / "tests" / "sample" / "sample.mp4", tmp_path / "c", ("--out", tmp_path / "w")
-    before = json.loads(call(shotad, "describe", film, *out, "--json", "--no-sheet").stdout)
+    plain = call(shotad, "describe", film, *out, "--json")
+    assert (plain.returncode, plain.stderr) == (0, "")
+    before = json.loads(plain.stdout)
+    assert before["counts"]["placed"] >= 1
+    assert call(shotad, "export", "--check", *before["files"]).returncode == 0
     found = call(shotad, "cast", "discover", film, "--cast", cast, *out)
     assert found.returncode == 0, found.stderr
     assert (cast / "overview.html").is_file()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import struct
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +17,8 @@ from typing import Any
 
 from shotad.film.grid import Kept
 
-_RECORD = struct.Struct("<ddQIBB")
-"""second asked for, second of the frame, offset and length in the pack, matrix, full range."""
+_RECORD = struct.Struct("<ddQIIBB")
+"""second asked for, second of the frame, offset and length in the pack, check sum, matrix, full range."""
 
 WAITING = 4 << 20
 """Bytes that are held in memory before they are written."""
@@ -28,6 +29,7 @@ class _Place:
     seconds: float
     offset: int
     length: int
+    check: int
     matrix: int
     full_range: bool
 
@@ -38,7 +40,7 @@ class Shelf:
 
     def __init__(self, folder: Path, head: Mapping[str, Any]) -> None:
         self._pack, self._index = folder / "shelf.pack", folder / "shelf.index"
-        self._head = json.dumps({"format": 1, **head}, sort_keys=True).encode() + b"\n"
+        self._head = json.dumps({"format": 2, **head}, sort_keys=True).encode() + b"\n"
         self._places: dict[float, _Place] = {}
         self._waiting: list[tuple[float, _Place]] = []
         self._data: list[bytes] = []
@@ -62,7 +64,9 @@ class Shelf:
         place = self._last
         if place is None or place.seconds != came_up:
             where = self._written + self._held
-            place = _Place(came_up, where, len(kept.data), kept.matrix, kept.full_range)
+            place = _Place(
+                came_up, where, len(kept.data), zlib.crc32(kept.data), kept.matrix, kept.full_range
+            )
             self._data.append(kept.data)
             self._held += len(kept.data)
         self._last = self._places[second] = place
@@ -79,7 +83,8 @@ class Shelf:
             data = b"".join(self._data)[place.offset - self._written :][: place.length]
         else:
             data = self._read(place)
-        if len(data) != place.length:
+        if len(data) != place.length or zlib.crc32(data) != place.check:
+            # A run that was given up may have added to the pack meanwhile: read from the film again.
             del self._places[second]
             return None
         return place.seconds, Kept(data, place.matrix, place.full_range)
@@ -139,10 +144,12 @@ class Shelf:
             self.stopped = error.strerror or str(error)
             return
         self._written = room
-        for second, seconds, offset, length, matrix, full in _RECORD.iter_unpack(data[:whole]):
+        for second, seconds, offset, length, check, matrix, full in _RECORD.iter_unpack(data[:whole]):
             if offset + length <= room:
-                self._places[second] = _Place(seconds, offset, length, matrix, bool(full))
+                self._places[second] = _Place(seconds, offset, length, check, matrix, bool(full))
 
 
 def _row(second: float, place: _Place) -> bytes:
-    return _RECORD.pack(second, place.seconds, place.offset, place.length, place.matrix, place.full_range)
+    return _RECORD.pack(
+        second, place.seconds, place.offset, place.length, place.check, place.matrix, place.full_range
+    )

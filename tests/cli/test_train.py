@@ -154,31 +154,44 @@ def test_help_loads_nothing_heavy() -> None:
     assert done.stdout.strip().endswith("HEAVY []")
 
 
+STOPPED = ("epochs=4", "save_every=2", "data.workers=2")
+
+
+def start(ready: tuple[Path, Path], out: Path, *options: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "shotad.cli.main", *words(ready, out, *STOPPED), *options]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
+    )
+
+
+@pytest.fixture(scope="module")
+def undisturbed(ready: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
+    """The losses of a training that nobody stops."""
+    out = tmp_path_factory.mktemp("undisturbed")
+    whole = start(ready, out)
+    _, err = whole.communicate(timeout=300)
+    assert whole.returncode == 0, err
+    return losses(out / "metrics.csv")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGKILL, -9)]
 )
 def test_a_program_that_is_stopped_or_killed_goes_on(
-    kind: signal.Signals, code: int, ready: tuple[Path, Path], tmp_path: Path
+    kind: signal.Signals,
+    code: int,
+    ready: tuple[Path, Path],
+    undisturbed: list[list[str]],
+    tmp_path: Path,
 ) -> None:
-    more = ("epochs=4", "save_every=2", "data.workers=2")
-
-    def start(out: Path, *options: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "shotad.cli.main", *words(ready, out, *more), *options]
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
-        return subprocess.Popen(
-            command,
-            stderr=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=environment,
-            start_new_session=True,
-        )
-
-    whole = start(tmp_path / "whole")
-    _, err = whole.communicate(timeout=300)
-    assert whole.returncode == 0, err
-    run = start(tmp_path / "run")
+    run = start(ready, tmp_path / "run")
     log = tmp_path / "run" / "metrics.csv"
     deadline = time.monotonic() + 200
     while run.poll() is None and time.monotonic() < deadline and rows(log) < 6:
@@ -191,10 +204,10 @@ def test_a_program_that_is_stopped_or_killed_goes_on(
         assert "--resume goes on" in err
         assert "Traceback" not in err
     assert 6 <= rows(log) < 20
-    again = start(tmp_path / "run", "--resume")
+    again = start(ready, tmp_path / "run", "--resume")
     _, err = again.communicate(timeout=300)
     assert again.returncode == 0, err
-    assert losses(log) == losses(tmp_path / "whole" / "metrics.csv")
+    assert losses(log) == undisturbed
 
 
 def rows(log: Path) -> int:

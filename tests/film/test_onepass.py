@@ -165,6 +165,19 @@ def test_a_shelf_that_cannot_be_written_loses_no_picture(film: Film, tmp_path: P
     assert not nowhere.exists()
 
 
+def test_frames_that_another_has_added_to_are_read_from_the_film(film: Film, tmp_path: Path) -> None:
+    """A run that was given up in the same process may go on writing for a moment: nothing is taken for a frame
+    that is none."""
+    one, stale = Shelf(tmp_path, {}), Shelf(tmp_path, {})
+    for moment, shelf in ((1.0, stale), (2.0, one)):
+        (frame,) = film.frames_at([moment])
+        shelf.put(moment, frame.seconds, LosslessKeeper(SIZE).keep(frame))
+        shelf.flush()
+    assert one.get(2.0) is None
+    assert 2.0 not in one
+    assert Shelf(tmp_path, {}).get(1.0) is not None
+
+
 def test_a_frame_is_kept_once_for_all_moments_that_show_it(film: Film, tmp_path: Path) -> None:
     shelf = Shelf(tmp_path, {})
     (frame,) = film.frames_at([1.0])

@@ -71,7 +71,7 @@ def test_programs_that_are_killed_beside_a_page_lose_no_edit(tmp_path: Path) -> 
         program.start()
         before, waited = session.cue(theirs).text, 0
         said |= _edits(session, mine, 1.5 + draw.random() * 1.5, draw)
-        while kind == "redo" and session.cue(theirs).text == before and waited < 40:
+        while kind == "redo" and session.cue(theirs).text == before and waited < 400:
             said |= _edits(session, mine, 0.5, draw)
             waited += 1
         program.kill()
