@@ -112,6 +112,7 @@ def test_what_was_measured_is_kept_for_people(whole: Path) -> None:
     assert any(row["notes"]["people"] for row in rows)
 
 
+@pytest.mark.long
 def test_a_run_that_is_killed_ends_the_same(whole: Path, tmp_path: Path) -> None:
     out = tmp_path / "w"
     for delay in (5.0, 11.0):
@@ -135,6 +136,7 @@ PART = {"sintel-excerpt.mp4": "22", "tears-of-steel-battle.webm": "22"}
 """Up to which second the longer ones are described: every slot takes seconds."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", REAL)
 def test_real_film_gets_lines_that_keep_the_rules(name: str, tmp_path: Path) -> None:
     if not (FILMS / name).is_file():

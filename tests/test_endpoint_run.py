@@ -82,6 +82,7 @@ def test_the_estimate_sends_nothing_and_comes_near_and_only_bad_answers_are_aske
     assert lost(report) == []
 
 
+@pytest.mark.long
 def test_the_estimate_of_known_prompts_is_near_what_the_server_counts(
     server: ChatServer, tmp_path: Path
 ) -> None:
@@ -97,6 +98,7 @@ def test_the_estimate_of_known_prompts_is_near_what_the_server_counts(
     assert tokens_in <= foreseen["most"]["tokens_in"]
 
 
+@pytest.mark.long
 def test_independent_candidates_differ_and_come_again_with_the_same_seeds(
     server: ChatServer, tmp_path: Path
 ) -> None:
@@ -124,6 +126,7 @@ def test_a_model_that_the_server_does_not_have_is_a_plain_error(server: ChatServ
     assert SECRET not in said.out + said.err
 
 
+@pytest.mark.long
 def test_the_same_model_on_this_machine(tmp_path: Path) -> None:
     settings = ("stage1.engine=fake", "stage2.engine=llama3", "stage2.model=smollm2", *SHORT, "local.batch=2")
     run = Run(tmp_path / "w", settings, slots=2)

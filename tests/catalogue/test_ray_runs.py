@@ -162,6 +162,7 @@ def _left_by_an_earlier_run(folder: Path, done: Path) -> None:
             parts.add(record["slot"], record.pop("key"), record)
 
 
+@pytest.mark.long
 def test_a_node_that_dies_costs_no_finished_slot(cluster: Any, orders: Path, tmp_path: Path) -> None:
     node = cluster.add_node(num_cpus=4, object_store_memory=STORE)
     (orders / "hold").touch()

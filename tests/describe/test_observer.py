@@ -222,6 +222,7 @@ def test_no_word_of_the_camera_and_none_of_mood_is_used() -> None:
     }
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_sample_film_is_seen_twice_alike() -> None:
     av = pytest.importorskip("av")

@@ -68,6 +68,7 @@ def test_its_template(engine: ChatModel) -> None:
     )
 
 
+@pytest.mark.long
 def test_it_knows_things_and_stops_by_itself(engine: ChatModel) -> None:
     asked = (Message("user", "What is the capital of France? Answer with one word."),)
     reply = engine.generate([request(1, 0.0, messages=asked)])[0]

@@ -51,6 +51,7 @@ def test_macro_f1_of_nothing_and_of_everything() -> None:
     assert macro_f1(np.eye(5, 6, dtype=np.int64)) == 1
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_scales_of_the_films() -> None:
     """Floors a few shots below what was measured; the borders were not fitted to these films. All labelled

@@ -524,6 +524,29 @@ def test_what_is_over_full_scale_is_cut(tmp_path: Path) -> None:
     assert found[:, 0] == pytest.approx([32767 / 32768, -1.0, 0.5])
 
 
+def test_a_voice_that_is_being_loaded_is_waited_for_at_the_end(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model that is loaded while Python ends brings the program down."""
+    made, begun, done = hearing(place), threading.Event(), threading.Event()
+
+    def voice() -> None:
+        begun.set()
+        time.sleep(0.3)
+        done.set()
+
+    monkeypatch.setattr(made._speaking, "voice", voice)
+    made.warm()
+    assert begun.wait(20)
+    made.close()
+    assert done.is_set()
+    done.clear()
+    made.warm()
+    time.sleep(0.05)
+    assert not done.is_set()
+    assert not [one for one in threading.enumerate() if one.name == "warming voice"]
+
+
 @pytest.mark.slow
 def test_with_the_embedded_voice(place: Path) -> None:
     from shotad.sound.voices.hibari import VERSION, installed_version

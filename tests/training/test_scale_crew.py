@@ -131,6 +131,7 @@ def test_two_processes_train_as_one(ready: tuple[Path, Path], tmp_path: Path, ba
         assert float((a - b).abs().mean()) < 1e-4, name
 
 
+@pytest.mark.long
 def test_a_tiny_net_learns_shot_scale(tmp_path: Path) -> None:
     """Random weights, generated pictures, a minute of one CPU: far above chance (0.2)."""
     pictures = make_scale_pictures(tmp_path / "pictures", LEARN_PICTURES)

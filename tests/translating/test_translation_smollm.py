@@ -16,6 +16,7 @@ from tests.chat_server import shared_server
 from tests.translating.germans import LINES, slots_of, track_of
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_model_that_cannot_translate_fails_cleanly(tmp_path: Path) -> None:
     own = ["translate.lines=2", "translate.attempts=2", "translate.sampling.max_tokens=96"]

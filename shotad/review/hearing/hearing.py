@@ -63,6 +63,10 @@ class Heard:
     settled: bool = True
 
 
+_LAST_WORK = 20.0
+"""Seconds that a voice may take to be loaded after the review was closed."""
+
+
 class Hearing:
     """All sounds of one film's lines. May be used by several threads."""
 
@@ -85,6 +89,8 @@ class Hearing:
         self._placing = Placing(config, prepared, self._speaking, self._ahead)
         self._lock, self._loud = threading.Lock(), dict[str, float | None]()
         self._making: dict[str, threading.Lock] = {}
+        self._warming: threading.Thread | None = None
+        self._closed = False
 
     def hear(self, track: Track, line_id: str, kind: Kind) -> Heard:
         """One line: ``mix`` as the audience hears it, ``voice`` its take alone, as loud, ``programme`` the
@@ -105,7 +111,11 @@ class Hearing:
 
     def warm(self) -> None:
         """Load the voice and listen to the film in the background, so that the first line is heard soon."""
-        threading.Thread(target=self._warm, name="warming voice", daemon=True).start()
+        with self._lock:
+            if self._closed or self._warming is not None:
+                return
+            self._warming = threading.Thread(target=self._warm, name="warming voice", daemon=True)
+            self._warming.start()
 
     def voices(self) -> Json:
         """The voice, and those that could take its place (`Speaking.view`)."""
@@ -129,6 +139,10 @@ class Hearing:
 
     def close(self) -> None:
         """Stop what runs in the background, and let go of the film."""
+        with self._lock:
+            self._closed, warming = True, self._warming
+        if warming is not None:
+            warming.join(_LAST_WORK)  # a model that is being loaded when Python ends may bring it down
         self._ahead.close()
         self._listening.close()
         self._sound.close()
@@ -194,6 +208,8 @@ class Hearing:
         # What goes wrong is told when a line is heard.
         with suppress(ShotadError):
             self._speaking.voice()
+        if self._closed:
+            return
         with suppress(ShotadError):
             info = self._prepared().info
             self._listening.begin(self._sound.open(info.duration).programme, info.fingerprint)

@@ -154,6 +154,7 @@ def test_a_local_model_that_knows_nothing_fails_on_everything(tmp_path: Path) ->
     assert result.identity["judge"]["revision"]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_real_chat_server_with_a_small_real_model() -> None:
     """SmolLM2-135M is too small to judge; what it says is read or counted as failed, and nothing else."""
