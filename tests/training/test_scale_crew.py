@@ -133,14 +133,14 @@ def test_two_processes_train_as_one(ready: tuple[Path, Path], tmp_path: Path, ba
 
 @pytest.mark.long
 def test_a_tiny_net_learns_shot_scale(tmp_path: Path) -> None:
-    """Random weights, generated pictures, a minute of one CPU: far above chance (0.2)."""
+    """Random weights, generated pictures, a few minutes of one CPU: far above chance (0.2)."""
     pictures = make_scale_pictures(tmp_path / "pictures", LEARN_PICTURES)
     backbone = make_backbone(tmp_path / "net", 64, 3, 4)
     settings = load_settings(ScaleTraining, [], [f"net.backbone={backbone}", *LEARN])
     outcome = train_scale(pictures, tmp_path / "out", settings)
     print(outcome.test.record())
-    assert outcome.test.accuracy > 0.6
-    assert outcome.test.macro_f1 > 0.6
+    assert outcome.test.accuracy > 0.7
+    assert outcome.test.macro_f1 > 0.7
     # Neighbouring scales are taken for each other more often than distant ones.
     apart = np.abs(np.subtract.outer(np.arange(5), np.arange(5)))
     wrong = outcome.test.confusion * (apart > 0)
@@ -155,14 +155,14 @@ def test_a_tiny_net_learns_shot_scale(tmp_path: Path) -> None:
     assert np.mean(hits) == pytest.approx(outcome.test.accuracy, abs=0.01)
     new = [(scale, scale_picture(scale, f"never seen {k}")) for scale in ShotScale for k in range(40)]
     found = reader.of([image for _, image in new])
-    assert np.mean([g is not None and g.scale is s for g, (s, _) in zip(found, new, strict=True)]) > 0.5
+    assert np.mean([g is not None and g.scale is s for g, (s, _) in zip(found, new, strict=True)]) > 0.65
 
 
-LEARN_PICTURES = 600
+LEARN_PICTURES = 900
 """Of each scale."""
 
 LEARN = (
-    "net.tuned_blocks=3", "net.long_side=112", "net.short_side=84", "data.workers=0", "epochs=12", "batch=32",
+    "net.tuned_blocks=3", "net.long_side=112", "net.short_side=84", "data.workers=0", "epochs=14", "batch=32",
     "tensorboard=false", "optim.lr=1.5e-3", "optim.head_factor=1", "optim.warmup=0.1", "compute.device=cpu",
     "compute.precision=float32", "augment.colour=1", "augment.hue=0.5", "augment.shift=1",
     "augment.shift_size=0.15", "augment.greyscale=0", "augment.noise=0", "augment.jpeg=0", "augment.blur=0",
