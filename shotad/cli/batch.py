@@ -19,7 +19,6 @@ import click
 from shotad.cli import describe as describing
 from shotad.cli.console import Console, asked_time
 from shotad.cli.options import console_options, settings
-from shotad.cli.profile import Profiled
 from shotad.config import Config
 from shotad.errors import UsageError
 
@@ -43,7 +42,7 @@ OFF = "off"
 AUTO = "auto"
 
 
-@click.command(name="batch", cls=Profiled)
+@click.command(name="batch")
 @click.argument("films", nargs=-1, metavar="FILMS...")
 @click.option(
     "--list", "lists", multiple=True, metavar="FILE", help="More films, one a line; - is standard input."
@@ -308,16 +307,17 @@ def _later(watch: Watch, planner: Planner, board: Board) -> Callable[[], list[Pl
 
 def _terms(options: Mapping[str, Any], config: Config, films: int, *, watching: bool) -> Terms:
     from shotad.catalogue.batch import Terms
-    from shotad.catalogue.limits import cores_here, how_many, memory_here, parse_size
+    from shotad.catalogue.limits import how_many, parse_size
     from shotad.engines import ENGINES, stage_engines
+    from shotad.system import memory_free, processors
 
     stages = stage_engines(config)
     local = any(
         ENGINES.get(one, one).startswith("shotad.engines.local") for one in (stages.stage1, stages.stage2)
     )
     if options["jobs"] == AUTO:
-        number = cores_here() if watching else films
-        count = how_many(number, cores_here(), memory_here(), loads_models=local)
+        number = processors() if watching else films
+        count = how_many(number, processors(), memory_free(), loads_models=local)
     else:
         count = _count(options["jobs"])
     return Terms(

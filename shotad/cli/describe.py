@@ -11,7 +11,7 @@ import click
 
 from shotad.cli.console import Console, duration
 from shotad.cli.options import DETAIL, console_options, film_options, note_text, opened, settings
-from shotad.cli.profile import Profiled, profile_option, timed
+from shotad.cli.profile import profile_option, timed
 from shotad.cli.profile import told as told_of_time
 from shotad.cli.render import sound_flags, sound_options
 from shotad.config import Config
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from shotad.writing import Engines
 
 
-@click.command(name="describe", cls=Profiled)
+@click.command(name="describe")
 @film_options
 @click.option("--slots", type=click.Path(path_type=Path), help="Slots that are given: VTT, SRT, CSV or JSON.")
 @click.option("--shots", type=click.Path(path_type=Path), help="Shots that are given: CSV or JSON.")

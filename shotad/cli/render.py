@@ -10,7 +10,7 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, track_folder
-from shotad.cli.profile import PROFILES
+from shotad.config.sound import LOUDNESS_PROFILES
 from shotad.rendering.wanted import Wanted, parse_wanted, wanted_files
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def sound_options(function: Any) -> Any:
 
 
 def _with_sound(function: Any, *loudness: str) -> Any:
-    kinds = click.Choice(PROFILES)
+    kinds = click.Choice(LOUDNESS_PROFILES)
     function = click.option(*loudness, "loudness", type=kinds, help="Loudness of what is made.")(function)
     for option in reversed(_SOUND_OPTIONS):
         function = option(function)

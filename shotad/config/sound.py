@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field
 
 from shotad.settings import Settings
+
+LoudnessProfile = Literal["source", "ebu-r128", "atsc-a85", "netflix", "web"]
+LOUDNESS_PROFILES: tuple[LoudnessProfile, ...] = get_args(LoudnessProfile)
+"""What the described sound is brought to; `shotad.sound.mixing.profiles` has the figures."""
 
 
 class VoiceSettings(Settings):
@@ -52,7 +56,7 @@ class FitSettings(Settings):
 class MixSettings(Settings):
     """How programme and description are put together."""
 
-    profile: Literal["source", "ebu-r128", "atsc-a85", "netflix", "web"] = "source"
+    profile: LoudnessProfile = "source"
     """Loudness of the described sound: ``source`` keeps that of the film; the others are delivery targets."""
     duck: float = Field(9.0, ge=0, le=60)
     """dB by which the programme is lowered under a line."""

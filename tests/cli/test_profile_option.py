@@ -1,4 +1,4 @@
-"""``shotad describe --profile``, and the loudness that once had its name there."""
+"""``shotad describe --profile``; ``shotad render`` calls the loudness so."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.cli.profile import PROFILES, _meant
+from shotad.config.sound import LOUDNESS_PROFILES
 from shotad.errors import UsageError
 from tests.cli.program import FAKE, Shotad
 from tests.media import FilmSpec, make_film
@@ -63,20 +63,13 @@ def test_a_run_that_fails_keeps_its_trace(shotad: Shotad, film: Path, tmp_path: 
     assert {"speech", "track"} <= {event["name"] for event in trace["traceEvents"]}
 
 
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [
-        (["--profile", "film.mp4"], ["--profile", "film.mp4"]),
-        (["film.mp4", "--profile"], ["film.mp4", "--profile"]),
-        (["f", "--profile", "web", "--profile"], ["f", "--loudness", "web", "--profile"]),
-        (["f", "--profile=ebu-r128"], ["f", "--loudness=ebu-r128"]),
-    ],
-)
-def test_a_loudness_by_its_other_name_is_understood(typed: list[str], meant: list[str]) -> None:
-    assert list(_meant(typed)) == meant
+@pytest.mark.parametrize("name", ["--profile", "--loudness"])
+def test_render_takes_both_names_of_the_loudness(shotad: Shotad, name: str) -> None:
+    said = shotad("render", "nothing.mp4", name, "loudest")
+    assert all(profile in said.err for profile in LOUDNESS_PROFILES)
 
 
-@pytest.mark.parametrize(("command", "name"), [("render", "--profile"), ("render", "--loudness")])
-def test_render_takes_both_names(shotad: Shotad, command: str, name: str) -> None:
-    said = shotad(command, "nothing.mp4", name, "loudest")
-    assert all(profile in said.err for profile in PROFILES)
+def test_describe_takes_no_loudness_by_that_name(shotad: Shotad, film: Path) -> None:
+    said = shotad("describe", film, *FAKE, "--profile", "web")
+    assert said.code == 2
+    assert "web" in said.err

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shotad.config.sound import MixSettings
+from shotad.config.sound import LOUDNESS_PROFILES, MixSettings
 from shotad.sound.kinds import Spoken, Take
 from shotad.sound.loudness import Loudness, along, measure
 from shotad.sound.mixing.layouts import channel_names, layout_name, to_stereo, voice_gains
@@ -196,6 +196,10 @@ def test_the_limiter_does_the_same_in_any_blocks(seed: int, size: int, limit: fl
 
 def figures(integrated: float | None, peak: float | None = -3.0) -> Loudness:
     return Loudness(integrated, 5.0, peak, integrated, integrated)
+
+
+def test_every_loudness_of_the_settings_has_its_profile() -> None:
+    assert tuple(PROFILES) == LOUDNESS_PROFILES
 
 
 def test_the_voice_goes_by_the_programme() -> None:

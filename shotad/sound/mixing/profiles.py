@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from shotad.config.sound import LoudnessProfile
+
 
 @dataclass(frozen=True, slots=True)
 class Profile:
@@ -14,7 +16,7 @@ class Profile:
     ``tolerance`` is how many LU a delivery may be off.
     """
 
-    name: str
+    name: LoudnessProfile
     target: float | None
     true_peak: float
     tolerance: float
@@ -24,7 +26,7 @@ class Profile:
     otherwise: float | None = None
 
 
-PROFILES = {
+PROFILES: dict[str, Profile] = {
     profile.name: profile
     for profile in (
         Profile(
