@@ -12,7 +12,6 @@ reported is the most that the process had in memory at once, by the kernel's cou
 from __future__ import annotations
 
 import argparse
-import re
 import subprocess
 import sys
 import tempfile
@@ -51,20 +50,6 @@ def read(path: Path) -> str:
     )
 
 
-def peak() -> float:
-    """The most memory that this process has had at once, in MB of 10^6 bytes."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        # Not getrusage: after a fork it may tell of the parent.
-        found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text())
-        if found:
-            return int(found[1]) * 1024 / 1e6
-    import resource
-
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return used / 1e6 if sys.platform == "darwin" else used * 1024 / 1e6
-
-
 def measure(path: Path) -> float:
     """Peak of a fresh process that reads ``path``, in MB."""
     answer = subprocess.run(
@@ -91,7 +76,9 @@ def main() -> None:
     parser.add_argument("--read", type=Path, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.read:
-        print(f"{read(chosen.read)}; {peak():.1f}")
+        from shotad.system import peak_memory
+
+        print(f"{read(chosen.read)}; {peak_memory() / 1e6:.1f}")
         return
     with tempfile.TemporaryDirectory() as temporary:
         films = chosen.films or make(chosen.folder or Path(temporary), chosen.height, chosen.minutes)

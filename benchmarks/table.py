@@ -109,9 +109,11 @@ def run(chosen: argparse.Namespace, folder: Path) -> int:
     """Everything that was asked for; the exit code."""
     from table_parts.figures import disagreements, summary
     from table_parts.kinds import Report
-    from table_parts.machine import cores, load, machine, versions
+    from table_parts.machine import load, machine, versions
     from table_parts.show import markdown, missed, text
     from table_parts.turns import Runner
+
+    from shotad.system import processors
 
     told = machine()
     began = time.monotonic()
@@ -137,7 +139,7 @@ def run(chosen: argparse.Namespace, folder: Path) -> int:
             unfinished.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
             unfinished.replace(chosen.json)
 
-    runner = Runner(folder, say, cores(), keep)
+    runner = Runner(folder, say, processors(), keep)
     contests, growths = runner.all(contests, [] if chosen.no_growth else growths, chosen.runs)
     report = report_of(contests, growths)
     print(markdown(report) if chosen.markdown else text(report))
@@ -152,8 +154,9 @@ def run(chosen: argparse.Namespace, folder: Path) -> int:
 def plans(chosen: argparse.Namespace, folder: Path) -> tuple[list[Contest], list[Growth], list[Reason]]:
     """What is to be measured: contests, growths, and what is left out; films are made on the way."""
     from table_parts.films import lengthener, look, maker
-    from table_parts.machine import cores
     from table_parts.stage import Stage
+
+    from shotad.system import processors
 
     own = tuple(look(path.resolve()) for path in chosen.film)
     stage = Stage(
@@ -163,7 +166,7 @@ def plans(chosen: argparse.Namespace, folder: Path) -> tuple[list[Contest], list
         made=maker(folder, quick=chosen.quick),
         longer=lengthener(folder, own),
         data=chosen.data if (chosen.data / "cmdad_anno.csv").is_file() else None,
-        threads=cores(),
+        threads=processors(),
         runs=chosen.runs,
         shortest=chosen.shortest,
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from shotad.config import Config
 from shotad.errors import ShotadError
+from shotad.system import memory_total, processors
 from shotad.weights import cache_folder, manifest, obtainable, state
 
 LIBRARIES = ("av", "opencv-python", "scenedetect", "onnxruntime", "ai-edge-litert", "pysubs2", "lxml")
@@ -65,18 +66,15 @@ def examine() -> list[Check]:
 def _system() -> list[Check]:
     return [
         Check("Python", platform.python_version(), True),
-        Check("Processor", f"{len(os.sched_getaffinity(0))} cores, {platform.machine()}"),
+        Check("Processor", f"{processors()} cores, {platform.machine()}"),
         Check("Memory", _memory()),
         Check("Weights cache", f"{cache_folder()}, {_free(cache_folder())} free"),
     ]
 
 
 def _memory() -> str:
-    try:
-        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (OSError, ValueError):
-        return "unknown"
-    return f"{total / 2**30:.1f} GiB"
+    total = memory_total()
+    return "unknown" if total is None else f"{total / 2**30:.1f} GiB"
 
 
 def _free(folder: os.PathLike[str]) -> str:

@@ -24,6 +24,7 @@ FLOORS = {
     "progress": 2,
     "addresses": 2,
     "quiet": 2,
+    "system": 2,
     "profiling": 2,
     "plan": 3,
     "script": 3,

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from table_parts.usage import forget_peak, peak, peak_of_children, processor
+from shotad.system import forget_peak
+from table_parts.usage import peak, peak_of_children, processor
 
 
 @dataclass(frozen=True)

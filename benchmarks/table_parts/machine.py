@@ -9,6 +9,8 @@ import re
 import subprocess
 from pathlib import Path
 
+from shotad.system import memory_total, processors
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("numpy", "av", "opencv-python", "scenedetect", "decord", "torch", "transformers", "onnxruntime",
             "ai-edge-litert", "pycocoevalcap")  # fmt: skip
@@ -16,18 +18,15 @@ PACKAGES = ("numpy", "av", "opencv-python", "scenedetect", "decord", "torch", "t
 
 def machine() -> dict[str, object]:
     """Processor, cores that may be used, memory, system, and how busy it is now."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    words = f"{_processor()}, {cores()} cores, {memory:.0f} GiB of memory, {platform.system()}, no GPU used"
+    memory = (memory_total() or 0) / 2**30
+    words = (
+        f"{_processor()}, {processors()} cores, {memory:.0f} GiB of memory, {platform.system()}, no GPU used"
+    )
     return {
         "words": words,
-        "cores": cores(),
+        "cores": processors(),
         "load_before": round(load(), 1),
     }
-
-
-def cores() -> int:
-    """Processors that may be used."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def load() -> float:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shotad.catalogue.jobs import FilmJob, FilmResult, failure
-from shotad.catalogue.limits import Need, need_of, peak_memory, start_peak
+from shotad.catalogue.limits import Need, need_of
 from shotad.catalogue.marks import done_before, mark_done
 from shotad.catalogue.places import Placed, placed
 from shotad.config import Config
@@ -24,6 +24,7 @@ from shotad.progress import NoProgress, Progress
 from shotad.rendering.rendered import Rendered
 from shotad.rendering.wanted import Wanted, parse_wanted, wanted_files
 from shotad.runsettings import write_settings
+from shotad.system import forget_peak, peak_memory
 from shotad.workfolder import WorkFolder
 from shotad.writing import Engines
 
@@ -37,7 +38,7 @@ def described(
     """See `shotad.catalogue.jobs.describe_film`."""
     run = _Run(job, progress or NoProgress(), engines, begin or _at_once)
     clock = time.monotonic()
-    start_peak()
+    forget_peak()
     try:
         before = done_before(job)
         if before is not None:
@@ -103,7 +104,7 @@ class _Run:
         with profiled(folder.write_text if job.timed else None) as recorded:
             outcome = self._describe(film, folder, given, engines)
             folder.note(f"described {film.info.name}: {outcome.counts}")
-            heard = rendered(film, folder, job, wanted, engines, self.progress) if wanted else None
+            heard = self._rendered(film, folder, wanted, engines) if wanted else None
             spent = () if recorded is None else tuple(lines(recorded.table()))
         return replace(finished(job, place.folder, outcome, heard), spent=spent)
 
@@ -119,6 +120,16 @@ class _Run:
             progress=self.progress,
             discard_edits=self.job.discard_edits,
             sheet=self.job.sheet,
+        )
+
+    def _rendered(
+        self, film: Film, folder: WorkFolder, wanted: tuple[Wanted, ...], engines: Engines
+    ) -> Rendered:
+        from shotad.rendering.run import run_render
+
+        job = self.job
+        return run_render(
+            film, folder, job.config, wanted, self.progress, engines=engines, force=job.force, told=True
         )
 
     def unexpected(self, error: Exception) -> tuple[str, str]:
@@ -163,36 +174,6 @@ def _check(film: Film, wanted: tuple[Wanted, ...], config: Config) -> None:
         check_wanted(film, wanted, config, config.language)
     if any(one.kind.is_heard for one in wanted):
         make_voice(config.voice, config.language)
-
-
-def rendered(
-    film: Film,
-    folder: WorkFolder,
-    job: FilmJob,
-    wanted: tuple[Wanted, ...],
-    engines: Engines,
-    progress: Progress,
-) -> Rendered:
-    """The lines just written, spoken and in their files; a language model that wrote them is asked for
-    shorter ones, unless the settings speak of that."""
-    from shotad.rendering.asking import shortener
-    from shotad.rendering.render import render
-
-    config = job.config
-    if engines.writes.abilities.converses and not any("fit.ask" in text for text in job.assignments):
-        config = config.model_copy(update={"fit": config.fit.model_copy(update={"ask": True})})
-    done = render(
-        film,
-        folder,
-        config,
-        wanted,
-        shorten=shortener(folder, config, progress, engines),
-        force=job.force,
-        progress=progress,
-    )
-    names = ", ".join(one.wanted.path.name for one in done.made)
-    folder.note(f"rendered {names}: {len(done.spoken)} lines by {done.voice or 'no voice'}")
-    return done
 
 
 def finished(job: FilmJob, folder: Path, outcome: Outcome, heard: Rendered | None = None) -> FilmResult:

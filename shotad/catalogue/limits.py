@@ -102,55 +102,6 @@ def size_text(size: float) -> str:
     return f"{size / 1e3:.0f} kB"
 
 
-def start_peak() -> None:
-    """Let the system forget the most memory that this process has had, where it can (Linux)."""
-    with suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-
-
-def peak_memory() -> int:
-    """The most bytes of memory that this process has had since `start_peak`, or since it began."""
-    if (found := _status("self", "VmHWM")) is not None:
-        return found
-    import resource
-    import sys
-
-    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return size if sys.platform == "darwin" else size * 1024
-
-
-def _status(process: int | str, name: str) -> int | None:
-    """A line of ``/proc/PID/status`` in bytes."""
-    return _line_of(f"/proc/{process}/status", name)
-
-
-def _line_of(file: str, name: str) -> int | None:
-    try:
-        text = Path(file).read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return None
-    match = re.search(rf"^{name}:\s+(\d+) kB", text, re.MULTILINE)
-    return int(match[1]) * 1024 if match else None
-
-
-def memory_of(process: int) -> int | None:
-    """Bytes of memory that a process has now; None where that cannot be told."""
-    if (found := _status(process, "VmRSS")) is not None:
-        return found
-    return None if os.path.isdir("/proc/self") else _asked_ps(process)
-
-
-def _asked_ps(process: int) -> int | None:
-    """The same by ``ps``, for systems without ``/proc``."""
-    import subprocess
-
-    with suppress(OSError, ValueError, subprocess.SubprocessError):
-        asked = ["ps", "-o", "rss=", "-p", str(process)]
-        said = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=5)
-        return int(said.stdout) * 1024
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class _Inside:
     """A film that was let in, and how large its folder was then."""
@@ -208,12 +159,13 @@ class Room:
         return max(one.need.disk - max(self._size(one.need.folder) - one.before, 0), 0)
 
 
-def how_many(films: int, cores: int, memory: int, *, loads_models: bool) -> int:
-    """How many films to work on at once where nobody says: as many as cores and memory carry.
+def how_many(films: int, cores: int, memory: int | None, *, loads_models: bool) -> int:
+    """How many films to work on at once where nobody says: as many as cores and memory (bytes) carry.
 
-    Models that are loaded into a worker are loaded by each: then it is one film at a time.
+    Models that are loaded into a worker are loaded by each: then it is one film at a time, and so it is where
+    the system does not tell how much memory is free.
     """
-    if loads_models:
+    if loads_models or memory is None:
         return 1
     return max(1, min(films, cores // _CORES_PER_FILM, memory // _MEMORY_PER_FILM))
 
@@ -221,20 +173,3 @@ def how_many(films: int, cores: int, memory: int, *, loads_models: bool) -> int:
 _CORES_PER_FILM = 2
 """Decoding uses about so many; see docs/batch.md for what was measured."""
 _MEMORY_PER_FILM = 2_000 * MB
-
-
-def cores_here() -> int:
-    """Cores that this process may use."""
-    with suppress(AttributeError):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def memory_here() -> int:
-    """Bytes of memory that are free for use on this machine, or in this container."""
-    free = _line_of("/proc/meminfo", "MemAvailable")
-    known = [2_000 * MB if free is None else free]
-    with suppress(OSError, ValueError):
-        group = Path("/sys/fs/cgroup")
-        known.append(int((group / "memory.max").read_text()) - int((group / "memory.current").read_text()))
-    return max(min(known), 0)

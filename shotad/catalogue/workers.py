@@ -18,9 +18,10 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shotad.catalogue.limits import memory_of, size_text
+from shotad.catalogue.limits import size_text
 from shotad.catalogue.messages import Came, Died, News, Order, Take
 from shotad.catalogue.serving import serve
+from shotad.system import memory_of
 
 if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess

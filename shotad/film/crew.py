@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Generator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 from shotad.errors import FilmError
 from shotad.film.parts import Part, PartMaker, Piece, Stopped
 from shotad.profiling import counted, waiting
+from shotad.system import processors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,14 +40,6 @@ FRAMES_HELD = 20
 """Frames that a decoder holds: 16 to refer to at most, and those under way."""
 
 _PATIENCE = 0.5
-
-
-def processors() -> int:
-    """How many processors this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on Linux
-        return os.cpu_count() or 1
 
 
 def workers_for(width: int, height: int, wanted: int | None = None) -> int:

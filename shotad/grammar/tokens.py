@@ -5,7 +5,6 @@ What the two backends of DINOv2 share.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -21,6 +20,7 @@ from shotad.config import ComputeSettings
 from shotad.errors import WeightsError
 from shotad.grammar.base import Features
 from shotad.grammar.pixels import THREAD_SIZE, all_upright, fitted, normalised
+from shotad.system import processors
 from shotad.types import Image
 
 PURPOSE = "Threads by DINOv2"
@@ -117,7 +117,7 @@ def patch_grid(patch: int, model: str) -> tuple[int, int]:
 
 
 def _batches(images: Sequence[Image], batch: int) -> Iterator[npt.NDArray[np.float32]]:
-    with ThreadPoolExecutor(min(_READERS, os.cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(min(_READERS, processors())) as pool:
         small = pool.map(partial(fitted, long_side=THREAD_SIZE[0], short_side=THREAD_SIZE[1]), images)
         for start in range(0, len(images), batch):
             yield normalised([next(small) for _ in images[start : start + batch]])

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from shotad.profiling.marks import counted
+from shotad.system import memory_of
 
 EVERY = 0.5
 """Seconds between two looks."""
 
 MEMORY = "memory, MB"
 
-_STATM = Path("/proc/self/statm")
-
-
-def resident() -> float | None:
-    """Megabytes (of 10^6) in memory now; None where the system does not tell by ``/proc``."""
-    try:
-        pages = int(_STATM.read_text(encoding="ascii").split()[1])
-    except (OSError, ValueError, IndexError):
-        return None
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
-
 
 @contextmanager
-def watched(every: float = EVERY, look: Callable[[], float | None] = resident) -> Iterator[None]:
+def watched(every: float = EVERY, look: Callable[[], int | None] = memory_of) -> Iterator[None]:
     """Count the memory every so many seconds while the block lasts, and at its beginning and end."""
     enough = threading.Event()
 
@@ -46,7 +34,7 @@ def watched(every: float = EVERY, look: Callable[[], float | None] = resident) -
         _counted(look())
 
 
-def _counted(megabytes: float | None) -> bool:
-    if megabytes is not None:
-        counted(MEMORY, round(megabytes, 1))
-    return megabytes is not None
+def _counted(size: int | None) -> bool:
+    if size is not None:
+        counted(MEMORY, round(size / 1e6, 1))
+    return size is not None

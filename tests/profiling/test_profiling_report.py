@@ -9,8 +9,9 @@ import pytest
 
 from shotad.profiling import counted, in_room, profiled, recording, span, waiting
 from shotad.profiling.report import lines
-from shotad.profiling.sampling import MEMORY, resident, watched
+from shotad.profiling.sampling import MEMORY, watched
 from shotad.profiling.table import Level, Row, Table
+from shotad.system import memory_of
 
 ROWS = (
     Row("stage1", 50.0, 50.0, 49.0, (("frames", 2.5), ("shots", 0.5)), 25),
@@ -83,7 +84,7 @@ def test_a_decorated_function_is_its_rooms_and_stays_what_it_is() -> None:
     assert [row.room for row in found.table().rows] == ["sheet"]
 
 
-@pytest.mark.skipif(resident() is None, reason="this system does not tell its memory by /proc")
+@pytest.mark.skipif(memory_of() is None, reason="this system does not tell the memory of a process")
 def test_memory_is_watched_while_the_block_lasts() -> None:
     with recording() as found, watched(0.001):
         held = bytearray(30_000_000)

@@ -15,7 +15,6 @@ from typing import Any
 
 from shotad.catalogue.describing import given_of
 from shotad.catalogue.jobs import FilmJob
-from shotad.catalogue.limits import peak_memory, start_peak
 from shotad.catalogue.marks import DONE, done_before
 from shotad.catalogue.places import Placed, placed
 from shotad.catalogue.ray.carrying import Columns, Question, Row, columns, packed
@@ -31,6 +30,7 @@ from shotad.film.clips import ClipPlan, clips
 from shotad.film.reader import open_film
 from shotad.prepare import Bench, prepare
 from shotad.progress import NoProgress
+from shotad.system import forget_peak, peak_memory
 from shotad.types import Clip
 from shotad.understand import get_ready, understand
 from shotad.workfolder import RecordLog, WorkFolder, key_of
@@ -57,7 +57,7 @@ class Preparing:
     def rows(self, film: int, text: str) -> Iterator[Row]:
         """The rows of one film: one for each slot, then its end."""
         unit, clock, count = f"film {film}", time.monotonic(), 0
-        start_peak()
+        forget_peak()
         told = int(self._register.told(unit))
         error: dict[str, str] = {}
         try:

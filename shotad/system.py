@@ -1,0 +1,152 @@
+"""What this process may use of the machine, and what it takes: processors and memory.
+
+Control groups count, for a container may have two processors of sixty-four and little of the memory:
+version 2 (Linux, ``Documentation/admin-guide/cgroup-v2.rst``) and 1, the process's own group and those above
+it. Sizes are in bytes; what a system does not tell is None.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+_PROC = Path("/proc")
+_GROUPS = Path("/sys/fs/cgroup")
+
+
+def processors() -> int:
+    """How many processors this process may use: by its affinity, and by its groups' share of time.
+
+    A share of one and a half counts as two.
+    """
+    whole = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min([whole, *_shares()]))
+
+
+def memory_total() -> int | None:
+    """Memory that this process can ever have: the machine's, or what its groups allow."""
+    known = [limit for limit, _ in _memory_limits()]
+    with suppress(AttributeError, OSError, ValueError):
+        known.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    return min(known, default=None)
+
+
+def memory_free() -> int | None:
+    """Memory that can still be taken: what Linux calls available, within what the process's groups allow.
+
+    What a group holds of files that it read counts as free, for the system gives it up.
+    """
+    known = [max(limit - used, 0) for limit, used in _memory_limits()]
+    free = _kilobytes(_PROC / "meminfo", "MemAvailable")
+    return min(known if free is None else [free, *known], default=None)
+
+
+def memory_of(process: int | None = None) -> int | None:
+    """Memory that a process has now; None: this one."""
+    found = _kilobytes(_PROC / ("self" if process is None else str(process)) / "status", "VmRSS")
+    if found is not None or (_PROC / "self").is_dir():
+        return found
+    return _asked_ps(os.getpid() if process is None else process)
+
+
+def peak_memory() -> int:
+    """The most memory that this process has had at once since `forget_peak`, or since it began."""
+    # Not getrusage where it can be had otherwise: after a fork that may tell of the parent.
+    found = _kilobytes(_PROC / "self" / "status", "VmHWM")
+    if found is not None:
+        return found
+    import resource
+
+    return _unit(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+
+
+def peak_of_children() -> int:
+    """The most memory that one of the programs that it started and that have ended had."""
+    import resource
+
+    return _unit(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+
+
+def forget_peak() -> None:
+    """Let `peak_memory` look anew, where the system can (Linux)."""
+    with suppress(OSError):
+        (_PROC / "self" / "clear_refs").write_text("5", encoding="ascii")
+
+
+def _unit(size: int) -> int:
+    """``ru_maxrss`` in bytes: macOS has bytes, the others 1024 of them."""
+    return size if sys.platform == "darwin" else size * 1024
+
+
+def _kilobytes(file: Path, name: str) -> int | None:
+    """The line ``name: … kB`` of a file, in bytes."""
+    match = re.search(rf"^{name}:\s+(\d+) kB", _text(file) or "", re.MULTILINE)
+    return int(match[1]) * 1024 if match else None
+
+
+def _asked_ps(process: int) -> int | None:
+    """For systems without ``/proc``."""
+    import subprocess
+
+    with suppress(OSError, ValueError, subprocess.SubprocessError):
+        asked = ["ps", "-o", "rss=", "-p", str(process)]
+        said = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=5)
+        return int(said.stdout) * 1024
+    return None
+
+
+def _shares() -> Iterator[int]:
+    """Processors' worth of time of each group that has a limit, rounded up."""
+    for folder in _folders("cpu"):
+        words = (_text(folder / "cpu.max") or "").split()
+        if not words:
+            words = [_text(folder / f"cpu.cfs_{name}_us") or "" for name in ("quota", "period")]
+        with suppress(ValueError):  # no such file, or the limit is the word max
+            quota, period = map(int, words)
+            if quota > 0 and period > 0:
+                yield -(-quota // period)
+
+
+def _memory_limits() -> Iterator[tuple[int, int]]:
+    """Limit and use of each group that has a limit; use is without files that can be given up."""
+    for folder in _folders("memory"):
+        for limit, used, cache in (
+            ("memory.max", "memory.current", "inactive_file"),
+            ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+        ):
+            with suppress(ValueError):
+                most = int(_text(folder / limit) or "")
+                if most < _UNLIMITED:
+                    found = re.search(rf"^{cache} (\d+)", _text(folder / "memory.stat") or "", re.MULTILINE)
+                    yield most, int(_text(folder / used) or "0") - (int(found[1]) if found else 0)
+
+
+_UNLIMITED = 1 << 62
+"""Version 1 has no word for no limit, only a number near 2⁶³."""
+
+
+def _folders(controller: str) -> Iterator[Path]:
+    """Where the limits of the process's groups stand: its own group's, then those above it.
+
+    Inside a container the path of the group may be the one outside, which is not there; the root then is
+    the container's own.
+    """
+    for line in (_text(_PROC / "self" / "cgroup") or "").splitlines():
+        _, names, path = [*line.split(":", 2), "", ""][:3]
+        if names and controller not in names.split(","):
+            continue
+        root = _GROUPS / controller if names else _GROUPS
+        parts = [part for part in path.split("/") if part not in ("", "..")]
+        for depth in range(len(parts), -1, -1):
+            yield root.joinpath(*parts[:depth])
+
+
+def _text(file: Path) -> str | None:
+    try:
+        return file.read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return None

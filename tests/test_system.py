@@ -1,0 +1,145 @@
+"""What the process may use and takes, on this machine and in containers that are painted as files."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shotad import system
+
+MB = 1_000_000
+
+
+@pytest.fixture
+def linux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A Linux with 64 processors and 900 of 1,000 MiB free, its process in the group ``/pod/film`` (v2)."""
+    monkeypatch.setattr(system, "_PROC", tmp_path / "proc")
+    monkeypatch.setattr(system, "_GROUPS", tmp_path / "groups")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)), raising=False)
+    monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 256_000}.__getitem__)
+    written(tmp_path, "proc/meminfo", "MemTotal: 1024000 kB\nMemAvailable:   921600 kB\n")
+    written(tmp_path, "proc/self/cgroup", "0::/pod/film\n")
+    return tmp_path
+
+
+def written(folder: Path, name: str, text: str) -> None:
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+def test_a_machine_without_groups_is_used_whole(linux: Path) -> None:
+    (linux / "proc/self/cgroup").unlink()
+    assert system.processors() == 64
+    assert system.memory_total() == 1000 * 2**20
+    assert system.memory_free() == 900 * 2**20
+
+
+@pytest.mark.parametrize(
+    ("limit", "count"),
+    [
+        ("200000 100000", 2),
+        ("150000 100000", 2),
+        ("10000 100000", 1),
+        ("max 100000", 64),
+        ("9900000 100000", 64),
+        ("", 64),
+        ("what 1", 64),
+    ],
+)
+def test_a_share_of_the_processors_counts_and_is_rounded_up(linux: Path, limit: str, count: int) -> None:
+    written(linux, "groups/pod/film/cpu.max", limit + "\n")
+    assert system.processors() == count
+
+
+def test_the_narrowest_of_the_groups_counts(linux: Path) -> None:
+    written(linux, "groups/pod/film/cpu.max", "800000 100000\n")
+    written(linux, "groups/pod/cpu.max", "300000 100000\n")
+    written(linux, "groups/pod/film/memory.max", "max\n")
+    written(linux, "groups/pod/memory.max", "500000\n")
+    written(linux, "groups/pod/memory.current", "90000\n")
+    written(linux, "groups/pod/memory.stat", "anon 5\ninactive_file 20000\n")
+    assert system.processors() == 3
+    assert system.memory_total() == 500_000
+    assert system.memory_free() == 430_000
+
+
+def test_a_full_group_has_nothing_free(linux: Path) -> None:
+    written(linux, "groups/pod/film/memory.max", "1000\n")
+    written(linux, "groups/pod/film/memory.current", "2000\n")
+    assert system.memory_free() == 0
+
+
+def test_inside_a_container_the_limits_stand_at_the_root(linux: Path) -> None:
+    written(linux, "proc/self/cgroup", "0::/../../docker/1f2e\n")
+    written(linux, "groups/cpu.max", "400000 100000\n")
+    written(linux, "groups/memory.max", "600000\n")
+    assert system.processors() == 4
+    assert system.memory_total() == 600_000
+
+
+def test_the_first_version_of_groups_is_read_too(linux: Path) -> None:
+    written(linux, "proc/self/cgroup", "9:memory:/docker/1f2e\n4:cpu,cpuacct:/\n1:name=systemd:/\n0::/\n")
+    written(linux, "groups/cpu/cpu.cfs_quota_us", "-1\n")
+    written(linux, "groups/cpu/cpu.cfs_period_us", "100000\n")
+    written(linux, "groups/memory/memory.limit_in_bytes", "9223372036854771712\n")
+    assert (system.processors(), system.memory_total()) == (64, 1000 * 2**20)
+    written(linux, "groups/cpu/cpu.cfs_quota_us", "250000\n")
+    written(linux, "groups/memory/memory.limit_in_bytes", "700000\n")
+    written(linux, "groups/memory/memory.usage_in_bytes", "300000\n")
+    written(linux, "groups/memory/memory.stat", "inactive_file 1\ntotal_inactive_file 100000\n")
+    assert system.processors() == 3
+    assert system.memory_total() == 700_000
+    assert system.memory_free() == 500_000
+
+
+def test_a_system_that_is_not_linux_is_asked_in_its_own_ways(
+    linux: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(system, "_PROC", linux / "none")
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 10)
+    assert system.processors() == 10
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert system.processors() == 1
+    assert system.memory_total() == 1000 * 2**20
+    monkeypatch.delattr(os, "sysconf")
+    assert system.memory_total() is None
+    assert system.memory_free() is None
+    assert system.peak_memory() > 10 * MB
+    system.forget_peak()
+
+
+def test_ps_is_asked_where_nothing_else_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        asked.append(command)
+        return subprocess.CompletedProcess(command, 0, "  2048\n")
+
+    monkeypatch.setattr(system, "_PROC", tmp_path)
+    monkeypatch.setattr(subprocess, "run", run)
+    assert system.memory_of(77) == 2048 * 1024
+    assert system.memory_of() == 2048 * 1024
+    assert [command[-1] for command in asked] == ["77", str(os.getpid())]
+
+
+def test_this_process_is_measured() -> None:
+    assert 1 <= system.processors() <= (os.cpu_count() or 1)
+    free, total = system.memory_free(), system.memory_total()
+    assert total is not None
+    assert free is None or 0 < free <= total
+    assert 10 * MB < (system.memory_of() or 0) <= system.peak_memory() + MB
+    assert abs((system.memory_of(os.getpid()) or 0) - (system.memory_of() or 0)) < 10 * MB
+    subprocess.run([sys.executable, "-c", "bytearray(b'x') * 30_000_000"], check=True)
+    assert system.peak_of_children() > 30 * MB
+
+
+def test_a_process_that_is_none_has_no_memory() -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        gone.wait()
+    assert system.memory_of(gone.pid) is None
