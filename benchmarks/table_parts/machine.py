@@ -19,12 +19,11 @@ PACKAGES = ("numpy", "av", "opencv-python", "scenedetect", "decord", "torch", "t
 def machine() -> dict[str, object]:
     """Processor, cores that may be used, memory, system, and how busy it is now."""
     memory = (memory_total() or 0) / 2**30
-    words = (
-        f"{_processor()}, {processors()} cores, {memory:.0f} GiB of memory, {platform.system()}, no GPU used"
-    )
+    cores = processors()
+    words = f"{_processor()}, {cores} cores, {memory:.0f} GiB of memory, {platform.system()}, no GPU used"
     return {
         "words": words,
-        "cores": processors(),
+        "cores": cores,
         "load_before": round(load(), 1),
     }
 

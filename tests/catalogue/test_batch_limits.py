@@ -110,19 +110,19 @@ def test_nobody_looks_where_that_is_not_wished() -> None:
 @pytest.mark.parametrize(
     ("films", "cores", "memory", "models", "count"),
     [
-        (100, 16, 64e9, False, 8),
-        (3, 16, 64e9, False, 3),
-        (100, 16, 5e9, False, 2),
-        (100, 1, 1e9, False, 1),
-        (100, 16, 64e9, True, 1),
-        (0, 16, 64e9, False, 1),
+        (100, 16, 64_000_000_000, False, 8),
+        (3, 16, 64_000_000_000, False, 3),
+        (100, 16, 5_000_000_000, False, 2),
+        (100, 1, 1_000_000_000, False, 1),
+        (100, 16, 64_000_000_000, True, 1),
+        (0, 16, 64_000_000_000, False, 1),
         (100, 16, None, False, 1),
     ],
 )
 def test_as_many_at_once_as_the_machine_carries(
-    films: int, cores: int, memory: float | None, models: bool, count: int
+    films: int, cores: int, memory: int | None, models: bool, count: int
 ) -> None:
-    assert how_many(films, cores, memory and int(memory), loads_models=models) == count
+    assert how_many(films, cores, memory, loads_models=models) == count
 
 
 def test_disks_and_folders_are_measured(tmp_path: Path) -> None:
