@@ -56,7 +56,8 @@ def describe(
         get_ready(bench)
     with Flow() as flow:
         asked = engines.seated(config, flow)
-        insight = Insight(bench, engines.looks.abilities.frames_per_second)
+        with span("load"):
+            insight = Insight(bench, engines.looks.abilities.frames_per_second)
         looking = Looking(bench, asked.looks, flow)
         prepared = prepare(bench, EarlyLooks(bench, engines, looking, insight).watch)
         understood = insight.outline(prepared)

@@ -106,8 +106,7 @@ class Belt(Generic[_Item]):
                 raise CalledOff
             self._items.append(item)
             self._changed.notify_all()
-            if self._length and self._maker:
-                counted(f"{self._maker} ahead", len(self._items))
+            self._count()
 
     def end(self, error: BaseException | None = None) -> None:
         """Nothing more comes. ``error`` is raised where all that lies on it has been taken."""
@@ -119,8 +118,10 @@ class Belt(Generic[_Item]):
         """Who waits at either end waits no more, and what lies on it is let go."""
         with self._changed:
             self._stopped = True
-            self._items.clear()
             self._changed.notify_all()
+            if self._items:
+                self._items.clear()
+                self._count()
 
     def fill(self, source: Iterable[_Item]) -> None:
         """Lay all of ``source`` on it; an error of the source's comes out at the other end."""
@@ -150,10 +151,15 @@ class Belt(Generic[_Item]):
             if self._items:
                 item = self._items.popleft()
                 self._changed.notify_all()
+                self._count()
                 return item
         if self._error is not None:
             raise self._error
         raise StopIteration
+
+    def _count(self) -> None:
+        if self._length and self._maker:
+            counted(f"{self._maker} ahead", len(self._items))
 
     def _is_full(self) -> bool:
         return bool(self._length) and len(self._items) >= self._length and not self._stopped

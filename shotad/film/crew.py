@@ -169,6 +169,8 @@ class Crew:
         self._planned.close()
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
+        if self._made:
+            counted("film parts ahead", 0)
         self._made.clear()
         self._going.clear()
         while self._makers:

@@ -14,7 +14,8 @@ def lines(table: Table) -> list[str]:
         f"{table.threads_busy:.1f} threads at work on the average.",
         *_columns([_HEAD, *(_cells(row, table) for row in table.rows if _is_worth_telling(row))]),
         *_busiest(table),
-        f"No room was at work for {_seconds(table.idle)} ({_share(table.idle, table.wall)}).",
+        f"No room was at work for {_seconds(table.idle)} ({_share(table.idle, table.wall)}): "
+        f"{_seconds(table.idle - table.unmarked)} of waiting, {_seconds(table.unmarked)} without a mark.",
         *(f"{one.name}: {one.mean:.1f} on the average, at most {one.peak:g}." for one in table.levels),
     ]
 

@@ -54,7 +54,8 @@ class Level:
 class Table:
     """A run's time, ``wall`` seconds by the clock and ``cpu`` of the processor (all threads, libraries' too).
 
-    ``at_work[n]``: seconds in which ``n`` threads worked at once.
+    ``at_work[n]``: seconds in which ``n`` threads worked at once; ``unmarked``: those of ``at_work[0]`` in
+    which none said that it waits either.
     """
 
     wall: float
@@ -62,6 +63,7 @@ class Table:
     rows: tuple[Row, ...]
     at_work: tuple[float, ...]
     levels: tuple[Level, ...] = ()
+    unmarked: float = 0.0
 
     @property
     def busiest(self) -> Row | None:
@@ -87,6 +89,7 @@ class Table:
             "busiest": busiest.room if busiest else None,
             "threads_busy": round(self.threads_busy, 3),
             "at_work": [round(seconds, 3) for seconds in self.at_work],
+            "unmarked": round(self.unmarked, 3),
             "rooms": [_row_json(row) for row in self.rows],
             "levels": [
                 {"name": one.name, "mean": round(one.mean, 3), "peak": one.peak} for one in self.levels
@@ -135,7 +138,18 @@ def table_of(lanes: Sequence[Lane], counters: Sequence[Counter], start: int, now
     ]
     rows.sort(key=lambda row: (-row.lasted, -row.waiting, row.room))
     levels = tuple(Level(one.name, one.mean(now), one.peak) for one in counters)
-    return Table((now - start) * NANO, cpu * NANO, tuple(rows), at_work, levels)
+    unmarked = _unmarked(lanes, start, now) * NANO
+    return Table((now - start) * NANO, cpu * NANO, tuple(rows), at_work, levels, unmarked)
+
+
+def _unmarked(lanes: Iterable[Lane], start: int, now: int) -> int:
+    """Nanoseconds in which no thread said what it does."""
+    pieces = sorted((piece.start, piece.end) for lane in lanes for piece in lane.pieces(now))
+    found, told_until = 0, start
+    for begun, ended in pieces:
+        found += max(begun - told_until, 0)
+        told_until = max(told_until, ended)
+    return found + max(now - told_until, 0)
 
 
 def _overlaps(lanes: Iterable[Lane], start: int, now: int) -> tuple[dict[str, int], tuple[float, ...]]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from shotad.engines.background import Belt, CalledOff, Flow, begun, in_order
+from shotad.profiling import recording
 
 
 def test_results_stand_in_the_order_of_the_items() -> None:
@@ -77,6 +78,21 @@ def test_a_belt_hands_on_in_order_and_then_the_error() -> None:
     assert [next(belt) for _ in range(5)] == [0, 1, 2, 3, 4]
     with pytest.raises(ValueError, match="sixth"):
         next(belt)
+
+
+def test_the_profile_is_told_how_much_lies_on_a_belt_until_it_is_empty() -> None:
+    with recording() as found:
+        belt: Belt[int] = Belt(3, maker="grammar", taker="frames")
+        belt.fill(range(3))
+        assert list(belt) == [0, 1, 2]
+        left: Belt[int] = Belt(3, maker="frames", taker="stage1")
+        left.put(0)
+        left.stop()
+    stood: dict[str, list[float]] = {}
+    for event in found.trace()["traceEvents"]:
+        if event["ph"] == "C":
+            stood.setdefault(event["name"], []).append(event["args"]["value"])
+    assert stood == {"grammar ahead": [1, 2, 3, 2, 1, 0], "frames ahead": [1, 0]}
 
 
 def test_who_makes_is_held_up_when_the_belt_is_full() -> None:

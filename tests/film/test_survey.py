@@ -26,6 +26,7 @@ from shotad.film.parts import Part, Piece, proven
 from shotad.film.passage import Passage
 from shotad.film.reader import Film, open_film
 from shotad.film.shots import ShotFinder, ShotList
+from shotad.profiling import recording
 from shotad.types import Interval, Shot
 from tests.film.test_reader import MEDIA, X264_OPEN
 from tests.media import FilmSpec, make_film, make_stills, media_folder
@@ -339,8 +340,9 @@ def test_parts_are_never_made_far_ahead(monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr(crew.Crew, "_make", noted)
     monkeypatch.setattr(Passage, "part", slow)
-    with open_film(make_film(KINDS["cuts"]).path) as film:
+    with recording() as found, open_film(make_film(KINDS["cuts"]).path) as film:
         survey.survey(film, ShotSettings(), workers=2)
+    assert [e["args"]["value"] for e in found.trace()["traceEvents"] if e["ph"] == "C"][-1] == 0
     assert len(begun) == len(set(begun)) > 8
     assert max(ahead) <= 2 + crew.AHEAD
 

@@ -82,6 +82,23 @@ def test_waiting_is_never_work(clock: Clock) -> None:
     assert stage1.share_waiting == pytest.approx(5 / 6)
     assert worked(found)["frames"] == 4.0
     assert found.table().idle == pytest.approx(5.0)
+    assert found.table().unmarked == 0
+
+
+def test_time_without_any_mark_is_told_apart_from_waiting(clock: Clock) -> None:
+    with recording() as found:
+        clock.pass_(1)
+        with span("load"):
+            clock.pass_(2)
+        clock.pass_(4)
+        with waiting("stage1", "frames"):
+            clock.pass_(8)
+        with span("track"):
+            clock.pass_(16)
+        clock.pass_(32)
+    table = found.table()
+    assert (table.idle, table.unmarked) == (pytest.approx(45.0), pytest.approx(37.0))
+    assert table.as_json()["unmarked"] == 37.0
 
 
 def test_a_room_within_itself_is_counted_once(clock: Clock) -> None:

@@ -21,7 +21,7 @@ ROWS = (
 
 
 def test_a_table_reads_line_by_line() -> None:
-    told = lines(Table(100.0, 120.0, ROWS, (30.0, 60.0, 10.0), (Level("frames ahead", 2.5, 4.0),)))
+    told = lines(Table(100.0, 120.0, ROWS, (30.0, 60.0, 10.0), (Level("frames ahead", 2.5, 4.0),), 4.0))
     assert told == [
         "Time: 100.0 s by the clock, 120.0 s of the processor, 0.8 threads at work on the average.",
         "  Room    at work  of the run  in threads  processor  times  waited",
@@ -29,7 +29,7 @@ def test_a_table_reads_line_by_line() -> None:
         "0.500 s for shots",
         "  decode   20.0 s         20%      30.0 s     29.0 s  1,234  not",
         "Busiest: stage1, at work 50% of the run; it waited 6% of its time, most of it for frames.",
-        "No room was at work for 30.0 s (30%).",
+        "No room was at work for 30.0 s (30%): 26.0 s of waiting, 4.0 s without a mark.",
         "frames ahead: 2.5 on the average, at most 4.",
     ]
 
@@ -38,7 +38,7 @@ def test_the_table_of_nothing_says_so() -> None:
     with recording() as found:
         pass
     told = lines(found.table())
-    assert told[-1].endswith("(100%).")
+    assert "(100%): 0.000 s of waiting, " in told[-1]
     assert len(told) == 3
 
 

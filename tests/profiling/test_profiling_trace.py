@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import threading
 from collections import defaultdict
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from shotad.profiling import counted, recording, span, waiting
 from shotad.profiling.counter import Counter, highest
+from shotad.profiling.lane import Lane, Piece
+from shotad.profiling.trace import trace_of
 
 
 def checked(trace: dict[str, Any]) -> list[dict[str, Any]]:
@@ -20,8 +23,8 @@ def checked(trace: dict[str, Any]) -> list[dict[str, Any]]:
     events: list[dict[str, Any]] = trace["traceEvents"]
     assert trace["displayTimeUnit"] in ("ms", "ns")
     named: dict[int, str] = {}
-    ends: dict[int, float] = defaultdict(float)
-    last = 0.0
+    ends: dict[int, int] = defaultdict(int)
+    last = 0
     for event in events:
         assert {"name", "ph", "pid", "tid", "ts"} <= event.keys()
         assert isinstance(event["name"], str)
@@ -30,13 +33,15 @@ def checked(trace: dict[str, Any]) -> list[dict[str, Any]]:
             assert event["name"] in ("process_name", "thread_name", "thread_sort_index")
             named.setdefault(event["tid"], event["args"].get("name", ""))
             continue
+        assert isinstance(event["ts"], int), "a whole microsecond: fractions are rounded"
         assert event["ts"] >= last, "events come in the order of time"
         last = event["ts"]
         if event["ph"] == "X":
+            assert isinstance(event["dur"], int)
             assert event["dur"] > 0
             assert event["cat"] in ("work", "wait")
             assert event["tid"] in named, "each track has its thread's name"
-            assert event["ts"] >= ends[event["tid"]] - 1e-3, "pieces of a thread do not overlap"
+            assert event["ts"] >= ends[event["tid"]], "pieces of a thread do not overlap, not by a hair"
             ends[event["tid"]] = event["ts"] + event["dur"]
         else:
             assert event["ph"] == "C"
@@ -64,7 +69,33 @@ def test_a_trace_holds_to_the_format() -> None:
 
 def test_a_trace_can_be_had_while_it_goes_on() -> None:
     with recording() as found, span("stage1"):
+        threading.Event().wait(0.001)
         assert [e["name"] for e in checked(found.trace()) if e["ph"] == "X"] == ["stage1"]
+
+
+def test_pieces_that_touch_do_not_overlap_when_their_times_are_rounded() -> None:
+    lane = Lane("MainThread", 10_000)
+    start, at = 123_456_789, 123_456_789
+    pieces = []
+    for number in range(3000):
+        end = at + 1_000 + 7_919 * (number % 131)
+        pieces.append(Piece(at, end, (("decode", "shots")[number % 2], None)))
+        at = end
+    lane._pieces = pieces
+    events = [e for e in checked(trace_of([lane], [], start, at)) if e["ph"] == "X"]
+    assert len(events) == 3000
+    assert sum(e["dur"] for e in events) == (at - start) // 1000
+    assert all(one["ts"] + one["dur"] == other["ts"] for one, other in pairwise(events))
+
+
+def test_what_is_shorter_than_a_microsecond_is_not_drawn() -> None:
+    lane = Lane("MainThread", 10)
+    lane._pieces = [
+        Piece(0, 300, ("decode", None)),
+        Piece(300, 999, ("shots", None)),
+        Piece(999, 5000, ("keep", None)),
+    ]
+    assert [e["name"] for e in checked(trace_of([lane], [], 0, 5000)) if e["ph"] == "X"] == ["keep"]
 
 
 def test_an_empty_trace_is_one() -> None:
