@@ -87,6 +87,7 @@ def command(console: Console, **options: Any) -> None:
     from shotad.lint.report import summary_line
     from shotad.pipeline import describe
     from shotad.rendering.rendered import summary as render_summary
+    from shotad.rendering.run import run_render
     from shotad.writing import Engines
 
     config = settings(options, **flags_of(options))
@@ -123,7 +124,7 @@ def command(console: Console, **options: Any) -> None:
             if console.mode != "json":
                 # Said before the voice begins, which may take long and may fail.
                 console.result(summary(outcome), None)
-            heard = _heard(console, film, folder, config, wanted, engines, options)
+            heard = run_render(film, folder, config, wanted, console, engines=engines)
         with span("lint"):
             checked = lint_track(heard.track if heard else outcome.track, folder.path, config)
         told = [render_summary(heard) if heard else summary(outcome)]
@@ -133,24 +134,6 @@ def command(console: Console, **options: Any) -> None:
     console.result("\n".join(told), found)
     if heard is not None and heard.failed:
         raise click.exceptions.Exit(1)
-
-
-def _heard(
-    console: Console,
-    film: Film,
-    folder: WorkFolder,
-    config: Config,
-    wanted: Sequence[Wanted],
-    engines: Engines,
-    options: Mapping[str, Any],
-) -> Rendered:
-    """The lines just written, spoken and in their files. Where a language model wrote them it is asked for
-    shorter ones, for it is at hand."""
-    from shotad.cli.render import render_here
-
-    if engines.writes.abilities.converses and "fit.ask" not in " ".join(options["assignments"]):
-        config = config.model_copy(update={"fit": config.fit.model_copy(update={"ask": True})})
-    return render_here(console, film, folder, config, wanted, engines=engines)
 
 
 def _wanted(film: Film, folder: WorkFolder, config: Config, makes: Sequence[str]) -> tuple[Wanted, ...]:

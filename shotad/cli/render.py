@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,15 +11,11 @@ import click
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, track_folder
 from shotad.config.sound import LOUDNESS_PROFILES
-from shotad.rendering.wanted import Wanted, parse_wanted, wanted_files
+from shotad.rendering.wanted import parse_wanted, wanted_files
 
 if TYPE_CHECKING:
     from shotad.config import Config
-    from shotad.film.reader import Film
-    from shotad.rendering.rendered import Rendered
     from shotad.runsettings import RunSettings
-    from shotad.workfolder import WorkFolder
-    from shotad.writing import Engines
 
 
 def sound_options(function: Any) -> Any:
@@ -89,6 +85,7 @@ def command(console: Console, path: Path, **options: Any) -> None:
     from shotad.film.reader import open_film
     from shotad.recorded import film_of
     from shotad.rendering.rendered import summary
+    from shotad.rendering.run import run_render
     from shotad.runsettings import read_settings
     from shotad.script.track import load_track
     from shotad.tracking import TRACK
@@ -108,50 +105,10 @@ def command(console: Console, path: Path, **options: Any) -> None:
         files = wanted_files(
             parse_wanted(options["makes"]), track.film.name, place, out=options["out"], tag=tag
         )
-        done = render_here(console, film, folder, config, files, file, force=options["force"])
+        done = run_render(film, folder, config, files, console, file=file, force=options["force"])
     console.result(summary(done), done.as_json())
     if done.failed:
         click.get_current_context().exit(1)
-
-
-def render_here(
-    console: Console,
-    film: Film,
-    folder: WorkFolder,
-    config: Config,
-    wanted: Sequence[Wanted],
-    file: Path | None = None,
-    *,
-    engines: Engines | None = None,
-    force: bool = False,
-) -> Rendered:
-    """Render, and say before what leaves the machine. ``engines`` are those that a run has at hand."""
-    from shotad.rendering.asking import shortener
-    from shotad.rendering.render import render
-    from shotad.script.track import load_track
-    from shotad.sound.voices import make_voice, notice
-    from shotad.tracking import TRACK
-
-    voice = None
-    if any(one.kind.is_heard for one in wanted):
-        language = load_track(file or folder.path / TRACK).language
-        voice = make_voice(config.voice, language)
-        for line in notice(voice):
-            console.note(line)
-    done = render(
-        film,
-        folder,
-        config,
-        wanted,
-        file=file,
-        voice=voice,
-        shorten=shortener(folder, config, console, engines),
-        force=force,
-        progress=console,
-    )
-    names = ", ".join(one.wanted.path.name for one in done.made)
-    folder.note(f"rendered {names}: {len(done.spoken)} lines by {done.voice or 'no voice'}")
-    return done
 
 
 def _settings(run: RunSettings, options: Mapping[str, Any]) -> Config:

@@ -49,8 +49,9 @@ class FitSettings(Settings):
     """Seconds by which it may begin after it."""
     drop_sentences: bool = True
     drop_clauses: bool = True
-    ask: bool = False
-    """Whether Stage II may be asked for a shorter line: a model call, so never unless it is wished."""
+    ask: bool | None = None
+    """Whether Stage II may be asked for a shorter line, which is a model call. None: where a language model
+    has just written the lines, and so is at hand."""
 
 
 class MixSettings(Settings):

@@ -20,12 +20,13 @@ LOG = "shorter"
 def shortener(
     folder: WorkFolder, config: Config, progress: Progress, engines: Engines | None = None
 ) -> Shortener | None:
-    """Who is asked for shorter lines: nobody unless ``fit.ask`` is set.
+    """Who is asked for shorter lines, as ``fit.ask`` has it; None where nobody is.
 
     ``engines`` are those of a run that has just described the film. Raises EngineError where the engine of
-    Stage II reads no prompts.
+    Stage II is to be asked and reads no prompts.
     """
-    if not config.fit.ask:
+    at_hand = engines is not None and engines.writes.abilities.converses
+    if not (at_hand if config.fit.ask is None else config.fit.ask):
         return None
     engine = engines.writes if engines else make_engine(stage_engines(config).stage2, config, "stage2")
     check_prompts(TEMPLATES)

@@ -173,12 +173,10 @@ def render_film(
 
     Without ``voice``, ``profile``, ``extended`` and ``speed`` those of the settings are taken. Edits made
     meanwhile are heard or, if they come too late for that, kept. Raises ReviewError where another shotad
-    holds the folder, and what `shotad.rendering.render.render` raises.
+    holds the folder, and what `shotad.rendering.run.run_render` raises.
     """
-    from shotad.rendering.asking import shortener
-    from shotad.rendering.render import render
+    from shotad.rendering.run import run_render
     from shotad.rendering.wanted import parse_wanted, wanted_files
-    from shotad.sound.voices import make_voice, notice
 
     run = run_with_cast(session)
     flags: Row = {
@@ -190,24 +188,9 @@ def render_film(
     config = for_rendering(session.config, **flags)
     track = session.track
     wanted = wanted_files(parse_wanted(makes), track.film.name, session.folder)
-    speaker = None
-    if any(one.kind.is_heard for one in wanted):
-        speaker = make_voice(config.voice, track.language)
-        for line in notice(speaker):
-            progress.note(line)
     with held(session.folder) as folder, opened(session, run, config) as film:
         try:
-            done = render(
-                film,
-                folder,
-                config,
-                wanted,
-                voice=speaker,
-                shorten=shortener(folder, config, progress),
-                progress=progress,
-            )
-            names = ", ".join(one.wanted.path.name for one in done.made)
-            folder.note(f"rendered {names} from the review page: {len(done.spoken)} lines")
+            done = run_render(film, folder, config, wanted, progress)
         finally:
             # How each line was spoken now stands in the track; that is nothing to undo.
             session.absorb("The film was rendered.")

@@ -1,0 +1,67 @@
+"""A render as every command does it: what leaves the machine is said before, who shortens lines is found, and
+the film's log tells of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from shotad.config import Config
+from shotad.film.reader import Film
+from shotad.progress import Progress
+from shotad.rendering.asking import shortener
+from shotad.rendering.render import render
+from shotad.rendering.rendered import Rendered
+from shotad.rendering.wanted import Wanted
+from shotad.script.track import load_track
+from shotad.sound.voices import make_voice, notice
+from shotad.sound.voices.base import Speaker
+from shotad.tracking import TRACK
+from shotad.workfolder import WorkFolder
+from shotad.writing import Engines
+
+
+def run_render(
+    film: Film,
+    folder: WorkFolder,
+    config: Config,
+    wanted: Sequence[Wanted],
+    progress: Progress,
+    *,
+    file: Path | None = None,
+    engines: Engines | None = None,
+    force: bool = False,
+    told: bool = False,
+) -> Rendered:
+    """Render the ``wanted`` files of a described film; see `shotad.rendering.render.render` for the rest.
+
+    ``engines`` are those of a run that has just written the lines. ``told``: what leaves this machine is said
+    already. Raises what `render` and `shortener` raise.
+    """
+    voice = _voice(folder, config, wanted, file)
+    if voice is not None and not told:
+        for line in notice(voice):
+            progress.note(line)
+    shorten = shortener(folder, config, progress, engines)
+    fit = config.fit.model_copy(update={"ask": shorten is not None})
+    done = render(
+        film,
+        folder,
+        config.model_copy(update={"fit": fit}),
+        wanted,
+        file=file,
+        voice=voice,
+        shorten=shorten,
+        force=force,
+        progress=progress,
+    )
+    names = ", ".join(one.wanted.path.name for one in done.made)
+    folder.note(f"rendered {names}: {len(done.spoken)} lines by {done.voice or 'no voice'}")
+    return done
+
+
+def _voice(folder: WorkFolder, config: Config, wanted: Sequence[Wanted], file: Path | None) -> Speaker | None:
+    """Who speaks; None where nothing that is made is heard."""
+    if not any(one.kind.is_heard for one in wanted):
+        return None
+    return make_voice(config.voice, load_track(file or folder.path / TRACK).language)
