@@ -170,11 +170,18 @@ def flags_of(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def opening(config: Config, folder: Path, engines: Engines) -> list[str]:
     """Where the work is kept, who does it, what leaves the machine, and what is amiss."""
-    from shotad.engines import stage_engines
     from shotad.engines.openai.notice import notice
+
+    leaving = notice(engines.looks, engines.writes)
+    return [f"Work folder: {folder}", *leaving, *remarks(config, engines)]
+
+
+def remarks(config: Config, engines: Engines) -> list[str]:
+    """Who does the work, and what is amiss."""
+    from shotad.engines import stage_engines
     from shotad.weights import obtainable
 
-    lines = [f"Work folder: {folder}", *notice(engines.looks, engines.writes)]
+    lines = []
     stages = stage_engines(config)
     if stages.stage1 == "observer":
         lines.append(EMBEDDED)

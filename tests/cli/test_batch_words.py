@@ -81,3 +81,17 @@ def test_no_failures_are_nothing_to_do(
     (tmp_path / "shotad-batch.json").write_text('{"films": [{"film": "/x.mp4", "state": "done"}]}')
     said = shotad("batch", "--only-failed")
     assert "No film has failed." in said.err
+
+
+def test_what_leaves_the_machine_is_said_also_where_only_one_film_sends_it(
+    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    films(tmp_path, "a.mp4", "b.mp4")
+    said = shotad("batch", tmp_path, "--dry-run", "--plain", *FAKE)
+    assert "leave" not in said.err
+    (tmp_path / "b.yaml").write_text(
+        "stage1: {engine: openai}\nopenai: {base_url: 'https://models.example/v1', model: any}\n"
+    )
+    said = shotad("batch", tmp_path, "--dry-run", "--plain", *FAKE)
+    assert said.err.count("models.example") == 1, said

@@ -1,0 +1,102 @@
+"""``shotad batch`` on one machine: several worker processes, which may wait for new films."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import click
+
+from shotad.cli.batch_asked import Asked
+from shotad.cli.batch_limits import terms_of
+from shotad.cli.batch_told import tell
+from shotad.cli.console import Console
+
+if TYPE_CHECKING:
+    from shotad.catalogue.board import Board
+    from shotad.catalogue.finding import Planned, Planner
+    from shotad.catalogue.leaving import Leaving
+    from shotad.catalogue.storage.finding import Found
+    from shotad.catalogue.watching import Watch
+
+
+def on_this_machine(console: Console, asked: Asked, leaving: Leaving) -> None:
+    """Describe the films in processes of their own."""
+    from shotad.catalogue.batch import Batch
+    from shotad.catalogue.board import Board
+    from shotad.catalogue.finding import Planner
+    from shotad.catalogue.report import Report
+
+    planner, board = Planner(asked.wishes), Board(console, console.mode == "bars")
+    watch = _watch(asked) if asked.options["watch"] else None
+    planned = asked.gathered.planned(planner) if watch is None else planner.plan(_ready(watch, asked))
+    for line in leaving.of(planned):
+        console.note(line)
+    report = Report(asked.report, asked.before)
+    terms = terms_of(asked.options, asked.wishes.config, len(planned))
+    batch = Batch(terms, board, None if watch is None else _later(watch, planner, board, leaving))
+    batch.on_change = lambda: report.write(lambda: batch.rows, batch.seconds)
+    stopped = False
+    with _stoppable():
+        try:
+            batch.run(planned)
+        except KeyboardInterrupt:
+            stopped = watch is None or any(row.begun and row.result is None for row in batch.rows)
+    report.write(lambda: batch.rows, batch.seconds, ended=True)
+    tell(console, batch.rows, batch.seconds, report, batch.halted)
+    if stopped:
+        raise click.Abort
+    if batch.halted or any(row.result and row.result.state == "failed" for row in batch.rows):
+        raise click.exceptions.Exit(1)
+
+
+def _watch(asked: Asked) -> Watch:
+    from shotad.catalogue.watching import Watch
+
+    return Watch(lambda: asked.look().found, asked.options["settle"], time.monotonic)
+
+
+def _ready(watch: Watch, asked: Asked) -> list[Found]:
+    """The films that are there when the watch begins and have not been written to for a while."""
+    settled = datetime.now(UTC) - timedelta(seconds=asked.options["settle"])
+    ready = [film for film in asked.gathered.found if film.changed is None or film.changed <= settled]
+    watch.take(ready)
+    return ready
+
+
+def _later(watch: Watch, planner: Planner, board: Board, leaving: Leaving) -> Callable[[], list[Planned]]:
+    told: list[str | None] = [None]
+
+    def more() -> list[Planned]:
+        films = planner.plan(watch.settled())
+        for line in leaving.of(films):
+            board.note(line)
+        if watch.trouble not in (None, told[0]):
+            board.note(f"New films cannot be looked for: {watch.trouble} Trying again.")
+        told[0] = watch.trouble
+        return films
+
+    return more
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """SIGTERM, as machines are told to stop, ends the batch like Ctrl-C."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _interrupted)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupted(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,63 @@
+"""What ``shotad batch`` says before the films and after them."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from shotad.cli import describe as describing
+from shotad.cli.batch_asked import Asked
+from shotad.cli.batch_limits import check_limits
+from shotad.cli.console import Console
+from shotad.errors import UsageError
+
+if TYPE_CHECKING:
+    from shotad.catalogue.leaving import Leaving
+    from shotad.catalogue.report import Report
+    from shotad.catalogue.table import Row
+
+
+def open_with(console: Console, asked: Asked) -> None:
+    """Refuse what no film could be described with, and say once what holds for all of them."""
+    from shotad.writing import Engines
+
+    options, config = asked.options, asked.wishes.config
+    check_limits(options)
+    if options["watch"] and options["address"] is not None:
+        raise UsageError("--watch waits for films on one machine.", "Leave --ray or --watch away.")
+    if options["voice"] or options["makes"]:
+        describing.check_voice(config, options["makes"])
+    for line in describing.remarks(config, Engines.of(config)):
+        console.note(line)
+
+
+def foresee(console: Console, asked: Asked, leaving: Leaving) -> None:
+    """Say what a run would do."""
+    from shotad.catalogue.finding import Planner
+    from shotad.catalogue.marks import done_before
+    from shotad.catalogue.table import foreseen_json, foreseen_lines, labels
+
+    planned = asked.gathered.planned(Planner(asked.wishes))
+    for line in leaving.of(planned):
+        console.note(line)
+    results = [film.trouble or done_before(film.job) for film in planned]
+    names = labels(planned)
+    console.result(
+        "\n".join(foreseen_lines(names, planned, results)), foreseen_json(names, planned, results)
+    )  # fmt: skip
+
+
+def tell(
+    console: Console, rows: Sequence[Row], seconds: float, report: Report, halted: str | None = None
+) -> None:
+    """Say what became of the films, at the end."""
+    from shotad.catalogue.table import as_lines, as_table
+
+    wide = console.mode == "bars" and sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns
+    text = as_table(rows, seconds, width) if wide else as_lines(rows, seconds)
+    last = f"Report: {report.path}" if report.trouble is None else f"No report: {report.trouble}"
+    found = {**report.content(rows, seconds, ended=True), "halted": halted}
+    console.result("\n".join([text, *([halted] if halted else []), last]), found)
