@@ -103,8 +103,8 @@ class StorageError(ShotadError):
     """A film or a work folder on object storage, or behind an address, that cannot be read or written."""
 
 
-class InUse(StorageError):  # noqa: N818  what a second machine meets, and no fault of anybody's
-    """A work folder on object storage that another machine is writing: the film is in good hands."""
+class InUse(StorageError, WorkFolderError):  # noqa: N818  no fault of anybody's
+    """A work folder that another process, here or on another machine, is writing: it is in good hands."""
 
 
 class NoRoom(WorkFolderError):  # noqa: N818  said of the disk

@@ -24,7 +24,7 @@ from typing import Any, Self
 
 from filelock import FileLock, Timeout
 
-from shotad.errors import WorkFolderError
+from shotad.errors import InUse, WorkFolderError
 
 Json = Mapping[str, Any]
 
@@ -82,7 +82,7 @@ class WorkFolder:
             with _explained(self.path, "cannot be written"):
                 self._lock.acquire()
         except Timeout:
-            raise WorkFolderError(
+            raise InUse(
                 f"The work folder {self.path} is in use by another shotad.",
                 "Wait until that is done.",
             ) from None

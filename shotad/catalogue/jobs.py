@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from shotad.config import Config
-from shotad.errors import UsageError
+from shotad.errors import InUse, UsageError
 from shotad.settings import build_settings
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from shotad.progress import Progress
     from shotad.writing import Engines
 
-State = Literal["done", "failed", "skipped"]
+State = Literal["done", "failed", "skipped", "in_use"]
 
 Json = dict[str, Any]
 
@@ -97,13 +97,14 @@ def _lists(row: Mapping[str, Any]) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class FilmResult:
-    """What came of a film. ``state`` skipped: it was done before, and nothing has changed since.
+    """What came of a film. ``state`` skipped: it was done before, and nothing has changed since; in_use:
+    another run is at it.
 
-    ``error`` is (what, hint); ``kind`` the name of its class, or killed, memory, disk, stopped. ``lines`` are
-    heard in ``slots``; ``unsaid`` slots are silent or dropped, ``amiss`` have failed. ``silences`` are long
-    stretches without speech or AD. Seconds are those of the film, and of this run's work on it; ``peak`` is
-    the most memory in bytes, ``attempts`` how often it was begun, ``files`` (by name, in the folder) the
-    track, its scripts and what was rendered.
+    ``error`` is (what, hint) where it failed or is in use; ``kind`` the name of its class, or killed, memory,
+    disk, stopped. ``lines`` are heard in ``slots``; ``unsaid`` slots are silent or dropped, ``amiss`` have
+    failed. ``silences`` are long stretches without speech or AD. Seconds are those of the film, and of this
+    run's work on it; ``peak`` is the most memory in bytes, ``attempts`` how often it was begun, ``files`` (by
+    name, in the folder) the track, its scripts and what was rendered.
     """
 
     film: str
@@ -127,8 +128,8 @@ class FilmResult:
     """Where the time went, in lines, where the job is timed."""
 
     def __post_init__(self) -> None:
-        if (self.state == "failed") != (self.error is not None):
-            raise ValueError(f"a result is failed where it has an error, got {self.state}, {self.error}")
+        if (self.state in ("failed", "in_use")) != (self.error is not None):
+            raise ValueError(f"a film that was not described has an error, got {self.state}, {self.error}")
 
     @property
     def pace(self) -> float | None:
@@ -153,8 +154,9 @@ _LISTED = ("files", "warnings", "spent")
 
 
 def failure(job: FilmJob, what: str, hint: str = "", *, kind: str, attempts: int = 1) -> FilmResult:
-    """The result of a film that could not be described."""
-    return FilmResult(job.film, job.folder, "failed", (what, hint), kind, attempts=attempts)
+    """The result of a film that was not described: it failed or, by its ``kind`` of error, is in use."""
+    state: State = "in_use" if kind == InUse.__name__ else "failed"
+    return FilmResult(job.film, job.folder, state, (what, hint), kind, attempts=attempts)
 
 
 def describe_film(

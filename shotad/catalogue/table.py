@@ -36,7 +36,8 @@ class Row:
         return _STATES[self.result.state]
 
 
-_STATES = {"done": "done", "failed": "failed", "skipped": "done before"}
+_IN_USE = "skipped: being described elsewhere"
+_STATES = {"done": "done", "failed": "failed", "skipped": "done before", "in_use": _IN_USE}
 
 
 def labels(films: Sequence[Planned]) -> list[str]:
@@ -121,11 +122,11 @@ def summary(rows: Sequence[Row], seconds: float) -> str:
     return text
 
 
-_ORDER = ("done", "done before", "failed", "stopped", "not begun")
+_ORDER = ("done", "done before", _IN_USE, "failed", "stopped", "not begun")
 
 
 def _counts(result: FilmResult | None) -> list[str]:
-    if result is None or result.state == "failed":
+    if result is None or result.error is not None:
         return []
     told = [f"{_number(result.lines, 'line')} in {_number(result.slots, 'slot')}"]
     if result.amiss:
@@ -158,7 +159,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     result, blank = row.result, ""
     used = ", ".join(row.film.uses)
     name = row.label if len(row.label) <= _LONGEST_NAME else f"…{row.label[1 - _LONGEST_NAME :]}"
-    if result is None or result.state == "failed":
+    if result is None or result.error is not None:
         time = blank if result is None or result.wall_seconds < _WORTH_TELLING else spell(result.wall_seconds)
         return (name, row.state, blank, blank, time, blank, used)
     lines = f"{result.lines} of {result.slots}"

@@ -125,8 +125,9 @@ def test_a_film_that_is_none_is_a_result(tmp_path: Path) -> None:
 def test_a_film_that_another_is_at_is_left_to_it(tmp_path: Path) -> None:
     with WorkFolder(tmp_path / "w"):
         found = describe_film(job(tmp_path / "w"))
-    assert found.kind == "WorkFolderError"
+    assert (found.state, found.kind) == ("in_use", "InUse")
     assert found.error is not None
+    assert FilmResult.of(found.as_json()) == found
     assert "in use by another shotad" in found.error[0]
 
 

@@ -107,6 +107,18 @@ def test_columns_stand_under_each_other_whatever_the_names() -> None:
     assert lines[3].startswith("…x")
 
 
+def test_a_film_that_another_run_is_at_is_no_failure() -> None:
+    busy = failure(film("/f/a.mp4").job, "a.shotad is in use.", "Wait.", kind="InUse")
+    row = Row("a.mp4", film("/f/a.mp4"), busy)
+    assert line_of(row) == "a.mp4: skipped: being described elsewhere. a.shotad is in use. Wait."
+    assert summary([row], 3) == "1 film: 1 skipped: being described elsewhere."
+    table = as_table([row], 3, 100).splitlines()
+    assert table[1] == "a.mp4  skipped: being described elsewhere"
+    assert "a.mp4: a.shotad is in use. Wait." in table
+    assert as_json([row])[0]["state"] == "in_use"
+    assert failed_in(as_json([row])) == []
+
+
 def test_programs_get_the_same() -> None:
     found = json.loads(json.dumps(as_json(rows())))
     assert [row["state"] for row in found] == ["done", "skipped", "failed", "stopped", "not_begun"]

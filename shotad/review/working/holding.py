@@ -7,10 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from filelock import Timeout
-
 from shotad.config import Config
-from shotad.errors import ReviewError, WorkFolderError
+from shotad.errors import InUse, ReviewError
 from shotad.recorded import film_of
 from shotad.runsettings import RunSettings
 from shotad.workfolder import WorkFolder
@@ -26,9 +24,7 @@ def held(folder: Path) -> Iterator[WorkFolder]:
     place = WorkFolder(folder)
     try:
         place.__enter__()
-    except WorkFolderError as error:
-        if not isinstance(error.__context__, Timeout):
-            raise
+    except InUse:
         raise ReviewError(
             "Another shotad is at work on this film, shotad describe perhaps.",
             "Wait until that is done and try again; what you edit meanwhile is kept.",
