@@ -9,7 +9,9 @@ Parts: shots, frames, threads, features, end-to-end, rendering, metrics. Each me
 process of its own; those that are compared take turns, so that a noisy machine hits all alike; ratios are
 those within a turn. The films are made from the sample film, unless --film names others. Wall time, CPU time
 (all threads and programs) and peak memory of every single run are in the JSON, with the machine in words and
-the versions. The exit code is 1 where something of ours could not be measured, or rivals did not do the same.
+the versions. The exit code is 1 where something of ours could not be measured, or rivals did not do the same;
+a part that fails stops no other. With --film the films of a growth are 1, 2, 4 and 8 times the first of them:
+leave that out (--no-growth) where it is long.
 """
 
 from __future__ import annotations
@@ -66,6 +68,12 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--into", type=Path, help="with --show: fill the block of that JSON in this page")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     chosen = parser.parse_args(words)
+    if chosen.runs is not None and chosen.runs < 1:
+        parser.error(f"--runs must be 1 or more, got {chosen.runs}")
+    if chosen.shortest is not None and chosen.shortest <= 0:
+        parser.error(f"--shortest must be more than 0 seconds, got {chosen.shortest:g}")
+    if chosen.into and not chosen.show:
+        parser.error("--into needs --show: a page shows what a file says")
     chosen.only = chosen.only.split(",") if chosen.only else list(PARTS)
     unknown = [name for name in chosen.only if name not in PARTS]
     if unknown:
@@ -96,13 +104,20 @@ def show(chosen: argparse.Namespace) -> None:
     from table_parts.kinds import Report
     from table_parts.show import markdown, put_into, text
 
-    report = Report.from_json(json.loads(chosen.show.read_text(encoding="utf-8")))
+    try:
+        report = Report.from_json(json.loads(chosen.show.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        sys.exit(f"{chosen.show} is no file of results ({error}); write one with --json.")
     if chosen.into is None:
         print(markdown(report) if chosen.markdown else text(report))
         return
     page = chosen.into.resolve()
     source = Path(os.path.relpath(chosen.show.resolve(), page.parent)).as_posix()
-    page.write_text(put_into(page.read_text(encoding="utf-8"), source, markdown(report)), encoding="utf-8")
+    try:
+        filled = put_into(page.read_text(encoding="utf-8"), source, markdown(report))
+    except (OSError, ValueError) as error:
+        sys.exit(f"{chosen.into}: {error}")
+    page.write_text(filled, encoding="utf-8")
 
 
 def run(chosen: argparse.Namespace, folder: Path) -> int:
@@ -117,7 +132,9 @@ def run(chosen: argparse.Namespace, folder: Path) -> int:
 
     told = machine()
     began = time.monotonic()
-    contests, growths, left_out = plans(chosen, folder)
+    if chosen.json:
+        chosen.json.parent.mkdir(parents=True, exist_ok=True)
+    contests, growths, left_out, broken = plans(chosen, folder)
     say(f"films and texts made in {time.monotonic() - began:.0f} s")
     made = datetime.now(UTC).date().isoformat()
     asked = {
@@ -140,7 +157,7 @@ def run(chosen: argparse.Namespace, folder: Path) -> int:
             unfinished.replace(chosen.json)
 
     runner = Runner(folder, say, processors(), keep)
-    contests, growths = runner.all(contests, [] if chosen.no_growth else growths, chosen.runs)
+    contests, growths = runner.all(contests, growths, chosen.runs)
     report = report_of(contests, growths)
     print(markdown(report) if chosen.markdown else text(report))
     for line in missed(report):
@@ -148,17 +165,21 @@ def run(chosen: argparse.Namespace, folder: Path) -> int:
     entrants = [entrant for one in contests for entrant in one.entrants]
     entrants += [entrant for one in growths for entrant in one.entrants]
     failed = any(entrant.missing and entrant.role == "ours" for entrant in entrants)
-    return int(failed or any(disagreements(contest) for contest in contests))
+    return int(broken or failed or any(disagreements(contest) for contest in contests))
 
 
-def plans(chosen: argparse.Namespace, folder: Path) -> tuple[list[Contest], list[Growth], list[Reason]]:
-    """What is to be measured: contests, growths, and what is left out; films are made on the way."""
+def plans(chosen: argparse.Namespace, folder: Path) -> tuple[list[Contest], list[Growth], list[Reason], bool]:
+    """What is to be measured: contests, growths, what is left out, and whether a part could not be got ready;
+    films are made on the way."""
     from table_parts.films import lengthener, look, maker
     from table_parts.stage import Stage
 
     from shotad.system import processors
 
-    own = tuple(look(path.resolve()) for path in chosen.film)
+    try:
+        own = tuple(look(path.resolve()) for path in chosen.film)
+    except (OSError, ValueError) as error:
+        sys.exit(f"A film cannot be read: {error}")
     stage = Stage(
         folder=folder,
         quick=chosen.quick,
@@ -169,13 +190,24 @@ def plans(chosen: argparse.Namespace, folder: Path) -> tuple[list[Contest], list
         threads=processors(),
         runs=chosen.runs,
         shortest=chosen.shortest,
+        grows=not chosen.no_growth,
     )
-    found = [importlib.import_module(f"table_parts.{PARTS[name]}").plan(stage) for name in chosen.only]
-    return (
-        [contest for one in found for contest in one.contests],
-        [growth for one in found for growth in one.growths],
-        [reason for one in found for reason in one.left_out],
-    )
+    contests: list[Contest] = []
+    growths: list[Growth] = []
+    left_out: list[Reason] = []
+    broken = False
+    for name in chosen.only:
+        try:
+            plan = importlib.import_module(f"table_parts.{PARTS[name]}").plan(stage)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other parts can be measured
+            broken = True
+            left_out.append((name, f"could not be got ready: {type(error).__name__}: {error}"))
+            say(f"{name} {left_out[-1][1]}")
+            continue
+        contests += plan.contests
+        growths += plan.growths
+        left_out += plan.left_out
+    return contests, growths, left_out, broken
 
 
 def say(line: str) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -237,6 +238,54 @@ def test_a_measurement_is_a_process_of_its_own(work: str, tmp_path: Path) -> Non
     )
 
 
+ENDLESS = """
+import subprocess, sys, time
+from pathlib import Path
+from table_parts.child import Done
+
+def endless(given, scratch: Path):
+    def run():
+        other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        Path(given["told"]).write_text(str(other.pid))
+        other.wait()
+        return Done()
+    return run
+
+def chatty(given, scratch: Path):
+    import atexit
+    atexit.register(print, "bye")
+    return lambda: Done()
+"""
+
+
+def test_a_measurement_that_is_given_up_leaves_no_program_behind(
+    work: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "endless.py").write_text(ENDLESS, encoding="utf-8")
+    told = tmp_path / "pid"
+    runner = turns.Runner(tmp_path, lambda _: None, 1)
+    monkeypatch.setattr(turns, "PATIENCE", 10.0)
+    assert (
+        runner.one(Entrant("a", "ours", "endless:endless", {"told": str(told)}), 0) == "took more than 10 s"
+    )
+    gone = time.monotonic() + 20
+    while _runs(int(told.read_text())) and time.monotonic() < gone:
+        time.sleep(0.05)
+    assert not _runs(int(told.read_text()))
+
+
+def _runs(process: int) -> bool:
+    status = Path(f"/proc/{process}/stat")
+    return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def test_a_measurement_whose_last_word_is_no_figure_has_failed(work: str, tmp_path: Path) -> None:
+    (tmp_path / "endless.py").write_text(ENDLESS, encoding="utf-8")
+    found = turns.Runner(tmp_path, lambda _: None, 1).one(Entrant("a", "ours", "endless:chatty", {}), 0)
+    assert isinstance(found, str)
+    assert found.startswith("failed: no figures in what it printed: ")
+
+
 # Text and JSON
 
 
@@ -273,20 +322,32 @@ def test_what_cannot_be_is_refused(make: Any, said: str) -> None:
 
 
 ROW = (
-    "| shots | a film, 720p | exact | decoding (limit) | 1.20 (1.20 to 1.30) | 1.20 (1.20 to 1.30) | 3 "
-    "| 1.30 s = 0.0542 of the film's length | 100 / 50 | wall 1.25: met |"
+    "| a film, 720p | exact against decoding (limit) | 1.20 (1.20 to 1.30, 3 turns), target 1.25 met "
+    "| 1.20 (1.20 to 1.30, 3 turns) | 1.30 s, 0.0542 of the film | 100 / 50 |"
 )
 
 
 def test_the_markdown_shows_ratio_spread_rival_and_target() -> None:
     lines = show.markdown(report()).splitlines()
     assert ROW in lines
-    assert "| shots | a film, 720p | exact | library | it is not installed | – | – | – | – | – |" in lines
-    (grows,) = [line for line in lines if line.startswith("| shots | the one pass")]
-    assert "| 45 s of film | 1.00, 2.01, 3.99, 8.01 | 2.01, 4.02, 7.98, 16.0 | " in grows
-    assert "| linear or better | 100, 101, 102, 104 | +4% (+4 MB), flat |" in grows
+    assert "| a film, 720p | exact against library | it is not installed | – | – | – |" in lines
+    (grows,) = [line for line in lines if line.startswith("| shots: the one pass")]
+    assert "| 45 s of film | 2.01, 4.02, 7.98, 16.0 | " in grows
+    assert "| linear or better | 100, 101, 102, 104: flat (+4%, +4 MB) |" in grows
     assert "- growth of something: too long." in lines
     assert "2 cores, load 0.1 before and 1.9 after; python 3.11. " in lines[0]
+
+
+def test_each_part_has_a_table_of_its_own() -> None:
+    other = contest(part="frames", name="clips", targets=())
+    lines = show.markdown(report(contests=(contest(), other, contest(name="another")))).splitlines()
+    heads = [line.split(" | ")[0] for line in lines if " | ours against | " in line]
+    assert heads == ["| shots", "| frames"]
+    assert [line.split(" | ")[0] for line in lines if "decoding (limit)" in line] == [
+        "| a film, 720p",
+        "| another",
+        "| clips",
+    ]
 
 
 @pytest.mark.parametrize(("load", "warned"), [(1.0, False), (1.1, True)])
@@ -303,7 +364,7 @@ def test_the_text_has_the_same_cells_as_the_markdown() -> None:
 
 def test_a_missed_target_is_told() -> None:
     some = contest(targets=(Target("exact", "decoding", "wall", 1.1),))
-    assert "wall 1.1: MISSED" in show.markdown(report(contests=(some,)))
+    assert "3 turns), target 1.1 MISSED |" in show.markdown(report(contests=(some,)))
     assert show.missed(report(contests=(some,))) == [
         "shots, a film, 720p, exact against decoding: wall above 1.1"
     ]
@@ -386,7 +447,107 @@ def test_an_unknown_part_is_refused_with_the_names() -> None:
     assert "no part 'colour'; there are: shots, frames" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--runs", "0"], "--runs must be 1 or more, got 0"),
+        (["--shortest", "0"], "--shortest must be more than 0 seconds, got 0"),
+        (["--into", "README.md"], "--into needs --show"),
+        (["--show", "nowhere.json"], "nowhere.json is no file of results"),
+        (["--film", "nowhere.mp4", "--only", "shots"], "A film cannot be read: "),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_before_anything_is_measured(words: list[str], said: str) -> None:
+    done = run_table(*words)
+    assert done.returncode in (1, 2)
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_page_without_the_block_is_told_and_left_alone(tmp_path: Path) -> None:
+    source, page = tmp_path / "other.json", tmp_path / "page.md"
+    source.write_text(json.dumps(report().to_json()), encoding="utf-8")
+    page.write_text(PAGE, encoding="utf-8")
+    done = run_table("--show", str(source), "--into", str(page))
+    assert done.returncode == 1
+    assert "no block <!-- benchmarks: other.json -->" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert page.read_text(encoding="utf-8") == PAGE
+
+
 # Plans
+
+
+GOOD = """
+from table_parts.kinds import Contest, Entrant
+from table_parts.stage import Plan
+
+def plan(stage):
+    return Plan((Contest("good", "one", (Entrant("fine", "ours", "made_work:work", {"bytes": 1}),)),))
+"""
+BAD = """
+def plan(stage):
+    raise RuntimeError("no room")
+"""
+
+
+def test_a_part_that_cannot_be_got_ready_stops_no_other(
+    work: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import table
+    import table_parts
+
+    for name, text in (("good", GOOD), ("bad", BAD)):
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+        monkeypatch.setitem(table.PARTS, name, name)
+    monkeypatch.setattr(table_parts, "__path__", [*table_parts.__path__, str(tmp_path)])
+    into = tmp_path / "a" / "folder" / "table.json"
+    words = ["--only", "bad,good", "--runs", "1", "--json", str(into)]
+    assert table.run(table.arguments(words), tmp_path) == 1
+    found = Report.from_json(json.loads(into.read_text(encoding="utf-8")))
+    assert [len(entrant.runs) for one in found.contests for entrant in one.entrants] == [1]
+    assert found.left_out == (("bad", "could not be got ready: RuntimeError: no room"),)
+    assert "- bad: could not be got ready: RuntimeError: no room." in capsys.readouterr().out
+    assert table.run(table.arguments(["--only", "good", "--runs", "1"]), tmp_path) == 0
+
+
+@pytest.mark.parametrize("part", ["shots", "frames", "threads", "end-to-end", "rendering", "metrics"])
+def test_without_growth_no_long_film_is_made(
+    part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import importlib
+
+    import table
+    from table_parts.stage import FilmAt, Stage
+
+    def longer(times: int, base: float) -> FilmAt:
+        assert times == 1, "a film is made for growth"
+        return FilmAt(tmp_path / "film.mp4", "film", 5.0, 360)
+
+    module = importlib.import_module(f"table_parts.{table.PARTS[part]}")
+    for name, given in (
+        ("best_threads", ("AUTO", 0)),
+        ("_plans", tmp_path),
+        ("_film", (tmp_path, 60.0)),
+        ("_texts", tmp_path),
+    ):
+        if hasattr(module, name):
+            monkeypatch.setattr(module, name, lambda *_, given=given: given)
+    stage = Stage(tmp_path, False, (), lambda lines, seconds: longer(1, seconds), longer, grows=False)
+    plan = module.plan(stage)
+    assert plan.contests
+    assert plan.growths == ()
+
+
+def test_cuts_elsewhere_are_told_though_they_are_as_many() -> None:
+    from table_parts.shots import SAME, _told
+
+    def one(name: str, role: str, cuts: list[int]) -> Entrant:
+        return Entrant(name, role, runs=(Run(0, 1.0, 1.0, 1.0, _told(100, cuts).counts),))  # type: ignore[arg-type]
+
+    entrants = (one("exact", "ours", [10, 50]), one("library", "rival", [10, 51]))
+    (told,) = figures.disagreements(contest(entrants=entrants, same=SAME, targets=()))
+    assert "sum of the cuts' frames differ (exact: 60; library: 61)" in told
 
 
 def test_growth_is_of_films_that_double_and_double_again(tmp_path: Path) -> None:
@@ -401,7 +562,9 @@ def test_growth_is_of_films_that_double_and_double_again(tmp_path: Path) -> None
     stage = Stage(
         tmp_path, False, (), lambda lines, seconds: longer(1, seconds), longer, runs=2, shortest=7.0
     )
-    made = film_growth(stage, "shots", "pass", "m:f", lambda film: {"film": film.path.name}, base=12, turns=9)
+    (made,) = film_growth(
+        stage, "shots", "pass", "m:f", lambda film: {"film": film.path.name}, base=12, turns=9
+    )
     assert asked == [(1, 7.0), (2, 7.0), (4, 7.0), (8, 7.0)]
     assert [e.given["film"] for e in made.entrants] == ["1.mp4", "2.mp4", "4.mp4", "8.mp4"]
     assert (made.base, made.turns) == (5.0, 2)

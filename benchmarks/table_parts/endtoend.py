@@ -28,8 +28,10 @@ def plan(stage: Stage) -> Plan:
     if not stage.own:
         contests.append(_contest(stage, stage.made(720, 30), ("fake",)))
     contests.append(_overlap(stage, stage.own[0] if stage.own else stage.made(720, 30)))
-    growths = tuple(
-        film_growth(
+    growths = [
+        growth
+        for engine in ("fake", "embedded")
+        for growth in film_growth(
             stage,
             "end to end",
             f"describe, {engine} engine",
@@ -38,9 +40,8 @@ def plan(stage: Stage) -> Plan:
             base=12.0,
             turns=2,
         )
-        for engine in ("fake", "embedded")
-    )
-    return Plan(tuple(contests), growths)
+    ]
+    return Plan(tuple(contests), tuple(growths))
 
 
 def _overlap(stage: Stage, film: FilmAt) -> Contest:

@@ -45,6 +45,8 @@ def plan(stage: Stage) -> Plan:
         same=("cider", "bleu4", "rouge"),
         turns=stage.turns(3),
     )
+    if not stage.grows:
+        return Plan((contest,))
     base = count // 8
     growth = Growth(
         "metrics",

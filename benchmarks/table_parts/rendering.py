@@ -36,6 +36,8 @@ def plan(stage: Stage) -> Plan:
     )
     if stage.quick:
         return Plan((contest,), left_out=full_only("rendering", "growth"))
+    if not stage.grows:
+        return Plan((contest,))
     base = GROWN
     growth = Growth(
         "rendering",

@@ -20,6 +20,9 @@ MOST = {1080: 1.15, 720: 1.25}
 THREADS: tuple[tuple[str, int], ...] = (("AUTO", 0), ("FRAME", 2), ("FRAME", 3), ("FRAME", 4), ("SLICE", 0))
 """Settings of the decoder that are tried, kind and number (0: its own choice); the quickest is the rival."""
 
+SAME = ("frames", "cuts", "sum of the cuts' frames")
+"""Counts in which all must agree: the last is the same only where the cuts are, but by chance."""
+
 
 def plan(stage: Stage) -> Plan:
     """Contests at 720 and 1080 lines, and growth of decoding and of both paths."""
@@ -46,7 +49,7 @@ def _inside(film: FilmAt) -> Contest:
         Entrant("PySceneDetect, library", "rival", "table_parts.shots:library", {"film": path}, _missing()),
     )
     about = f"{film.cost}; decoder's threads {kind[0]}, {kind[1] or 'its own number'}"
-    return Contest("shots", film.label, entrants, about, film.seconds, ("frames", "cuts"), tuple(targets))
+    return Contest("shots", film.label, entrants, about, film.seconds, SAME, tuple(targets))
 
 
 def _outside(stage: Stage, film: FilmAt) -> Contest:
@@ -73,7 +76,9 @@ def _growths(stage: Stage, paths: Sequence[str]) -> tuple[Growth, ...]:
         *((f"shots, {path}", "ours", {"path": path}) for path in paths),
     ]
     return tuple(
-        film_growth(
+        growth
+        for name, work, more in rows
+        for growth in film_growth(
             stage,
             "shots",
             name,
@@ -82,7 +87,6 @@ def _growths(stage: Stage, paths: Sequence[str]) -> tuple[Growth, ...]:
             base=base,
             turns=3,
         )
-        for name, work, more in rows
     )
 
 
@@ -142,9 +146,13 @@ def ours(given: Mapping[str, Any], scratch: Path) -> Ready:
 
     def run() -> Done:
         found = survey(film, settings)
-        return Done({"frames": found.frame_count, "cuts": len(found.cuts)})
+        return _told(found.frame_count, found.cuts)
 
     return run
+
+
+def _told(frames: int, cuts: Sequence[int]) -> Done:
+    return Done({"frames": frames, "cuts": len(cuts), SAME[-1]: sum(cuts)})
 
 
 def library(given: Mapping[str, Any], scratch: Path) -> Ready:
@@ -157,6 +165,6 @@ def library(given: Mapping[str, Any], scratch: Path) -> Ready:
 
     def run() -> Done:
         frames = manager.detect_scenes(video)
-        return Done({"frames": frames, "cuts": max(len(manager.get_scene_list()) - 1, 0)})
+        return _told(frames, [start.frame_num for start, _ in manager.get_scene_list()[1:]])
 
     return run

@@ -18,7 +18,7 @@ from table_parts.figures import (
     ratio,
     shown,
 )
-from table_parts.kinds import Contest, Entrant, Growth, Report, Target
+from table_parts.kinds import Clock, Contest, Entrant, Growth, Report, Target
 
 BEGIN, END = "<!-- benchmarks: {} -->", "<!-- benchmarks end -->"
 _BLOCK = re.compile(r"(<!-- benchmarks: (\S+) -->\n)(.*?)(<!-- benchmarks end -->)", re.DOTALL)
@@ -38,13 +38,14 @@ class Sheet:
 
 def text(report: Report) -> str:
     """Everything, in columns for a terminal."""
-    parts = [about(report), _columns(ratios(report)), _columns(growths(report)), *_notes(report)]
+    parts = [about(report), *map(_columns, (*ratios(report), growths(report))), *_notes(report)]
     return "\n\n".join(part for part in parts if part)
 
 
 def markdown(report: Report) -> str:
-    """What the README shows: both tables, the machine and what is meant, and what is missing."""
-    parts = [about(report), _pipes(ratios(report)), _pipes(growths(report)), *_notes(report)]
+    """What the README shows: a table for each part and one of growth, the machine and what is meant, and what
+    is missing."""
+    parts = [about(report), *map(_pipes, (*ratios(report), growths(report))), *_notes(report)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -57,9 +58,10 @@ def about(report: Report) -> str:
     )
     return (
         f"Measured {report.made} on {report.machine['words']}{busy}; {versions}. Each measurement is a "
-        "process of its own, all in turns; ratios are those within a turn, the median and in brackets the "
-        "least and the greatest. Less than 1 is less time than the other takes. A limit is what cannot be "
-        f"spared.{_busy(report)}"
+        "process of its own, all in turns. **Time** is ours over the other's, by the clock and of the "
+        "processors (all threads): below 1 ours is quicker. It is the median of the ratios within a turn, in "
+        "brackets the least and the greatest, and of how many turns. Memory is the most at once, ours and "
+        f"the other's. A limit is work that cannot be spared.{_busy(report)}"
     )
 
 
@@ -71,10 +73,12 @@ def _busy(report: Report) -> str:
     return " Others were at work on the machine: the wall times say little, the CPU times more."
 
 
-def ratios(report: Report) -> Sheet:
-    """A row for each of ours against each other."""
-    head = ("part", "on", "ours", "against", "wall", "CPU", "n", "ours wall", "MB ours / theirs", "target")
-    return Sheet(head, tuple(row for contest in report.contests for row in _contest_rows(contest)))
+def ratios(report: Report) -> Iterator[Sheet]:
+    """A sheet for each part, with a row for each of ours against each other."""
+    for part in dict.fromkeys(contest.part for contest in report.contests):
+        head = (part, "ours against", "time by the clock", "of the processors", "ours takes", "MB")
+        some = [contest for contest in report.contests if contest.part == part]
+        yield Sheet(head, tuple(row for contest in some for row in _contest_rows(contest)))
 
 
 def _contest_rows(contest: Contest) -> Iterator[Row]:
@@ -85,19 +89,22 @@ def _contest_rows(contest: Contest) -> Iterator[Row]:
 
 
 def _row(contest: Contest, ours: Entrant, other: Entrant) -> Row:
-    named = (contest.part, contest.name, ours.name, other.name + _ROLE[other.role])
+    named = (contest.name, f"{ours.name} against {other.name}{_ROLE[other.role]}")
     wall, cpu = ratio(ours, other, "wall"), ratio(ours, other, "cpu")
     if wall is None or cpu is None:
-        return (*named, ours.missing or other.missing or "not measured", *[_DASH] * 5)
+        return (*named, ours.missing or other.missing or "not measured", *[_DASH] * 3)
     memory = f"{_peak(ours):.0f} / {_peak(other):.0f}"
-    ratios_ = (_spread(wall), _spread(cpu), str(wall.n))
-    return (*named, *ratios_, _speed(contest, ours), memory, _targets(contest, ours, other))
+    told = [
+        _spread(found) + _target(contest, ours, other, clock)
+        for found, clock in ((wall, "wall"), (cpu, "cpu"))
+    ]
+    return (*named, *told, _speed(contest, ours), memory)
 
 
 def _spread(found: Spread) -> str:
     if found.n == 1:
-        return shown(found.median)
-    return f"{shown(found.median)} ({shown(found.least)} to {shown(found.most)})"
+        return f"{shown(found.median)} (1 turn)"
+    return f"{shown(found.median)} ({shown(found.least)} to {shown(found.most)}, {found.n} turns)"
 
 
 def _peak(entrant: Entrant) -> float:
@@ -108,7 +115,7 @@ def _speed(contest: Contest, ours: Entrant) -> str:
     """Seconds, and what they are of the film's length, or how many things a second."""
     seconds = Spread.of(run.wall for run in ours.runs).median
     if contest.seconds:
-        return f"{shown(seconds)} s = {shown(seconds / contest.seconds)} of the film's length"
+        return f"{shown(seconds)} s, {shown(seconds / contest.seconds)} of the film"
     for unit in _UNITS:
         count = counted(ours, unit)
         if count and seconds:
@@ -116,29 +123,31 @@ def _speed(contest: Contest, ours: Entrant) -> str:
     return f"{shown(seconds)} s"
 
 
-def _targets(contest: Contest, ours: Entrant, other: Entrant) -> str:
+def _target(contest: Contest, ours: Entrant, other: Entrant, clock: Clock) -> str:
+    """What the project asked of this ratio, and whether it is so; nothing where nothing was asked."""
     told = [
-        f"{target.clock} {target.most:g}: {'met' if met(contest, target) else 'MISSED'}"
+        f", target {target.most:g} {'met' if met(contest, target) else 'MISSED'}"
         for target in contest.targets
-        if (target.ours, target.against) == (ours.name, other.name)
+        if (target.ours, target.against, target.clock) == (ours.name, other.name, clock)
     ]
-    return ", ".join(told) or _DASH
+    return "".join(told)
 
 
 def growths(report: Report) -> Sheet:
     """A row for each work that was measured at several lengths."""
-    head = ("part", "work", "1 time is", "wall s at 1, 2, 4, 8", "CPU s", "exponent of CPU (95 %)", "so",
-            "peak MB", "memory")  # fmt: skip
+    head = ("growth", "1 time is", "processor seconds at 1, 2, 4, 8 times", "power of the length (95 %)",
+            "so it is", "MB at 1, 2, 4, 8 times")  # fmt: skip
     return Sheet(head, tuple(_growth_row(growth) for growth in report.growths))
 
 
 def _growth_row(growth: Growth) -> Row:
-    named = (growth.part, growth.name, f"{growth.base:g} {growth.unit}")
+    named = (f"{growth.part}: {growth.name}", f"{growth.base:g} {growth.unit}")
     found = grown(growth)
     if found is None:
         why = next((entrant.missing for entrant in growth.entrants if entrant.missing), "not measured")
-        return (*named, why, *[_DASH] * 5)
-    return (*named, _all(found.wall), _all(found.cpu), *_fit(found), _whole(found.peak), _memory(found))
+        return (*named, why, *[_DASH] * 3)
+    memory = f"{_whole(found.peak)}: {_memory(found)}"
+    return (*named, _all(found.cpu), *_fit(found), memory)
 
 
 def _all(values: Sequence[float]) -> str:
@@ -158,15 +167,17 @@ def _fit(found: Grown) -> tuple[str, str]:
 
 def _memory(found: Grown) -> str:
     more = found.peak[-1] - found.peak[0]
-    return f"{found.memory_grown:+.0%} ({more:+.0f} MB), {'flat' if found.flat else 'grows'}"
+    return f"{'flat' if found.flat else 'grows'} ({found.memory_grown:+.0%}, {more:+.0f} MB)"
 
 
 def _notes(report: Report) -> Iterator[str]:
     if report.growths:
         yield (
-            "Growth: CPU seconds are fitted as a fixed part and one that goes with a power of the length; "
-            f"the exponent's interval is that of 95 %. Linear or better: its upper end is at most {LINEAR:g}."
-            f" Memory is flat where the longest needs at most {FLAT:.0%} more than the shortest."
+            "Growth: processor seconds are fitted as a fixed part and one that goes with a power of the "
+            "length (1: twice the film costs twice as much), with the interval in which that power lies by "
+            "95 %. "
+            f"Linear or better: its upper end is at most {LINEAR:g}. Memory is flat where the longest needs "
+            f"at most {FLAT:.0%} more than the shortest."
         )
     told = [f"- {name}: {reason}." for name, reason in report.left_out]
     told += [f"- {line}." for contest in report.contests for line in disagreements(contest)]

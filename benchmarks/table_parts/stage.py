@@ -54,6 +54,8 @@ class Stage:
     runs: int = 5
     shortest: float | None = None
     """Seconds of the shortest film of every growth, where the user says."""
+    grows: bool = True
+    """Whether growth is measured at all."""
 
     def base(self, usual: float) -> float:
         """Seconds of the shortest film of a growth."""
@@ -84,11 +86,14 @@ def film_growth(
     *,
     base: float,
     turns: int,
-) -> Growth:
-    """One work on a film and on films 2, 4 and 8 times as long."""
+) -> tuple[Growth, ...]:
+    """One work on a film and on films 2, 4 and 8 times as long; none where no growth is measured."""
+    if not stage.grows:
+        return ()
     films = [stage.longer(n, stage.base(base)) for n in LENGTHS]
     entrants = entrants_by_length(work, lambda n: given(films[LENGTHS.index(n)]))
-    return Growth(part, name, "s of film", round(films[0].seconds, 1), entrants, turns=stage.turns(turns))
+    base = round(films[0].seconds, 1)
+    return (Growth(part, name, "s of film", base, entrants, turns=stage.turns(turns)),)
 
 
 def full_only(part: str, *names: str) -> tuple[tuple[str, str], ...]:

@@ -37,7 +37,7 @@ def plan(stage: Stage) -> Plan:
         base=12.0,
         turns=2,
     )
-    return Plan(contests, (growth,), left_out)
+    return Plan(contests, growth, left_out)
 
 
 def _contest(stage: Stage, kind: str, shots: int) -> Contest:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -57,21 +59,29 @@ class Runner:
         """The run, or why there is none."""
         asked = {"work": entrant.work, "given": dict(entrant.given), "folder": str(self.folder)}
         command = [sys.executable, str(TABLE), "--one", json.dumps(asked)]
+        with subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=self._environment(),
+            start_new_session=True,
+        ) as process:
+            try:
+                told, said = process.communicate(timeout=PATIENCE)
+            except subprocess.TimeoutExpired:
+                _end(process)
+                return f"took more than {PATIENCE:g} s"
+            except BaseException:
+                _end(process)
+                raise
+        if process.returncode:
+            lines = [line for line in said.splitlines() if line.strip()]
+            return f"failed: {lines[-1].strip() if lines else f'exit code {process.returncode}'}"
         try:
-            done = subprocess.run(
-                command,
-                capture_output=True,
-                text=True,
-                timeout=PATIENCE,
-                env=self._environment(),
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return f"took more than {PATIENCE:g} s"
-        if done.returncode:
-            lines = [line for line in done.stderr.splitlines() if line.strip()]
-            return f"failed: {lines[-1].strip() if lines else f'exit code {done.returncode}'}"
-        return Run(turn, **json.loads(done.stdout.splitlines()[-1]))
+            return Run(turn, **json.loads(told.splitlines()[-1]))
+        except (IndexError, ValueError, TypeError):
+            return f"failed: no figures in what it printed: {told[-200:]!r}"
 
     def _environment(self) -> dict[str, str]:
         count = str(self.threads)
@@ -102,6 +112,12 @@ class Runner:
         found = _filled(both, table)
         self.keep(*found)
         return found
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Ends a measurement with all programs that it has started, which would disturb the next ones."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _filled(
