@@ -37,10 +37,10 @@ from shotad.film.grid import Grid, Keeper
 from shotad.film.keyframes import key_frames
 from shotad.film.lossless import LosslessKeeper
 from shotad.film.onepass import OnePass
+from shotad.film.pack import Pack
 from shotad.film.pyav_reader import PyavFilm
 from shotad.film.reader import Film, Frame, open_film
 from shotad.film.reel import SEEK_GAIN
-from shotad.film.shelf import Shelf
 from shotad.framing import PIXELS
 from shotad.plan.reading import Costs, KeyFrames, how_to_share, roll_of
 
@@ -244,7 +244,7 @@ def _shared(
             _drained(film.pictures(wanted, max_pixels=PIXELS))
 
     def together() -> None:
-        shelf = Shelf(folder, {"bench": film.info.fingerprint})
+        shelf = Pack(folder, "shelf", {"bench": film.info.fingerprint})
         make = partial(LosslessKeeper, film.info.size_within(max_pixels=PIXELS))
         one = OnePass(film, shelf, make, lambda moment: round(moment, 6))
         for wanted in readers.values():
@@ -252,7 +252,7 @@ def _shared(
         for wanted in readers.values():
             _drained(one.pictures(wanted))
         one.close()
-        shelf.remove()
+        shelf.clear()
 
     taken = _least(rounds, apart=apart, together=together)
     ratio, expected = taken["together"] / taken["apart"], choice.costs["together"] / choice.costs["apart"]

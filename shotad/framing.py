@@ -23,9 +23,9 @@ from shotad.film.grid import Grid, Keeper
 from shotad.film.keyframes import key_frames
 from shotad.film.lossless import LosslessKeeper
 from shotad.film.onepass import OnePass
+from shotad.film.pack import Pack
 from shotad.film.reader import Film, Picture, ascending
 from shotad.film.reel import SEEK_GAIN
-from shotad.film.shelf import Shelf
 from shotad.plan.gaps import union
 from shotad.plan.reading import NOTHING, Choice, Costs, KeyFrames, Zones, how_to_share, zones_to_keep
 from shotad.types import Interval, Seconds
@@ -151,7 +151,7 @@ class Frames:
         if self._pass is not None:
             self._pass.close()
             self._pass = None
-        self._shelf().remove()
+        self._shelf().clear()
         if not self.exact:
             FrameStore(self._folder.path, self._film, self._grid, ()).remove()
             self._store = None
@@ -166,11 +166,11 @@ class Frames:
             self._film, self._shelf(), partial(Keeper, info, grid), lambda m: grid.second(grid.tick(m))
         )
 
-    def _shelf(self) -> Shelf:
+    def _shelf(self) -> Pack:
         # Readers differ by a level or two, so a shelf is of one reader.
         reader = type(self._film).__name__
         head = {"film": self._film.info.fingerprint, "reader": reader, "key": self.key, "pixels": PIXELS}
-        return Shelf(self._folder.path, head)
+        return Pack(self._folder.path, "shelf", head)
 
     def _decide(self) -> None:
         """Choose how those who were expected read, and write it down."""

@@ -13,8 +13,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Protocol, cast
 
 from shotad.film.grid import Kept
+from shotad.film.pack import Pack
 from shotad.film.reader import Film, Frame, Picture, ascending
-from shotad.film.shelf import Shelf
 from shotad.types import Image
 
 
@@ -41,7 +41,7 @@ class OnePass:
     """
 
     def __init__(
-        self, film: Film, shelf: Shelf, keeper: Callable[[], Keeps], place: Callable[[float], float]
+        self, film: Film, shelf: Pack, keeper: Callable[[], Keeps], place: Callable[[float], float]
     ) -> None:
         self._film, self._shelf, self._new_keeper, self._place = film, shelf, keeper, place
         self._lock = threading.Lock()

@@ -126,6 +126,8 @@ def edited(text: str, before: str, after: str) -> str:
         ("cast/track.json", Kind.RECORD),
         (".lock", None),
         ("frames.pack", None),
+        ("shelf.pack", None),
+        ("shelf.index", None),
         (".x.123.part.mp4", None),
         (NAME, None),
     ],
@@ -244,7 +246,7 @@ def test_what_others_remove_stays_removed_and_what_this_run_removes_of_its_own_g
     assert bucket.names == ["note.txt"], "only what this very run sent is removed"
 
 
-@pytest.mark.parametrize("name", ["../out.json", "a/../../out.json", "a\\b.json", "/etc/x", "a//b"])
+@pytest.mark.parametrize("name", ["../out.json", "a/../../out.json", "/etc/x", "a//b"])
 def test_a_name_that_leads_elsewhere_is_not_brought(bucket: Bucket, tmp_path: Path, name: str) -> None:
     fsspec.filesystem("memory").store[f"/ad/x.shotad/{name}"] = fsspec.filesystem("memory").store[
         "/films/x.mp4"

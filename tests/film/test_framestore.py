@@ -99,7 +99,7 @@ def test_only_zones_are_kept_and_the_rest_is_decoded(tmp_path: Path) -> None:
     zones = [Interval(1.5, 1.7), Interval(0.3, 0.6), Interval(0.4, 0.5)]
     store = FrameStore(tmp_path, film, GRID, zones)
     list(store.tee(film.frames()))
-    assert sorted(store._places) == [2, 3, 4, 5, 12, 13, 14]
+    assert sorted(store._pack.places) == [2, 3, 4, 5, 12, 13, 14]
     moments = _moments(film)
     _same(store.pictures(moments), grid_pictures(film, moments, GRID))
 
@@ -113,19 +113,23 @@ def test_a_pass_that_was_broken_off_leaves_what_it_kept(tmp_path: Path) -> None:
     passing.close()  # type: ignore[attr-defined]
     again = FrameStore(tmp_path, film, GRID)
     assert not again.complete
-    assert 5 < len(again._places) < 12
+    assert 5 < len(again._pack.places) < 12
     moments = _moments(film)
     _same(again.pictures(moments), grid_pictures(film, moments, GRID))
     list(again.tee(film.frames()))
     assert FrameStore(tmp_path, film, GRID).complete
 
 
-@pytest.mark.parametrize("damage", ["index cut", "pack cut", "pack gone", "index gone"])
+@pytest.mark.parametrize("damage", ["index cut", "pack cut", "pack gone", "index gone", "pack damaged"])
 def test_what_is_lost_is_decoded(damage: str, tmp_path: Path) -> None:
     film, _ = _open("plain")
     list(FrameStore(tmp_path, film, GRID).tee(film.frames()))
     path = tmp_path / f"frames.{damage.split(maxsplit=1)[0]}"
-    if damage.endswith("cut"):
+    if damage.endswith("damaged"):
+        data = bytearray(path.read_bytes())
+        data[len(data) // 3 : -2000] = bytes(len(data) - 2000 - len(data) // 3)
+        path.write_bytes(data)
+    elif damage.endswith("cut"):
         path.write_bytes(path.read_bytes()[: path.stat().st_size // 2 + 3])
     else:
         path.unlink()
@@ -147,7 +151,7 @@ def test_a_frame_that_stays_long_is_kept_once(tmp_path: Path) -> None:
     film, _ = _open("variable rate")
     store = FrameStore(tmp_path, film, GRID)
     list(store.tee(film.frames()))
-    assert len({place.offset for place in store._places.values()}) < len(store._places)
+    assert len({place.offset for place in store._pack.places.values()}) < len(store._pack.places)
 
 
 def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
@@ -159,12 +163,12 @@ def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from shotad.film import framestore
+    from shotad.film import pack
 
-    def full(self: object, *_: object) -> None:
+    def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(framestore._Writer, "_flush", full)
+    monkeypatch.setattr(pack, "_add", full)
     film, _ = _open("plain")
     store = FrameStore(tmp_path, film, GRID)
     assert len(list(store.tee(film.frames()))) == 50

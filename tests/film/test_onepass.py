@@ -15,8 +15,8 @@ from shotad.film.grid import Grid, Keeper, grid_pictures
 from shotad.film.keyframes import key_frames
 from shotad.film.lossless import LosslessKeeper
 from shotad.film.onepass import OnePass
+from shotad.film.pack import Pack
 from shotad.film.reader import Film, Picture, open_film
-from shotad.film.shelf import Shelf
 from tests.decodes import counted_decodes
 from tests.media import FilmSpec, make_film
 
@@ -33,12 +33,12 @@ def film() -> Iterator[Film]:
 
 
 def exact(film: Film, folder: Path) -> OnePass:
-    shelf = Shelf(folder, {"film": film.info.fingerprint})
+    shelf = Pack(folder, "shelf", {"film": film.info.fingerprint})
     return OnePass(film, shelf, partial(LosslessKeeper, SIZE), lambda moment: round(moment, 6))
 
 
 def gridded(film: Film, folder: Path, grid: Grid) -> OnePass:
-    shelf = Shelf(folder, {"film": film.info.fingerprint})
+    shelf = Pack(folder, "shelf", {"film": film.info.fingerprint})
     return OnePass(film, shelf, partial(Keeper, film.info, grid), lambda m: grid.second(grid.tick(m)))
 
 
@@ -145,16 +145,6 @@ def test_the_next_run_finds_what_a_killed_one_put_by(film: Film, tmp_path: Path)
     assert decodes.frames == 0
 
 
-def test_a_shelf_of_another_film_is_thrown_away(film: Film, tmp_path: Path) -> None:
-    other = Shelf(tmp_path, {"film": "another"})
-    (frame,) = film.frames_at([1.0])
-    other.put(1.0, frame.seconds, LosslessKeeper(SIZE).keep(frame))
-    other.flush()
-    assert 1.0 in Shelf(tmp_path, {"film": "another"})
-    assert 1.0 not in Shelf(tmp_path, {"film": film.info.fingerprint})
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_shelf_that_cannot_be_written_loses_no_picture(film: Film, tmp_path: Path) -> None:
     nowhere = tmp_path / "gone"
     one = exact(film, nowhere)
@@ -163,30 +153,6 @@ def test_a_shelf_that_cannot_be_written_loses_no_picture(film: Film, tmp_path: P
     assert same(list(one.pictures(FIRST)), alone(film, FIRST))
     assert same(list(one.pictures(FIRST)), alone(film, FIRST))
     assert not nowhere.exists()
-
-
-def test_frames_that_another_has_added_to_are_read_from_the_film(film: Film, tmp_path: Path) -> None:
-    """A run that was given up in the same process may go on writing for a moment: nothing is taken for a frame
-    that is none."""
-    one, stale = Shelf(tmp_path, {}), Shelf(tmp_path, {})
-    for moment, shelf in ((1.0, stale), (2.0, one)):
-        (frame,) = film.frames_at([moment])
-        shelf.put(moment, frame.seconds, LosslessKeeper(SIZE).keep(frame))
-        shelf.flush()
-    assert one.get(2.0) is None
-    assert 2.0 not in one
-    assert Shelf(tmp_path, {}).get(1.0) is not None
-
-
-def test_a_frame_is_kept_once_for_all_moments_that_show_it(film: Film, tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path, {})
-    (frame,) = film.frames_at([1.0])
-    kept = LosslessKeeper(SIZE).keep(frame)
-    for moment in (1.0, 1.01, 1.02):
-        shelf.put(moment, frame.seconds, kept)
-    shelf.flush()
-    assert (tmp_path / "shelf.pack").stat().st_size == len(kept.data)
-    assert shelf.get(1.02) == (frame.seconds, kept)
 
 
 def test_what_is_kept_exactly_comes_back_to_the_bit() -> None:
@@ -203,7 +169,7 @@ def test_what_is_kept_exactly_comes_back_to_the_bit() -> None:
 def test_memory_does_not_grow_with_how_much_is_read(
     film: Film, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shotad.film.shelf.WAITING", 1 << 16)
+    monkeypatch.setattr("shotad.film.pack.WAITING_BYTES", 1 << 16)
     peaks = []
     for number in (100, 400):
         moments = [k / 25 for k in range(number)]

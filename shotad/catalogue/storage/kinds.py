@@ -20,8 +20,9 @@ _SCRIPT = re.compile(r".+\.ad\.(vtt|srt|dapt\.xml|csv)", re.DOTALL)
 _TRACK = re.compile(r"track(\.[\w-]+)?\.json")
 _WRITTEN = re.compile(r"scripts(\.[\w-]+)?\.json")
 """Those of a translation have its language in the middle."""
-_PASSING = frozenset({"frames.pack", "frames.index"})
-"""Frames kept for this run alone: far larger than all else, and decoded again where they are missing."""
+_PASSING = (".pack", ".index")
+"""Of frames kept for this run alone (`shotad.film.pack`): far larger than all else, and decoded again where
+they are missing."""
 
 
 _OVERVIEW = frozenset({"overview.html", "sheet"})
@@ -54,7 +55,7 @@ class Kind(IntEnum):
 def kind_of(name: str) -> Kind | None:
     """The kind of a file by its name within the folder (``voice/a.flac``); None: it stays where it is."""
     path = PurePosixPath(name)
-    if any(part.startswith(".") for part in path.parts) or path.name in _PASSING:
+    if any(part.startswith(".") for part in path.parts) or path.suffix in _PASSING:
         return None
     if path.parts[0] in _OVERVIEW:
         return Kind.OVERVIEW

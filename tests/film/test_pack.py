@@ -1,0 +1,161 @@
+"""Kept frames on the disk: what is put is found, what is lost or damaged is not, whoever else writes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from shotad.film import pack
+from shotad.film.grid import Kept
+from shotad.film.pack import Pack
+
+
+def frame(number: int, size: int = 1000) -> Kept:
+    return Kept(bytes([number]) * size, number % 3, number % 2 == 0)
+
+
+def opened(folder: Path, film: str = "a") -> Pack:
+    return Pack(folder, "shelf", {"film": film})
+
+
+def filled(folder: Path, moments: range, film: str = "a") -> Pack:
+    one = opened(folder, film)
+    for moment in moments:
+        one.put(moment, moment + 0.5, frame(moment))
+    one.flush()
+    return one
+
+
+def test_what_is_put_is_found_by_this_run_and_the_next(tmp_path: Path) -> None:
+    one = filled(tmp_path, range(5))
+    one.put(5.25, 5.1, frame(5))
+    assert one.get(5.25) == (5.1, frame(5))
+    again = opened(tmp_path)
+    assert again.get(3.0) == (3.5, frame(3))
+    assert again.get(5.25) == (5.1, frame(5))
+    assert (7.0 in again, again.get(7.0), again.complete) == (False, None, False)
+
+
+def test_a_frame_is_kept_once_for_all_moments_that_show_it(tmp_path: Path) -> None:
+    one = opened(tmp_path)
+    for moment in (1.0, 1.01, 1.02):
+        one.put(moment, 0.9, frame(1))
+    one.put(1.01, 7.0, frame(2))
+    one.flush()
+    assert (tmp_path / "shelf.pack").stat().st_size == 1000
+    assert one.get(1.01) == one.get(1.02) == (0.9, frame(1))
+
+
+def test_what_waits_is_written_by_number_and_by_size(tmp_path: Path) -> None:
+    many = opened(tmp_path)
+    told = [many.put(moment, moment, frame(1)) for moment in range(pack.WAITING_RECORDS)]
+    assert told == [False] * (pack.WAITING_RECORDS - 1) + [True]
+    assert len(many.places) == pack.WAITING_RECORDS
+    large = opened(tmp_path, "b")
+    assert large.put(1.0, 1.0, frame(1, pack.WAITING_BYTES))
+    assert not large.put(2.0, 2.0, frame(2))
+    assert large.get(2.0) == (2.0, frame(2))
+
+
+def test_a_pack_of_another_film_is_thrown_away_when_this_one_is_written(tmp_path: Path) -> None:
+    filled(tmp_path, range(100), "another")
+    one = opened(tmp_path)
+    assert (one.is_new, one.places) == (True, {})
+    one.put(1.0, 1.0, frame(9))
+    one.finish()
+    assert (tmp_path / "shelf.pack").stat().st_size == 1000
+    assert opened(tmp_path).complete
+    assert not opened(tmp_path, "another").places
+
+
+@pytest.mark.parametrize("torn", [1, 5, 33, 34, 35])
+def test_after_a_kill_whole_records_count_and_more_is_added(tmp_path: Path, torn: int) -> None:
+    filled(tmp_path, range(10))
+    index = tmp_path / "shelf.index"
+    index.write_bytes(index.read_bytes()[:-torn])
+    with (tmp_path / "shelf.pack").open("ab") as file:
+        file.write(b"frames that no record speaks of")
+    one = opened(tmp_path)
+    left = 10 - -(-torn // pack._RECORD.size)
+    assert sorted(one.places) == list(range(left))
+    for moment in (9, 20):
+        one.put(moment, moment, frame(moment))
+    one.finish()
+    again = opened(tmp_path)
+    assert again.complete
+    assert sorted(again.places) == [*range(left), *{9, 20} - set(range(left))]
+    assert all(again.get(moment) == (moment + 0.5, frame(moment)) for moment in range(left))
+    assert again.get(20) == (20.0, frame(20))
+
+
+def test_a_damaged_frame_is_not_given(tmp_path: Path) -> None:
+    filled(tmp_path, range(3))
+    data = bytearray((tmp_path / "shelf.pack").read_bytes())
+    data[1500] ^= 1
+    (tmp_path / "shelf.pack").write_bytes(data)
+    one = opened(tmp_path)
+    assert one.get(1) is None
+    assert 1 not in one
+    assert one.get(0) == (0.5, frame(0))
+    assert one.get(2) == (2.5, frame(2))
+
+
+def test_frames_that_another_has_added_to_are_not_taken_for_ours(tmp_path: Path) -> None:
+    """A run that was given up in the same process may go on writing for a moment."""
+    filled(tmp_path, range(3))
+    stale, one = opened(tmp_path), opened(tmp_path)
+    for moment, which in ((10, stale), (11, one), (12, stale), (13, one)):
+        which.put(moment, moment, frame(moment))
+        which.flush()
+    for found in (stale, one, opened(tmp_path)):
+        assert found.get(1) == (1.5, frame(1))
+        for moment in (10, 11, 12, 13):
+            assert found.get(moment) in (None, (float(moment), frame(moment)))
+
+
+def test_a_reader_goes_on_where_the_pack_is_begun_anew(tmp_path: Path) -> None:
+    one = filled(tmp_path, range(3))
+    places = one.places
+    with one.reader() as reader:
+        one.begin()
+        one.put(1, 1.0, frame(7))
+        one.finish()
+        assert reader.read(places[1]) == frame(1)
+    with one.reader() as reader:
+        assert reader.read(places[1]) is None
+    assert one.get(1) == (1.0, frame(7))
+
+
+@pytest.mark.parametrize("fails", [1, 2, 3, 4])
+def test_a_full_disk_gets_its_room_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: int) -> None:
+    add, calls = pack._add, []
+
+    def full(path: Path, data: bytes) -> None:
+        calls.append(path)
+        if len(calls) >= fails:
+            add(path, data[: len(data) // 2])
+            raise OSError(28, "No space left on device")
+        add(path, data)
+
+    monkeypatch.setattr(pack, "_add", full)
+    one = filled(tmp_path, range(3))
+    one.put(3, 3.0, frame(3))
+    one.finish()
+    assert one.stopped == "No space left on device"
+    assert (one.size, one.places, one.complete) == (0, {}, False)
+    assert not os.listdir(tmp_path)
+    assert not one.put(4, 4.0, frame(4))
+    assert one.get(4) is None
+    monkeypatch.setattr(pack, "_add", add)
+    one.begin()
+    assert one.stopped is None
+    one.put(4, 4.0, frame(4))
+    assert one.get(4) == (4.0, frame(4))
+
+
+def test_a_folder_that_is_none_keeps_nothing(tmp_path: Path) -> None:
+    one = filled(tmp_path / "none", range(3))
+    assert one.stopped == "No such file or directory"
+    assert (one.size, one.get(1)) == (0, None)
