@@ -478,6 +478,27 @@ def test_a_page_without_the_block_is_told_and_left_alone(tmp_path: Path) -> None
 # Plans
 
 
+@pytest.mark.slow
+def test_reading_is_what_describe_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The work that the table measures as reading gives the slots that `shotad slots` plans."""
+    from table_parts.endtoend import decoding, reading
+
+    from shotad.config import load_config
+    from shotad.film.reader import open_film
+    from shotad.prepare import Bench, Given, prepare
+    from shotad.progress import NoProgress
+    from shotad.workfolder import WorkFolder
+
+    sample = BENCHMARKS.parent / "tests" / "sample" / "sample.mp4"
+    found = reading({"film": str(sample)}, tmp_path)().counts
+    config = load_config(None, ["slots.find_credits=false"])
+    with open_film(sample) as film, WorkFolder(tmp_path / "other") as folder:
+        slots = len(prepare(Bench.of(film, folder, config, Given(), NoProgress())).slots)
+    assert found == {"slots": slots, "frames of clips": slots * 32}
+    assert slots > 1
+    assert decoding({"film": str(sample)}, tmp_path)().counts["frames"] > 24 * 40
+
+
 GOOD = """
 from table_parts.kinds import Contest, Entrant
 from table_parts.stage import Plan

@@ -10,38 +10,56 @@ from pathlib import Path
 from typing import Any
 
 from table_parts.child import Done, Ready
-from table_parts.kinds import Contest, Entrant
+from table_parts.kinds import Contest, Entrant, Target
 from table_parts.stage import FilmAt, Plan, Stage, film_growth, full_only, shotad
 
-COMMAND = "table_parts.stage:command"
+COMMAND, READ = "table_parts.stage:command", "table_parts.endtoend:reading"
 ANSWERS = (0.5, 0.3)
 """Seconds of an answer of Stage I and of Stage II, where what overlapping spares is measured."""
+READING = 1.6
+"""The project's own limit at 1080 lines: processor time of all that is read against decoding."""
 GAPS = "a word is said every 10 s, by subtitles; benchmarks/overlap.py"
 
 
 def plan(stage: Stage) -> Plan:
-    """Both engines that need no GPU; growth of each."""
+    """Both engines that need no GPU, and what is read before them; growth of each."""
     films = stage.own or (stage.longer(1, 12.0 if stage.quick else 20.0),)
     contests = [_contest(stage, film, ("fake", "embedded")) for film in films]
     if stage.quick:
-        return Plan(tuple(contests), left_out=full_only("end to end", "720p", "overlap", "growth"))
+        left_out = full_only("end to end", "720p", "reading at 1080p", "overlap", "growth")
+        return Plan(tuple(contests), left_out=left_out)
     if not stage.own:
         contests.append(_contest(stage, stage.made(720, 30), ("fake",)))
+    contests += [_reading(stage, film) for film in stage.films((1080, 24))]
     contests.append(_overlap(stage, stage.own[0] if stage.own else stage.made(720, 30)))
     growths = [
         growth
-        for engine in ("fake", "embedded")
-        for growth in film_growth(
-            stage,
-            "end to end",
-            f"describe, {engine} engine",
-            COMMAND,
-            partial(_of, engine),
-            base=12.0,
-            turns=2,
+        for name, work, given, base in (
+            ("describe, fake engine", COMMAND, partial(_of, "fake"), 12.0),
+            ("describe, embedded engine", COMMAND, partial(_of, "embedded"), 12.0),
+            ("speech, shots and frames", READ, lambda film: {"film": str(film.path)}, 40.0),
         )
+        for growth in film_growth(stage, "end to end", name, work, given, base=base, turns=2)
     ]
     return Plan(tuple(contests), tuple(growths))
+
+
+def _reading(stage: Stage, film: FilmAt) -> Contest:
+    """All that is read of a film before an engine looks, whatever the engine."""
+    given = {"film": str(film.path)}
+    name, limit = "speech, shots and frames of every slot", "decoding picture and sound"
+    return Contest(
+        "end to end",
+        f"{film.label}, no engine",
+        (
+            Entrant(name, "ours", READ, given),
+            Entrant(limit, "limit", "table_parts.endtoend:decoding", given),
+        ),
+        f"{film.cost}; as `shotad describe` reads, 32 frames for each slot",
+        film.seconds,
+        targets=(Target(name, limit, "cpu", READING),) if film.height == 1080 else (),
+        turns=stage.turns(3),
+    )
 
 
 def _overlap(stage: Stage, film: FilmAt) -> Contest:
@@ -95,6 +113,52 @@ def decoding(given: Mapping[str, Any], scratch: Path) -> Ready:
                     stream.thread_type = "AUTO"
                     frames += sum(1 for _ in container.decode(stream))
         return Done({"frames": frames})
+
+    return run
+
+
+def reading(given: Mapping[str, Any], scratch: Path) -> Ready:
+    """Speech, the pass over the picture, slots, and the frames of each slot's clip."""
+    from fractions import Fraction
+
+    import cv2  # noqa: F401
+    import onnxruntime  # noqa: F401
+
+    from shotad.config import load_config
+    from shotad.film.clips import ClipPlan, clips
+    from shotad.film.reader import open_film
+    from shotad.plan.context import context_shots
+    from shotad.plan.sampling import plan_frames
+    from shotad.prepare import Bench, Given, prepare
+    from shotad.progress import NoProgress
+    from shotad.workfolder import WorkFolder
+
+    film, folder = open_film(Path(given["film"])), WorkFolder(scratch / "work")
+    folder.__enter__()
+    config = load_config(None, ["slots.find_credits=false"])
+    bench = Bench.of(film, folder, config, Given(), NoProgress())
+    bench.frames.share(overview=False)
+    rate = film.info.frame_rate or Fraction(24)
+
+    def run() -> Done:
+        found = prepare(bench)
+        stamps = bench.frames.stamps(found.end)
+        plans = [
+            ClipPlan(
+                slot.id,
+                plan_frames(
+                    slot.interval,
+                    context_shots(slot.interval, found.shots, config.context),
+                    config.frames,
+                    rate,
+                    stamps=stamps,
+                ),
+            )
+            for slot in found.slots
+        ]
+        bench.frames.expect("frames", [float(s) for p in plans for f in p.frames for s in f.seconds])
+        shown = sum(len(clip) for _, clip in clips(plans, bench.frames.pictures))
+        return Done({"slots": len(found.slots), "frames of clips": shown})
 
     return run
 
