@@ -191,12 +191,13 @@ class RecordLog:
         return tuple(self._records.values())
 
     def add(self, key: str, record: Json) -> dict[str, Any]:
-        """Write the record out, at once; it is returned as it reads back."""
+        """Write the record out, at once; it is returned as it reads back.
+
+        Raises WorkFolderError; nothing of the record is left then: a later one has its line to itself.
+        """
         line = _line({"key": key, **record})
-        with _explained(self._path, "cannot be written"), self._path.open("ab") as out:
-            out.write(line.encode())
-            out.flush()
-            os.fsync(out.fileno())
+        with _explained(self._path, "cannot be written"):
+            _append(self._path, line.encode())
         self._records[key] = json.loads(line)
         return self._records[key]
 
@@ -227,6 +228,20 @@ class RecordLog:
                 continue
         if rest or (raw and not newline):
             write_text(path, (whole + newline).decode("utf-8", "replace"))
+
+
+def _append(path: Path, line: bytes) -> None:
+    """Write ``line`` at the end and onto the disk, or, where that fails, leave the file as it was."""
+    before = path.stat().st_size if path.exists() else 0
+    try:
+        with path.open("ab") as out:
+            out.write(line)
+            out.flush()
+            os.fsync(out.fileno())
+    except OSError:
+        with suppress(OSError):
+            os.truncate(path, before)
+        raise
 
 
 def write_text(path: Path, text: str) -> None:

@@ -66,6 +66,25 @@ def test_records_survive_a_half_written_last_line(tmp_path: Path) -> None:
         assert [json.loads(line)["key"] for line in lines] == (["a", "c"] if cut > first_line_ends else ["c"])
 
 
+def test_a_record_that_finds_no_room_leaves_its_line_to_the_next(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource", reason="files cannot be limited here")
+    path = tmp_path / "stage1.jsonl"
+    log = RecordLog(path)
+    log.add("a", {"text": "first"})
+    size = path.stat().st_size
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 20, hard))
+    try:
+        with pytest.raises(WorkFolderError, match=r"stage1\.jsonl cannot be written"):
+            log.add("b", {"text": "there is room for half of this only"})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert path.stat().st_size == size
+    assert log.get("b") is None
+    log.add("c", {"text": "an answer that was under way"})
+    assert [record["key"] for record in RecordLog(path).records()] == ["a", "c"]
+
+
 def test_keep_orders_records_and_drops_stale_ones(tmp_path: Path) -> None:
     log = RecordLog(tmp_path / "x.jsonl")
     for key in "abc":
