@@ -18,6 +18,7 @@ from shotad.catalogue.jobs import FilmJob, FilmResult, failure
 from shotad.catalogue.storage.fetching import brought, read_text
 from shotad.catalogue.storage.finding import Found, films_in
 from shotad.catalogue.storage.places import is_address, is_local, join, local_path, name_of, parent_of
+from shotad.catalogue.storage.targets import check_target
 from shotad.config import Config
 from shotad.errors import ShotadError
 from shotad.settings import load_settings
@@ -69,9 +70,14 @@ class Planned:
 
 
 class Planner:
-    """Gives every film its job and a work folder of its own, also those that come later."""
+    """Gives every film its job and a work folder of its own, also those that come later.
+
+    Raises StorageError where the folder for all work folders is no place to write to.
+    """
 
     def __init__(self, wishes: Wishes) -> None:
+        if wishes.out is not None:
+            check_target(wishes.out)
         self._wishes = wishes
         self._folders = Folders(wishes.out)
         self._configs: dict[tuple[str, ...], Config] = {}

@@ -11,100 +11,33 @@ import fsspec
 import pytest
 
 from shotad.catalogue.storage import lease as leases
-from shotad.catalogue.storage.addresses import Addresses
 from shotad.catalogue.storage.kinds import Kind, kind_of
 from shotad.catalogue.storage.lease import NAME, Lease
-from shotad.catalogue.storage.mirror import Mirror
 from shotad.catalogue.storage.scriptsets import in_order, is_as_written
 from shotad.catalogue.storage.staging import Staged, staged
 from shotad.catalogue.storage.store import Store
 from shotad.errors import InUse, StorageError
 from shotad.progress import NoProgress
-from shotad.script.cue import Cue, CueStatus, Maker, Provenance
 from shotad.script.edits import derive
-from shotad.script.track import FilmId, Track, load_track, to_json
+from shotad.script.track import load_track, to_json
 from shotad.tracking import save_track
-from shotad.types import Interval
-
-PLACE = "memory://ad/x.shotad"
-FILM = "memory://films/x.mp4"
-
-
-class Notes(NoProgress):
-    """A front end that keeps what was said."""
-
-    def __init__(self) -> None:
-        self.said: list[str] = []
-
-    def note(self, text: str) -> None:
-        self.said.append(text)
-
-
-class Bucket:
-    """The store as another sees it who reads and writes there."""
-
-    def __init__(self) -> None:
-        self._files = fsspec.filesystem("memory")
-
-    def put(self, name: str, text: str | bytes) -> None:
-        data = text.encode() if isinstance(text, str) else text
-        self._files.pipe_file(f"/ad/x.shotad/{name}", data)
-
-    def get(self, name: str) -> str:
-        return self._files.cat_file(f"/ad/x.shotad/{name}").decode()
-
-    @property
-    def names(self) -> list[str]:
-        return sorted(name.removeprefix("/ad/x.shotad/") for name in self._files.find("/ad"))
+from tests.catalogue.storage_bucket import (
+    FILM,
+    PLACE,
+    Bucket,
+    described,
+    edited,
+    lines,
+    memory_bucket,
+    mirror,
+    track,
+)
 
 
 @pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
-    monkeypatch.setattr(leases, "_SETTLED", 0.0)
-    files = fsspec.filesystem("memory")
-    files.store.clear()
-    files.pipe_file("/films/x.mp4", b"film" * 100)
-    yield Bucket()
-    files.store.clear()
-
-
-def mirror(tmp_path: Path, *, media: bool = False, name: str = "a") -> Mirror:
-    folder = tmp_path / name / "x.shotad"
-    addresses = Addresses({str(tmp_path / "x.mp4"): FILM, str(folder): PLACE})
-    return Mirror(
-        Store(PLACE), PLACE, folder, tmp_path / name / "seen.json", addresses, NoProgress(), media=media
-    )
-
-
-def lines(*keys: str) -> str:
-    return "".join(f'{{"key": "{key}"}}\n' for key in keys)
-
-
-FILM_ID = FilmId("x.mp4", "f" * 32, 60.0)
-MAKER = Maker("Stage II", "fake", "fake", "1")
-
-
-def cue(start: float, text: str) -> Cue:
-    name = f"s{round(start * 1000):08d}"
-    made = Provenance((MAKER,), "p", 0)
-    status = CueStatus.PLACED
-    return Cue(
-        name, name, Interval(start, start + 3), text,
-        status=status, candidates=(text,), chosen=0, provenance=made, spoken_length=2.0,
-    )  # fmt: skip
-
-
-def track(*texts: str) -> Track:
-    return Track(FILM_ID, "en", (MAKER,), "0", tuple(cue(5.0 * i, text) for i, text in enumerate(texts)))
-
-
-def edited(text: str, before: str, after: str) -> str:
-    """The JSON of a track in which a person put other words for a line."""
-    tree = json.loads(text)
-    for line in tree["cues"]:
-        if line["text"] == before:
-            line["text"] = after
-    return json.dumps(tree)
+def bucket() -> Iterator[Bucket]:
+    with memory_bucket() as bucket:
+        yield bucket
 
 
 @pytest.mark.parametrize(
@@ -312,14 +245,7 @@ def test_an_edit_before_the_run_writes_its_track_meets_the_usual_rules(
 
 
 def test_an_edit_after_the_run_wrote_its_track_is_laid_over_it(bucket: Bucket, tmp_path: Path) -> None:
-    before = tmp_path / "before"
-    before.mkdir()
-    save_track(track("One.", "Two."), before, "x.mp4")
-    for file in before.iterdir():
-        bucket.put(file.name, file.read_bytes())
-    side = mirror(tmp_path)
-    side.bring_down()
-    save_track(track("One anew.", "Two anew."), side.folder, "x.mp4")
+    side, before = described(bucket, tmp_path)
     # A person edits the track on the review page of another machine, which writes the scripts too.
     other = tmp_path / "other"
     other.mkdir()
@@ -342,14 +268,7 @@ def test_an_edit_after_the_run_wrote_its_track_is_laid_over_it(bucket: Bucket, t
 
 
 def test_a_script_that_a_person_edits_meanwhile_is_never_written_over(bucket: Bucket, tmp_path: Path) -> None:
-    before = tmp_path / "before"
-    before.mkdir()
-    save_track(track("One.", "Two."), before, "x.mp4")
-    for file in before.iterdir():
-        bucket.put(file.name, file.read_bytes())
-    side = mirror(tmp_path)
-    side.bring_down()
-    save_track(track("One anew.", "Two anew."), side.folder, "x.mp4")
+    side, before = described(bucket, tmp_path)
     (side.folder / "stage2.jsonl").write_text(lines("paid"))
     bucket.put("x.ad.srt", bucket.get("x.ad.srt").replace("Two.", "Two by hand."))
     with pytest.raises(StorageError, match=r"x\.ad\.srt was changed by others"):

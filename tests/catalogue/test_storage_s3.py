@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from shotad.catalogue.finding import Planner, Wishes
 from shotad.catalogue.storage import benches, fetching, room, trouble
 from shotad.catalogue.storage import lease as leases
 from shotad.catalogue.storage import store as stores
@@ -26,6 +27,7 @@ from shotad.catalogue.storage.finding import films_in
 from shotad.catalogue.storage.lease import NAME, Lease
 from shotad.catalogue.storage.staging import staged
 from shotad.catalogue.storage.store import Store
+from shotad.catalogue.storage.targets import check_target
 from shotad.catalogue.storage.trouble import Refused
 from shotad.errors import InUse, StorageError
 from shotad.progress import NoProgress
@@ -397,3 +399,58 @@ def test_a_web_address_that_nobody_serves_is_out_of_reach(tmp_path: Path) -> Non
     place = "http://127.0.0.1:9/x.mp4"
     with pytest.raises(StorageError, match="cannot be reached"):
         fetch_film(Store(place, patience=0.0), place, tmp_path / "x.mp4")
+
+
+def test_a_backslash_is_a_letter_of_a_name_like_others(server: Server, tmp_path: Path) -> None:
+    place = "s3://described/back\\slash.shotad"
+    for text in ("1", "2"):
+        with staged(PLACE, place, tmp_path / text, progress=NoProgress()) as here:
+            assert [one.name for one in here.folder.glob("back*")] == ["back\\slash.ad.vtt"] * (text == "2")
+            (here.folder / "back\\slash.ad.vtt").write_text(text)
+    assert server.get("back\\slash.shotad/back\\slash.ad.vtt") == b"2"
+
+
+def test_a_bucket_that_is_not_there_cannot_be_written(server: Server, tmp_path: Path) -> None:
+    place, file = "s3://no-such/x.shotad", tmp_path / "x.mp4"
+    file.write_bytes(b"film")
+    for write in (
+        lambda: Store(place).write(f"{place}/a.json", b"1", over=None),
+        lambda: Store(place).send(file, f"{place}/x.mp4", over=None, note={}, done=lambda _: None),
+        lambda: check_target(place),
+    ):
+        with pytest.raises(StorageError, match="There is no bucket no-such"):
+            write()
+    check_target("s3://described/x.shotad")
+
+
+def test_an_object_removed_meanwhile_is_another_than_was_seen(server: Server) -> None:
+    place = f"{FOLDER}/a.json"
+    mark = Store(FOLDER).write(place, b"1", over=None)
+    Store(FOLDER).remove(place)
+    with pytest.raises(Refused):
+        Store(FOLDER).write(place, b"2", over=mark)
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("https://films.example.org/ad", r"Nothing can be written to an address of the web"),
+        ("s3://", r"s3:// names no bucket"),
+        ("s3://key:hidden@described/ad", r"s3://described/ad was given with credentials"),
+        ("gs://described/ad", r"pip install gcsfs"),
+        ("az://described/ad", r"pip install adlfs"),
+        ("abfs://described/ad", r"pip install adlfs"),
+        ("nothing://described/ad", r"There is no such kind of address: nothing://described/ad"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_refused_before_any_film(
+    monkeypatch: pytest.MonkeyPatch, place: str, said: str
+) -> None:
+    registry = importlib.import_module("fsspec.registry")
+    for scheme, library in (("gs", "gcsfs"), ("az", "adlfs"), ("abfs", "adlfs")):
+        missing = {"class": f"no_such_{library}.FileSystem", "err": f"Install {library}"}
+        monkeypatch.setitem(registry.known_implementations, scheme, missing)
+        monkeypatch.delitem(registry._registry, scheme, raising=False)
+    with pytest.raises(StorageError, match=said) as caught:
+        Planner(Wishes(out=place))
+    assert "hidden" not in str(caught.value)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from shotad.catalogue.storage.places import shown
+from shotad.errors import ShotadError, StorageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,23 @@ class Addresses:
     def back(self, data: bytes) -> bytes:
         """A JSON file from the store: paths of this machine in place of addresses."""
         return self._replaced(data, {shown(place): path for path, place in self.by_path.items()})
+
+    @contextmanager
+    def in_errors(self) -> Iterator[None]:
+        """Errors of the block name addresses too: paths of the scratch disk are gone when they are read."""
+        try:
+            yield
+        except StorageError:
+            raise
+        except ShotadError as error:
+            error.what, error.hint = self._told(error.what), self._told(error.hint)
+            error.args = (f"{error.what} {error.hint}".strip(),)
+            raise
+
+    def _told(self, text: str) -> str:
+        for path, place in self.by_path.items():
+            text = text.replace(path, shown(place))
+        return text
 
     def _replaced(self, data: bytes, other: Mapping[str, str]) -> bytes:
         try:

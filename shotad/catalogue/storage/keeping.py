@@ -8,7 +8,7 @@ from typing import Self
 
 from shotad.catalogue.storage.lease import Lease
 from shotad.catalogue.storage.mirror import Mirror
-from shotad.errors import InUse, ShotadError
+from shotad.errors import InUse, ShotadError, StorageError
 from shotad.progress import Progress
 
 _PATIENCE_MEANWHILE = 10.0
@@ -46,8 +46,7 @@ class Keeper:
                 raise self._lost
             return
         try:
-            self._lease.renew()
-            self._mirror.sync()
+            self._bring_together()
         except ShotadError as trouble:
             where = (
                 f"What is not sent is kept in {self._mirror.folder}; run again on this machine to send it."
@@ -59,8 +58,7 @@ class Keeper:
     def _run(self) -> None:
         while not self._stop.wait(self._every):
             try:
-                self._lease.renew()
-                self._mirror.sync()
+                self._bring_together()
                 self._told = ""
             except InUse as lost:
                 self._lost = lost
@@ -68,6 +66,14 @@ class Keeper:
                 return
             except ShotadError as trouble:
                 self._tell(trouble)
+
+    def _bring_together(self) -> None:
+        self._lease.renew()
+        try:
+            self._mirror.sync()
+        except OSError as trouble:
+            what = f"The copy of the work folder in {self._mirror.folder} cannot be used: {trouble.strerror}."
+            raise StorageError(what, "Make room there, or name another scratch folder.") from trouble
 
     def _tell(self, trouble: ShotadError) -> None:
         if trouble.what != self._told:

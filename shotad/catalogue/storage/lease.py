@@ -88,7 +88,17 @@ class Lease:
                 # Our own writing came through though its answer did not.
                 self._mark = found.mark if (found := self._store.find(self._place)) else None
                 return
+            if holder is None and self._is_free():
+                return
             raise self._in_use(holder) from None
+
+    def _is_free(self) -> bool:
+        """Whether it had been removed, as by a person who tidies up, and could be written anew."""
+        try:
+            self._mark = self._store.write(self._place, self._text(), over=None)
+        except Refused:
+            return False
+        return True
 
     def release(self) -> None:
         """Let go of it, if it is still ours. Where the store cannot be reached it ends by itself."""

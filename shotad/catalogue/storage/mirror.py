@@ -8,9 +8,8 @@ edited keeps the edits, and anything else is refused.
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,29 +21,19 @@ from shotad.catalogue.storage.merging import lines_of_others, merge_track, with_
 from shotad.catalogue.storage.places import join, shown
 from shotad.catalogue.storage.room import check_room
 from shotad.catalogue.storage.scriptsets import in_order, is_as_written
+from shotad.catalogue.storage.seen import Seen, State, read_seen, write_seen
 from shotad.catalogue.storage.store import Entry, Store, names_below
 from shotad.catalogue.storage.trouble import Refused
 from shotad.errors import EditConflict, ShotadError, StorageError
 from shotad.progress import Progress, reported
 from shotad.tracking import TRACK, track_lock
-from shotad.workfolder import write_bytes, write_text
-
-State = tuple[int, int]
-"""Size in bytes and time of writing in ns, by which a file here is known to be untouched."""
+from shotad.workfolder import write_bytes
 
 _LARGE = 32 << 20
 """Bytes from which on a file is sent in parts, from the disk."""
 _SIDE_BY_SIDE = 8
 _TRIES = 3
 _TIME = "shotad-mtime-ns"
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """How a file was when both sides were last alike: None where a side had none."""
-
-    mark: str | None
-    state: State | None
 
 
 @dataclass(slots=True)
@@ -68,15 +57,15 @@ class Mirror:
     def bring_down(self) -> None:
         """Make the copy: what the run needs of the folder. What an earlier run could not send stays."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._seen = self._remembered()
+        self._seen = read_seen(self.notes)
         there = self._there()
         self._leave_media(there)
         news = {name: entry for name, entry in there.items() if self._is_news(name, entry)}
         check_room(self.folder, sum(entry.size or 0 for entry in news.values()), self.place)
-        amiss = self._take_in(news)
-        self._remember()
+        amiss = self._take_in(news, begins=True)
         if amiss:
-            raise amiss[0]
+            self._give_way(amiss, there)
+        self._remember()
 
     @property
     def unsent(self) -> bool:
@@ -100,6 +89,7 @@ class Mirror:
     def _sync(self) -> None:
         there = self._there()
         self._leave_media(there)
+        self._forget_removed(there)
         changed = {name: entry for name, entry in there.items() if self._known(name).mark != entry.mark}
         amiss = self._take_in(changed)
         blocked = {name for name, entry in there.items() if self._known(name).mark != entry.mark}
@@ -109,8 +99,8 @@ class Mirror:
         if not blocked and self._state(DONE) not in (None, self._known(DONE).state):
             self._send_file(DONE)
         self._remove_own(there)
-        if amiss:
-            raise amiss[0]
+        for trouble in amiss.values():
+            raise trouble
 
     # What comes down
 
@@ -131,55 +121,91 @@ class Mirror:
             if self._stays(name) and (name not in self._seen or here == self._known(name).state):
                 self._seen[name] = Seen(entry.mark, here)
 
-    def _take_in(self, news: Mapping[str, Entry]) -> list[ShotadError]:
-        """Take in what others wrote; what cannot be laid together with what is here.
+    def _forget_removed(self, there: Mapping[str, Entry]) -> None:
+        """What others removed stays so, unless the run changes it again: then it is there anew."""
+        for name, seen in self._seen.items():
+            if seen.mark is not None and name not in there:
+                self._seen[name] = Seen(None, seen.state)
 
-        All is read first: nothing is waited for while the track is locked.
+    def _give_way(self, names: Collection[str], there: Mapping[str, Entry]) -> None:
+        """Put what is there in place of what an earlier run left here and cannot be laid together with it.
+
+        Track and scripts are one: they go together. All of it is made again from records, which stay.
         """
+        whole = any(_is_of_track(name) for name in names)
+        theirs = {
+            name: entry for name, entry in there.items() if name in names or (whole and _is_of_track(name))
+        }
+        for name in theirs:
+            (self.folder / name).unlink(missing_ok=True)
+        self._take_in({name: entry for name, entry in theirs.items() if not self._stays(name)}, begins=True)
+
+    def _take_in(self, news: Mapping[str, Entry], *, begins: bool = False) -> dict[str, ShotadError]:
+        """Take in what others wrote; what cannot be laid together with what is here, by name.
+
+        ``begins``: no run has files open here yet. All is read first: nothing is waited for while the track
+        is locked.
+        """
+
+        def fetched(name: str) -> bytes | None:
+            return self._fetched(name, news[name], begins=begins)
+
         with ThreadPoolExecutor(_SIDE_BY_SIDE, "bring") as pool:
-            texts = dict(zip(news, pool.map(lambda name: self._fetched(name, news[name]), news), strict=True))
+            texts = dict(zip(news, pool.map(fetched, news), strict=True))
         records = [data for name, data in texts.items() if kind_of(name) is Kind.WRITTEN and data is not None]
-        amiss: list[ShotadError] = []
+        amiss: dict[str, ShotadError] = {}
         with track_lock(self.folder):
             for name, data in texts.items():
                 if data is not None:
                     try:
-                        self._meet(name, news[name], data, records)
+                        self._meet(name, news[name], data, records, begins=begins)
                     except ShotadError as trouble:
-                        amiss.append(trouble)
+                        amiss[name] = trouble
         return amiss
 
-    def _fetched(self, name: str, entry: Entry) -> bytes | None:
-        """The content of a file; None where it was removed since the folder was listed."""
+    def _fetched(self, name: str, entry: Entry, *, begins: bool) -> bytes | None:
+        """The content of a file; None where it was removed since the folder was listed, or is here now."""
         try:
-            if kind_of(name) is Kind.MEDIA and self._state(name) in (None, self._known(name).state):
-                self._bring_media(name, entry)
-                return None
+            if kind_of(name) is Kind.MEDIA:
+                # It may be larger than the memory. Empty: both sides changed it.
+                return None if self._bring_media(name, entry, begins=begins) else b""
             data = self.store.read(entry.place)
         except FileNotFoundError:
             return None
         return self.addresses.back(data) if holds_paths(name) else data
 
-    def _bring_media(self, name: str, entry: Entry) -> None:
-        """Fetch what was rendered, with the time at which it was, by which it is known to be untouched."""
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fetch_object(self.store, entry, path)
-        if told := self.store.note_of(entry.place).get(_TIME):
-            os.utime(path, ns=(int(told), int(told)))
-        self._seen[name] = Seen(entry.mark, self._state(name))
+    def _bring_media(self, name: str, entry: Entry, *, begins: bool) -> bool:
+        """Fetch what was rendered, with the time at which it was, by which it is known to be untouched.
 
-    def _meet(self, name: str, entry: Entry, data: bytes, records: list[bytes]) -> None:
+        Returns whether what is here now is what is there.
+        """
+        path, here = self.folder / name, self._state(name)
+        told = self.store.note_of(entry.place).get(_TIME)
+        if here is None or (entry.size, told) != (here[0], str(here[1])):
+            if not begins and here not in (None, self._known(name).state):
+                return False
+            path.parent.mkdir(parents=True, exist_ok=True)
+            fetch_object(self.store, entry, path)
+            if told:
+                os.utime(path, ns=(int(told), int(told)))
+        self._seen[name] = Seen(entry.mark, self._state(name))
+        return True
+
+    def _meet(self, name: str, entry: Entry, data: bytes, records: list[bytes], *, begins: bool) -> None:
         """Take in one file. Raises StorageError where both sides changed it and cannot be laid together."""
         path, kind, here, known = self.folder / name, kind_of(name), self._state(name), self._known(name)
         if here is None or (here == known.state and kind is not Kind.LINES):
             write_bytes(path, [data])
             self._seen[name] = Seen(entry.mark, self._state(name))
-        elif path.read_bytes() == data:
+        elif kind is not Kind.MEDIA and path.read_bytes() == data:
             self._seen[name] = Seen(entry.mark, here)
         elif kind is Kind.LINES:
-            # The file here is open in a run and stays; the lines of others go before its own when it is sent.
-            self._others[name] = lines_of_others(data, path.read_bytes())
+            others = lines_of_others(data, path.read_bytes())
+            if begins:
+                write_bytes(path, [with_lines(others, path.read_bytes())])
+            else:
+                # A run has the file open: the lines of others go before its own when it is sent.
+                self._others[name] = others
             self._seen[name] = Seen(entry.mark, None)
         elif name == TRACK:
             self._merge(name, entry, data)
@@ -272,19 +298,8 @@ class Mirror:
             return None
         return found.st_size, found.st_mtime_ns
 
-    def _remembered(self) -> dict[str, Seen]:
-        try:
-            rows = json.loads(self.notes.read_text(encoding="utf-8"))
-            return {
-                str(name): Seen(mark, None if state is None else (int(state[0]), int(state[1])))
-                for name, (mark, state) in rows.items()
-            }
-        except (OSError, ValueError, TypeError, AttributeError, IndexError):
-            return {}
-
     def _remember(self) -> None:
-        rows = {name: [seen.mark, seen.state] for name, seen in sorted(self._seen.items())}
-        write_text(self.notes, json.dumps(rows))
+        write_seen(self.notes, self._seen)
 
 
 def _is_of_track(name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,11 +13,14 @@ from shotad.catalogue.storage.fetching import fetch_film
 from shotad.catalogue.storage.keeping import Keeper
 from shotad.catalogue.storage.lease import Lease
 from shotad.catalogue.storage.mirror import Mirror
-from shotad.catalogue.storage.places import is_local, local_path
+from shotad.catalogue.storage.places import is_local, local_path, parent_of
 from shotad.catalogue.storage.room import room_in
 from shotad.catalogue.storage.store import Store
+from shotad.catalogue.storage.targets import check_kind
 from shotad.progress import Progress
+from shotad.runsettings import SETTINGS
 from shotad.weights import cache_folder
+from shotad.workfolder import write_bytes
 
 EVERY = 30.0
 """Seconds between two sendings: a killed run loses at most the records of that time."""
@@ -56,8 +59,12 @@ def staged(
         bench = stack.enter_context(Bench(scratch or cache_folder().parent / "staged", film, folder))
         here = local_path(film) if is_local(film) else bench.film
         kept = local_path(folder) if is_local(folder) else bench.folder
-        if not is_local(folder):
-            addresses = Addresses({str(here): film, str(kept): folder})
+        places = {str(here): film, str(kept): folder, str(bench.beside): parent_of(film)}
+        addresses = Addresses({path: place for path, place in places.items() if path != place})
+        stack.enter_context(addresses.in_errors())
+        if is_local(folder):
+            stack.callback(_name_addresses, kept / SETTINGS, addresses)
+        else:
             stack.enter_context(_kept(bench, addresses, progress, every, media=media))
         if not is_local(film):
             here.parent.mkdir(parents=True, exist_ok=True)
@@ -66,12 +73,19 @@ def staged(
         yield Staged(here, kept, bench.beside)
 
 
+def _name_addresses(settings: Path, addresses: Addresses) -> None:
+    """Have ``settings.json`` of this machine name what was fetched by where it came from."""
+    with suppress(FileNotFoundError):
+        write_bytes(settings, [addresses.out(settings.read_bytes())])
+
+
 @contextmanager
 def _kept(
     bench: Bench, addresses: Addresses, progress: Progress, every: float, *, media: bool
 ) -> Iterator[None]:
     """The copy of a work folder, brought down, kept alike while the block runs, and sent up."""
     folder = bench.folder_place
+    check_kind(folder)
     store = Store(folder)
     lease = Lease(store, folder, seconds=max(3 * every, 90.0))
     mirror = Mirror(store, folder, bench.folder, bench.notes, addresses, progress, media=media)

@@ -6,6 +6,7 @@ they cannot, done as well as it goes without: a write under a condition becomes 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -40,6 +41,9 @@ _SIDE_BY_SIDE = 4
 _MOST_PARTS = 9_000
 """S3 takes 10,000 parts of an object."""
 
+
+_LETTERS = frozenset("\0") | ({"\\"} if os.sep == "\\" else frozenset())
+"""Letters that no name of a file here can have."""
 
 _heeding: set[tuple[str, str]] = set()
 """Stores and buckets that were seen to heed conditions."""
@@ -139,7 +143,10 @@ class Store:
         if self.scheme in S3:
             part = max(PART, -(-file.stat().st_size // _MOST_PARTS))
             more = {"Metadata": dict(note), "chunksize": part, "max_concurrency": _SIDE_BY_SIDE}
-        self._asked(place, lambda: self._files.put_file(str(file), inner, callback=_Told(done), **more))
+        try:
+            self._asked(place, lambda: self._files.put_file(str(file), inner, callback=_Told(done), **more))
+        except FileNotFoundError:
+            raise self._nowhere(place) from None
         return self._mark(place)
 
     def note_of(self, place: str) -> dict[str, str]:
@@ -177,15 +184,21 @@ class Store:
 
     def missing(self, place: str) -> StorageError:
         """The error for an object that is not there: it says whether its bucket is."""
+        if not self.has_bucket(place):
+            return missing_bucket(place)
+        return StorageError(f"There is no {shown(place)}.", "Check the address; letters count as they are.")
+
+    def has_bucket(self, place: str) -> bool:
+        """Whether the bucket of an address is there; True also where that is not told."""
         if self.scheme in S3:
             bucket, _, _ = self._files.split_path(self._inner(place))
             try:
                 self._asked(place, lambda: self._files.call_s3("head_bucket", Bucket=bucket))
             except FileNotFoundError:
-                return missing_bucket(place)
+                return False
             except StorageError:
-                pass
-        return StorageError(f"There is no {shown(place)}.", "Check the address; letters count as they are.")
+                return True
+        return True
 
     def check_conditions(self, place: str) -> None:
         """Find out whether conditions hold: some stores take them and pay no heed.
@@ -206,6 +219,14 @@ class Store:
         else:
             self._conditions = False
 
+    def _nowhere(self, place: str) -> StorageError:
+        """The error for an object that cannot be written since what it would lie in is not there."""
+        if self.scheme in S3:
+            return missing_bucket(place)
+        return StorageError(
+            f"{shown(place)} cannot be written: there is nothing that it could lie in.", "Check the address."
+        )
+
     def _bucket(self, place: str) -> tuple[str, str]:
         return str(getattr(self._files, "endpoint_url", "")), place.split("://", 1)[1].partition("/")[0]
 
@@ -222,7 +243,12 @@ class Store:
         inner = self._inner(place)
         kind = content_type(place) if self.scheme in S3 else None
         more = {"ContentType": kind} if kind else {}
-        out = self._asked(place, lambda: self._files.pipe_file(inner, data, **condition, **more))
+        try:
+            out = self._asked(place, lambda: self._files.pipe_file(inner, data, **condition, **more))
+        except FileNotFoundError:
+            if "IfMatch" in condition:
+                raise Refused(place) from None
+            raise self._nowhere(place) from None
         tag = out.get("ETag") if isinstance(out, Mapping) else None
         return tag.strip('"') if tag else self._mark(place)
 
@@ -307,5 +333,5 @@ def names_below(entries: list[Entry], place: str) -> Iterator[tuple[str, Entry]]
     for entry in entries:
         name = entry.place[len(top) :] if entry.place.startswith(top) else ""
         parts = name.split("/")
-        if name and not any(part in ("", ".", "..") or "\\" in part or "\0" in part for part in parts):
+        if name and not any(part in ("", ".", "..") or not _LETTERS.isdisjoint(part) for part in parts):
             yield name, entry

@@ -159,7 +159,7 @@ def explained(error: BaseException, place: str) -> StorageError:
     if isinstance(error, PermissionError) or code in ("AccessDenied", "401", "403"):
         return StorageError(
             f"{where} may not be read or written: access is denied.",
-            "Check the name and your rights; many stores answer so too for what is not there.",
+            "Check the name, your key and its rights; many stores answer so too for what is not there.",
         )
     if code == "NoSuchBucket":
         return missing_bucket(place)

@@ -1,0 +1,190 @@
+"""A work folder that both sides changed: whoever runs again gets on, and what was answered is kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from shotad.catalogue.storage.keeping import Keeper
+from shotad.catalogue.storage.lease import NAME, Lease
+from shotad.catalogue.storage.mirror import Mirror
+from shotad.catalogue.storage.staging import staged
+from shotad.catalogue.storage.store import Store
+from shotad.errors import InUse, ScriptError, StorageError
+from shotad.progress import NoProgress
+from shotad.script.track import load_track
+from tests.catalogue.storage_bucket import FILM, PLACE, Bucket, described, lines, memory_bucket, mirror
+
+
+@pytest.fixture
+def bucket() -> Iterator[Bucket]:
+    with memory_bucket() as bucket:
+        yield bucket
+
+
+def wait_until(done: Callable[[], bool]) -> None:
+    until = time.monotonic() + 60
+    while not done():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def test_who_runs_again_on_the_same_machine_goes_on_from_theirs(bucket: Bucket, tmp_path: Path) -> None:
+    bucket.put("grammar.json", "1")
+    side = mirror(tmp_path)
+    side.bring_down()
+    bucket.put("grammar.json", "theirs")
+    (side.folder / "grammar.json").write_text("ours")
+    (side.folder / "shots.json").write_text("made here alone")
+    with pytest.raises(StorageError, match=r"grammar\.json was changed by others"):
+        side.sync()
+    again = mirror(tmp_path)
+    again.bring_down()
+    assert (again.folder / "grammar.json").read_text() == "theirs"
+    assert (again.folder / "shots.json").read_text() == "made here alone"
+    again.sync()
+    assert not again.unsent
+
+
+def test_a_script_edited_meanwhile_is_gone_on_from_by_the_next_run(bucket: Bucket, tmp_path: Path) -> None:
+    side, before = described(bucket, tmp_path)
+    (side.folder / "stage2.jsonl").write_text(lines("paid"))
+    bucket.put("x.ad.srt", bucket.get("x.ad.srt").replace("Two.", "Two by hand."))
+    with pytest.raises(StorageError, match=r"x\.ad\.srt was changed by others"):
+        side.sync()
+    again = mirror(tmp_path)
+    again.bring_down()
+    assert "Two by hand." in (again.folder / "x.ad.srt").read_text()
+    for name in ("track.json", "scripts.json", "x.ad.vtt"):
+        assert (again.folder / name).read_bytes() == (before / name).read_bytes(), "the set stays one"
+    assert (again.folder / "stage2.jsonl").read_text() == lines("paid")
+    again.sync()
+    assert "Two by hand." in bucket.get("x.ad.srt")
+
+
+def test_a_translation_both_sides_changed_is_taken_as_it_is_there(bucket: Bucket, tmp_path: Path) -> None:
+    bucket.put("track.de.json", "1")
+    side = mirror(tmp_path)
+    side.bring_down()
+    bucket.put("track.de.json", "theirs")
+    (side.folder / "track.de.json").write_text("ours")
+    with pytest.raises(StorageError, match=r"track\.de\.json was changed by others.*[Rr]un again"):
+        side.sync()
+    again = mirror(tmp_path)
+    again.bring_down()
+    assert (again.folder / "track.de.json").read_text() == "theirs"
+    again.sync()
+    assert bucket.get("track.de.json") == "theirs"
+
+
+def test_media_that_both_sides_changed_are_never_read_into_memory(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    side = mirror(tmp_path, media=True)
+    side.bring_down()
+    (side.folder / "x.mix.mp3").write_bytes(b"ours")
+    bucket.put("x.mix.mp3", b"theirs")
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "read", lambda _, place, *__: pytest.fail(f"{place} was read"))
+        with pytest.raises(StorageError, match=r"x\.mix\.mp3 was changed by others"):
+            side.sync()
+    again = mirror(tmp_path, media=True)
+    again.bring_down()
+    assert (again.folder / "x.mix.mp3").read_bytes() == b"theirs"
+    again.sync()
+    assert bucket.get("x.mix.mp3") == "theirs"
+
+
+def test_lines_of_others_are_known_to_a_run_from_its_beginning(bucket: Bucket, tmp_path: Path) -> None:
+    side = mirror(tmp_path)
+    side.bring_down()
+    (side.folder / "stage1.jsonl").write_text(lines("mine"))
+    bucket.put("stage1.jsonl", lines("theirs"))
+    again = mirror(tmp_path)
+    again.bring_down()
+    assert (again.folder / "stage1.jsonl").read_text() == lines("theirs", "mine"), "or both are paid for"
+    again.sync()
+    assert bucket.get("stage1.jsonl") == lines("theirs", "mine")
+
+
+def test_a_file_that_others_remove_while_the_run_writes_it_is_there_anew(
+    bucket: Bucket, tmp_path: Path
+) -> None:
+    side = mirror(tmp_path)
+    side.bring_down()
+    (side.folder / "stage1.jsonl").write_text(lines("a"))
+    side.sync()
+    bucket.remove("stage1.jsonl")
+    side.sync()
+    assert bucket.names == [], "untouched since: it stays removed"
+    (side.folder / "stage1.jsonl").write_text(lines("a", "b"))
+    side.sync()
+    assert bucket.get("stage1.jsonl") == lines("a", "b")
+
+
+def test_a_lease_that_a_person_removes_is_written_anew(bucket: Bucket) -> None:
+    store = Store(PLACE)
+    mine, other = Lease(store, PLACE, 90.0), Lease(store, PLACE, 90.0)
+    mine.take()
+    bucket.remove(NAME)
+    mine.renew()
+    bucket.remove(NAME)
+    other.take()
+    with pytest.raises(InUse):
+        mine.renew()
+
+
+def test_trouble_with_the_disk_is_told_and_the_sending_goes_on(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    side, said, full = mirror(tmp_path), [], [True]
+    side.bring_down()
+    (side.folder / "shots.json").write_text("{}")
+    sync = Mirror.sync
+
+    def failing(side: Mirror) -> None:
+        if full:
+            raise OSError(28, os.strerror(28))
+        sync(side)
+
+    monkeypatch.setattr(Mirror, "sync", failing)
+    front = NoProgress()
+    front.note = said.append  # type: ignore[method-assign]
+    lease = Lease(side.store, PLACE, 90.0)
+    lease.take()
+    keeper = Keeper(lease, side, 0.01, front)
+    keeper.__enter__()
+    wait_until(lambda: bool(said))
+    full.clear()
+    wait_until(lambda: "shots.json" in bucket.names)
+    full.append(True)
+    with pytest.raises(StorageError, match=r"cannot be used: No space left.*kept in"):
+        keeper.__exit__(None, None, None)
+
+
+def test_errors_of_a_run_name_places_that_are_there_when_it_has_ended(bucket: Bucket, tmp_path: Path) -> None:
+    bucket.put("track.json", "{broken")
+    with (
+        pytest.raises(ScriptError, match=r"memory://ad/x\.shotad/track\.json, line 1") as caught,
+        staged(FILM, PLACE, tmp_path, progress=NoProgress()) as here,
+    ):
+        load_track(here.folder / "track.json")
+    assert str(tmp_path) not in f"{caught.value}{caught.value.what}{caught.value.hint}"
+
+
+def test_settings_name_what_was_fetched_by_where_it_came_from(bucket: Bucket, tmp_path: Path) -> None:
+    scratch, folder = tmp_path / "scratch", tmp_path / "x.shotad"
+    folder.mkdir()
+    for place in (PLACE, str(folder)):
+        with staged(FILM, place, scratch, progress=NoProgress()) as here:
+            assert here.beside is not None
+            given = {"film": {"path": str(here.film)}, "given": {"subtitles": str(here.beside / "x.srt")}}
+            (here.folder / "settings.json").write_text(json.dumps(given))
+    wanted = {"film": {"path": FILM}, "given": {"subtitles": "memory://films/x.srt"}}
+    assert json.loads(bucket.get("settings.json")) == wanted
+    assert json.loads((folder / "settings.json").read_text()) == wanted
