@@ -15,11 +15,13 @@ import itertools
 import os
 import re
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from shotad.catalogue.storage.finding import ENDINGS
-from shotad.catalogue.storage.places import is_local, join, local_path, name_of, parent_of
+from shotad.catalogue.storage.places import is_local, join, local_path, name_of, parent_of, scheme_of
+from shotad.errors import StorageError
 
 SUBTITLES = (".srt", ".vtt", ".ass", ".ssa")
 """Endings of subtitles, that taken first where there are several."""
@@ -53,6 +55,9 @@ class Beside:
         return tuple(name_of(place) for place in places if place is not None)
 
 
+_SIDE_BY_SIDE = 16
+"""Folders elsewhere that are read at a time."""
+
 _MOST = 1000
 """Names that one film's may begin, beyond which no more are looked at."""
 
@@ -61,15 +66,23 @@ class Neighbours:
     """Names of files and folders by the folder that they are in; each folder is read once."""
 
     def __init__(self) -> None:
-        self._read: dict[str, frozenset[str]] = {}
+        self._read: dict[str, frozenset[str] | StorageError] = {}
         self._sorted: dict[str, list[str]] = {}
-        self._below: dict[str, tuple[str, ...]] = {}
+
+    def read(self, folders: Iterable[str]) -> None:
+        """Read folders elsewhere, many at a time: each costs a request or more."""
+        new = [one for one in dict.fromkeys(folders) if one not in self._read and not is_local(one)]
+        with ThreadPoolExecutor(_SIDE_BY_SIDE, "beside") as pool:
+            self._read.update(zip(new, pool.map(_asked, new), strict=True))
 
     def of(self, folder: str) -> frozenset[str]:
-        """The names in a folder; none where it cannot be read."""
+        """The names in a folder; none where it cannot be read. Raises StorageError for one elsewhere."""
         if folder not in self._read:
-            self._read[folder] = frozenset(_names(folder) if is_local(folder) else self._elsewhere(folder))
-        return self._read[folder]
+            self._read[folder] = frozenset(_names(folder) if is_local(folder) else _elsewhere(folder))
+        names = self._read[folder]
+        if isinstance(names, StorageError):
+            raise names
+        return names
 
     def beginning(self, folder: str, start: str) -> list[str]:
         """The names in a folder that begin so; it may be a folder of very many films."""
@@ -79,23 +92,28 @@ class Neighbours:
         first = bisect.bisect_left(names, start)
         return list(itertools.takewhile(lambda name: name.startswith(start), names[first : first + _MOST]))
 
-    def _elsewhere(self, folder: str) -> Iterable[str]:
-        start = f"{folder.rstrip('/')}/"
-        above = next((top for top in self._below if start.startswith(top)), None)
-        if above is None:
-            from shotad.catalogue.storage.store import Store
-
-            above = start
-            self._below[start] = tuple(entry.place for entry in Store(folder).entries(folder))
-        places = self._below[above]
-        return (place[len(start) :].partition("/")[0] for place in places if place.startswith(start))
-
 
 def _names(folder: str) -> Iterable[str]:
     try:
         return os.listdir(local_path(folder))
     except OSError:
         return ()
+
+
+def _elsewhere(folder: str) -> Iterable[str]:
+    """Of a folder on object storage; the web has none: a signed address says nothing of its neighbours."""
+    if scheme_of(folder) in ("http", "https"):
+        return ()
+    from shotad.catalogue.storage.store import Store
+
+    return Store(folder).names(folder)
+
+
+def _asked(folder: str) -> frozenset[str] | StorageError:
+    try:
+        return frozenset(_elsewhere(folder))
+    except StorageError as trouble:
+        return trouble
 
 
 def beside_of(film: str, near: Neighbours, language: str) -> Beside:

@@ -8,15 +8,28 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from shotad.catalogue.storage.places import is_local, join, local_path, name_of, parent_of, work_place_of
+from shotad.catalogue.storage.places import (
+    is_local,
+    join,
+    local_path,
+    name_of,
+    parent_of,
+    scheme_of,
+    shown,
+    work_place_of,
+)
 from shotad.runsettings import SETTINGS
 from shotad.workfolder import stem_of
 
 _ENDING = ".shotad"
+_SIDE_BY_SIDE = 16
+"""Folders elsewhere that are asked for at a time."""
 
 
 class Folders:
@@ -35,16 +48,27 @@ class Folders:
         self._known.update(new)
         here = Counter((parent_of(film), _stem(film)) for film in [*self._given, *new])
         names = {film: list(self._names(film, here[parent_of(film), _stem(film)] > 1)) for film in new}
+        self._look_up(names.values())
         # Who was here before is served first.
-        for film in sorted(new, key=lambda film: not any(self._owner(one) == film for one in names[film])):
+        for film in sorted(new, key=lambda film: not any(self._is_own(one, film) for one in names[film])):
             self._give(film, names[film])
         return [self._given[film] for film in films]
 
     def _give(self, film: str, names: Sequence[str]) -> None:
         free = [name for name in names if name not in self._taken and self._is_free(name, film)]
-        own = [name for name in free if self._owner(name) == film]
+        own = [name for name in free if self._is_own(name, film)]
         self._given[film] = folder = (own or free or names[-1:])[0]
         self._taken.add(folder)
+
+    def _look_up(self, names: Iterable[Sequence[str]]) -> None:
+        """Ask whose the folders elsewhere are, many at a time; of most films the plainest name is all."""
+        wanted = [folders[0] for folders in names if folders[0] not in self._owners]
+        elsewhere = [folder for folder in dict.fromkeys(wanted) if not is_local(folder)]
+        with ThreadPoolExecutor(_SIDE_BY_SIDE, "owners") as pool:
+            self._owners.update(zip(elsewhere, pool.map(_owner, elsewhere), strict=True))
+
+    def _is_own(self, folder: str, film: str) -> bool:
+        return self._owner(folder) == _plain(film)
 
     def _owner(self, folder: str) -> str | None:
         if folder not in self._owners:
@@ -55,7 +79,7 @@ class Folders:
         """Whether a folder is nobody's, or the film's: also that of a copy which lies elsewhere, as in a
         library that was copied with its work folders."""
         owner = self._owner(folder)
-        if owner in (None, film):
+        if owner in (None, _plain(film)):
             return True
         return owner not in self._known and owner is not None and _is_copy(film, owner)
 
@@ -69,7 +93,7 @@ class Folders:
         if self._out is not None:
             yield join(parent, f"{stem_of(f'{above}-{stem}.x')}{_ENDING}")
             yield join(parent, f"{stem_of(f'{above}-{name}.x')}{_ENDING}")
-        yield join(parent, f"{stem}-{hashlib.sha256(film.encode()).hexdigest()[:8]}{_ENDING}")
+        yield join(parent, f"{stem}-{hashlib.sha256(os.fsencode(film)).hexdigest()[:8]}{_ENDING}")
 
 
 def _stem(film: str) -> str:
@@ -87,12 +111,37 @@ def _is_copy(film: str, other: str) -> bool:
 
 
 def _owner(folder: str) -> str | None:
-    """The film that a work folder of this machine is of; None: nobody's, or one of a film that has moved."""
-    if not is_local(folder):
-        return None
+    """The film that a work folder is of; None: nobody's, or one of a film that has moved.
+
+    Raises StorageError where a store cannot be asked.
+    """
     try:
-        record = json.loads((local_path(folder) / SETTINGS).read_text(encoding="utf-8"))
+        record = json.loads(_settings(folder))
         film = record["film"]["path"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return film if isinstance(film, str) and Path(film).exists() else None
+    return _plain(film) if isinstance(film, str) and _exists(film) else None
+
+
+def _settings(folder: str) -> bytes:
+    if is_local(folder):
+        return (local_path(folder) / SETTINGS).read_bytes()
+    from shotad.catalogue.storage.store import Store
+
+    return Store(folder).read(join(folder, SETTINGS))
+
+
+def _exists(film: str) -> bool:
+    """Whether a film that was described is still there. The web is not asked: keys are gone."""
+    if is_local(film):
+        return local_path(film).exists()
+    if scheme_of(film) in ("http", "https"):
+        return True
+    from shotad.catalogue.storage.store import Store
+
+    return Store(film).find(film) is not None
+
+
+def _plain(film: str) -> str:
+    """A film as ``settings.json`` names it; of a web address without what changes with each signature."""
+    return shown(film).partition("?")[0] if scheme_of(film) in ("http", "https") else shown(film)

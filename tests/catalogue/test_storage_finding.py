@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import fsspec
 import pytest
 
-from shotad.catalogue.storage.finding import films_in
+from shotad.catalogue.beside import Neighbours, beside_of
+from shotad.catalogue.folders import Folders
+from shotad.catalogue.storage.finding import Found, films_in
+from shotad.catalogue.storage.places import parent_of
+from shotad.catalogue.storage.store import Store
 from shotad.errors import FilmError, StorageError
 
 TREE = (
@@ -95,3 +100,48 @@ def test_an_address_that_cannot_be_used_is_explained_without_its_keys(place: str
     with pytest.raises(StorageError, match=said) as caught:
         list(films_in(place))
     assert "secret1" not in str(caught.value)
+
+
+def test_a_film_keeps_its_folder_in_a_store_when_others_of_its_name_come(there: str) -> None:
+    store = fsspec.filesystem("memory")
+    first, second, out = "memory://films/z/movie.mp4", "memory://films/a/movie.mp4", "memory://ad"
+    for film in (first, second):
+        store.pipe_file(film.removeprefix("memory:/"), b"film")
+    store.pipe_file("/ad/movie.shotad/settings.json", json.dumps({"film": {"path": first}}).encode())
+    # Sorted before it, yet later: with it, alone, and when the first film is gone.
+    assert Folders(out).of([second, first]) == [f"{out}/a-movie.shotad", f"{out}/movie.shotad"]
+    assert Folders(out).of([second]) == [f"{out}/a-movie.shotad"]
+    store.rm_file("/films/z/movie.mp4")
+    assert Folders(out).of([second]) == [f"{out}/movie.shotad"]
+
+
+def test_a_film_of_the_web_is_known_by_any_of_its_signatures(there: str) -> None:
+    place, out = "https://films.example.org/movie.mp4", "memory://ad"
+    record = {"film": {"path": f"{place}?Date=1&Signature=…"}}
+    fsspec.filesystem("memory").pipe_file("/ad/movie.shotad/settings.json", json.dumps(record).encode())
+    signed = f"{place}?Date=2&Signature=secret"
+    assert Folders(out).of([signed]) == [f"{out}/movie.shotad"]
+    assert Folders(out).of(["https://other.example.org/movie.mp4"]) != [f"{out}/movie.shotad"]
+
+
+def test_each_folder_is_asked_once_for_what_lies_beside_and_not_for_what_is_below(
+    there: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = fsspec.filesystem("memory")
+    for name in ("f1/m.mp4", "f1/m.srt", "f1/m.cast/a.jpg", "f2/m.mp4", "f2/shotad.yaml"):
+        store.pipe_file(f"/films/{name}", b"seed: 1")
+    asked: list[str] = []
+    names = Store.names
+    monkeypatch.setattr(Store, "names", lambda store, place: asked.append(place) or names(store, place))
+    monkeypatch.setattr(Store, "entries", lambda _, place: pytest.fail(f"all below {place} was listed"))
+    found = [Found(f"{there}/{name}", 4, None) for name in ("b.mp4", "f1/m.mp4", "f2/m.mp4", "sub/c.webm")]
+    near = Neighbours()
+    near.read(parent_of(one.place) for one in found)
+    beside = [beside_of(one.place, near, "en").names for one in found]
+    assert beside == [(), ("m.srt", "m.cast"), ("shotad.yaml",), ()]
+    assert sorted(asked) == [there, f"{there}/f1", f"{there}/f2", f"{there}/sub"]
+
+
+def test_nothing_is_asked_about_what_lies_beside_a_film_of_the_web(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Store, "__init__", lambda *_, **__: pytest.fail("the web was asked"))
+    assert beside_of("https://films.example.org/m.mp4?Signature=x", Neighbours(), "en").names == ()

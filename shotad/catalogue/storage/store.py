@@ -93,6 +93,17 @@ class Store:
         entries = (_entry(self._outer(place, top, name), info) for name, info in below.items())
         return sorted((one for one in entries if not one.place.endswith("/")), key=lambda one: one.place)
 
+    def names(self, place: str) -> list[str]:
+        """Names of the objects and folders in a folder, without what is below these; none where none are."""
+        inner = self._inner(place)
+        try:
+            found = self._asked(place, lambda: self._files.ls(inner, detail=False, **self._fresh))
+        except FileNotFoundError:
+            return []
+        top = f"{inner.rstrip('/')}/"
+        below = (name.rstrip("/")[len(top) :] for name in found if name.startswith(top))
+        return sorted({name for name in below if name})
+
     def read(self, place: str, start: int | None = None, end: int | None = None) -> bytes:
         """The content, or bytes ``[start, end)`` of it. Raises FileNotFoundError where there is none."""
         inner = self._inner(place)
