@@ -100,6 +100,9 @@ def command(console: Console, films: tuple[str, ...], **options: Any) -> None:
     from shotad.catalogue.leaving import Leaving
 
     asked, leaving = Asked.of(films, options), Leaving()
+    if asked.before and not asked.is_something:
+        console.result("No film has failed.", {"films": []})
+        return
     _check_films(films, asked)
     open_with(console, asked)
     if options["dry_run"]:
@@ -111,14 +114,11 @@ def command(console: Console, films: tuple[str, ...], **options: Any) -> None:
 
 
 def _check_films(films: Sequence[str], asked: Asked) -> None:
-    if asked.gathered.found or asked.gathered.lost or asked.options["watch"]:
-        return
-    if asked.before:
-        raise UsageError("No film has failed.")
-    raise UsageError(
-        f"There are no films in {', '.join(films) or 'the list'}.",
-        "shotad batch --help says what is taken for a film.",
-    )
+    if not asked.is_something:
+        raise UsageError(
+            f"There are no films in {', '.join(films) or 'the list'}.",
+            "shotad batch --help says what is taken for a film.",
+        )
 
 
 command.params[-3:-3] = [param for param in describing.command.params if param.name in OF_DESCRIBE]
