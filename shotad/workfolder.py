@@ -77,7 +77,7 @@ class WorkFolder:
 
     def __enter__(self) -> Self:
         with _explained(self.path, "cannot be made"):
-            self.path.mkdir(parents=True, exist_ok=True)
+            _make(self.path, self.path, "cannot be made")
         try:
             with _explained(self.path, "cannot be written"):
                 self._lock.acquire()
@@ -314,7 +314,7 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises WorkFolderError where that cannot be done; what was there before is then still there.
     """
     with _explained(path, "cannot be written"):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        _make(path.parent, path, "cannot be written")
         part = _begun(path)
         try:
             yield part
@@ -325,6 +325,16 @@ def replacing(path: Path) -> Iterator[Path]:
         finally:
             part.unlink(missing_ok=True)
             _writing.discard(part.name)
+
+
+def _make(folder: Path, path: Path, trouble: str) -> None:
+    """Make a folder for ``path``; in some places the system says that even the folder above is not there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileNotFoundError as error:
+        raise WorkFolderError(
+            f"{path} {trouble}: {error.strerror}.", "Name another folder with --out."
+        ) from None
 
 
 def _begun(path: Path) -> Path:

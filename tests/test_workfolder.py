@@ -11,7 +11,15 @@ from pathlib import Path
 import pytest
 
 from shotad.errors import WorkFolderError
-from shotad.workfolder import RecordLog, WorkFolder, key_of, readable_json, replacing, work_folder_of
+from shotad.workfolder import (
+    RecordLog,
+    WorkFolder,
+    key_of,
+    readable_json,
+    replacing,
+    work_folder_of,
+    write_text,
+)
 
 
 def test_the_folder_stands_beside_the_film() -> None:
@@ -167,6 +175,14 @@ def test_a_file_in_the_way_is_explained(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("a file")
     with pytest.raises(WorkFolderError, match="--out"), WorkFolder(tmp_path / "out"):
         pass
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="no place here where no folder can be")
+def test_a_place_where_no_folder_can_be_is_explained() -> None:
+    with pytest.raises(WorkFolderError, match="cannot be made"), WorkFolder(Path("/proc/nowhere/w")):
+        pass
+    with pytest.raises(WorkFolderError, match="cannot be written"):
+        write_text(Path("/proc/nowhere/r.json"), "")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from shotad.catalogue.board import Board
@@ -102,7 +103,7 @@ class Batch:
         self._add(films)
         self.board.start(None if self.more else len(self._entries))
         try:
-            with Crew(self.terms.count, memory=self.terms.memory, work=self.work) as crew:
+            with Crew(self.terms.count, memory=self.terms.memory, work=self.work) as crew, self._told():
                 while self._goes_on():
                     self._hand_out(crew)
                     for worker, news in crew.hear(BEAT):
@@ -113,6 +114,16 @@ class Batch:
         finally:
             self.board.stop()
         return self.rows
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Say of an interruption that it was heard, for what is at work may take a while to end."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            if self._at_work:
+                self.board.note("Stopping: films at work end tidily. Ctrl-C again ends them at once.")
+            raise
 
     def _goes_on(self) -> bool:
         waiting = not self.halted and (self._queue or self._alone or self.more)
@@ -153,7 +164,8 @@ class Batch:
         self._at_work[worker] = entry
         self._begun += entry.tries == 1
         size = size_text(entry.film.size) if entry.film.size else ""
-        self.board.begun(entry.label, self._begun, None if self.more else len(self._entries), size)
+        films = None if self.more else len(self._entries)
+        self.board.begun(entry.label, self._begun, films, size, entry.tries)
 
     def _heard(self, crew: Crew, worker: Worker, news: News) -> None:
         entry = self._at_work.get(worker)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from shotad.catalogue.messages import Advanced, Begun, Ended, News, Said
+from shotad.catalogue.printable import printable
 from shotad.catalogue.table import Row, line_of, spell
 from shotad.progress import Progress, Task
 
@@ -53,10 +54,14 @@ class Board:
         if self.bars:
             self._whole = self.progress.task("All films", films, "films")
 
-    def begun(self, label: str, number: int, films: int | None, size: str) -> None:
-        """A film has begun, the ``number``th of so many."""
+    def begun(self, label: str, number: int, films: int | None, size: str, tries: int = 1) -> None:
+        """A film has begun, the ``number``th of so many; ``tries``: how often it was."""
         self._films[label] = {}
-        if not self.bars:
+        if self.bars:
+            return
+        if tries > 1:
+            self.progress.note(f"{label}: begun again, try {tries}.")
+        else:
             of = "" if films is None else f" of {films}"
             self.progress.note(f"{label}: begun, film {number}{of}{size and ', '}{size}.")
 
@@ -105,7 +110,7 @@ class Board:
     def note(self, text: str) -> None:
         """Say one line."""
         self._last = self.clock()
-        self.progress.note(text)
+        self.progress.note(printable(text))
 
     def stop(self) -> None:
         """Nothing is at work any more."""

@@ -28,8 +28,10 @@ class Report:
         path: Path,
         kept: Sequence[Mapping[str, Any]] = (),
         clock: Callable[[], float] = time.monotonic,
+        told: Callable[[str], None] = lambda text: None,
     ) -> None:
-        self.path, self._kept, self._clock = path, kept, clock
+        """``told`` hears it once where the report cannot be written."""
+        self.path, self._kept, self._clock, self._told = path, kept, clock, told
         self._last: float | None = None
         self.trouble: str | None = None
         """Why it cannot be written, if so; the films go on."""
@@ -38,14 +40,21 @@ class Report:
         """Write the rows, unless that was done a moment ago; at the end always."""
         if not ended and self._last is not None and self._clock() - self._last < _EVERY:
             return
+        text = json.dumps(self.content(rows(), seconds, ended=ended), ensure_ascii=False, indent=1)
         try:
-            write_text(
-                self.path,
-                json.dumps(self.content(rows(), seconds, ended=ended), ensure_ascii=False, indent=1),
-            )
-        except WorkFolderError as error:
-            self.trouble = str(error)
+            # Names that are no UTF-8 have halves of pairs in them, which JSON can write out.
+            write_text(self.path, text.encode("utf-8", "backslashreplace").decode("utf-8"))
+        except (WorkFolderError, OSError) as error:
+            self._failed(getattr(error, "what", str(error)))
+        else:
+            self.trouble = None
         self._last = self._clock()
+
+    def _failed(self, what: str) -> None:
+        trouble = f"{what} Name another file with --report."
+        if self.trouble is None:
+            self._told(f"No report: {trouble}")
+        self.trouble = trouble
 
     def content(self, rows: Sequence[Row], seconds: float, *, ended: bool) -> dict[str, Any]:
         """What is written."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +11,8 @@ from typing import Any
 from shotad.catalogue.finding import Planned
 from shotad.catalogue.jobs import FilmResult
 from shotad.catalogue.limits import size_text
-from shotad.catalogue.storage.places import shown
+from shotad.catalogue.printable import printable
+from shotad.catalogue.storage.places import is_local, local_path, shown
 
 _WORTH_TELLING = 0.5
 """Seconds below which nobody wants to know how long it took."""
@@ -41,8 +43,9 @@ _STATES = {"done": "done", "failed": "failed", "skipped": "done before", "in_use
 
 
 def labels(films: Sequence[Planned]) -> list[str]:
-    """A short name for each film: its own, with as much of its folder as tells it from the others."""
-    parts = [shown(film.job.film).rstrip("/").split("/") for film in films]
+    """A short name for each film: its own, with as much of its folder as tells it from the others. Whatever
+    the names are, these can be printed."""
+    parts = [printable(shown(film.job.film).rstrip("/")).split("/") for film in films]
     depth = [1] * len(films)
     for _ in range(max((len(one) for one in parts), default=0)):
         names = ["/".join(one[-n:]) for one, n in zip(parts, depth, strict=True)]
@@ -103,7 +106,9 @@ def _below(row: Row) -> list[str]:
 
 def _notes(result: FilmResult | None) -> list[str]:
     """What the run says of the track, and where its time went."""
-    return [] if result is None else [*(f"Note: {text}" for text in result.warnings), *result.spent]
+    if result is None:
+        return []
+    return [*(f"Note: {printable(text)}" for text in result.warnings), *result.spent]
 
 
 def as_json(rows: Sequence[Row]) -> list[dict[str, Any]]:
@@ -148,16 +153,16 @@ def _time(result: FilmResult | None) -> list[str]:
 
 
 def _trouble(result: FilmResult | None) -> str:
-    return "" if result is None or result.error is None else " ".join(part for part in result.error if part)
+    return "" if result is None or result.error is None else printable(" ".join(filter(None, result.error)))
 
 
 def _with(row: Row) -> str:
-    return f" With {', '.join(row.film.uses)}." if row.film.uses else ""
+    return f" With {', '.join(map(printable, row.film.uses))}." if row.film.uses else ""
 
 
 def _cells(row: Row) -> tuple[str, ...]:
     result, blank = row.result, ""
-    used = ", ".join(row.film.uses)
+    used = ", ".join(map(printable, row.film.uses))
     name = row.label if len(row.label) <= _LONGEST_NAME else f"…{row.label[1 - _LONGEST_NAME :]}"
     if result is None or result.error is not None:
         time = blank if result is None or result.wall_seconds < _WORTH_TELLING else spell(result.wall_seconds)
@@ -182,8 +187,8 @@ def _json(row: Row) -> dict[str, Any]:
     own = {} if result is None else {**result.as_json(), "pace": result.pace}
     return {
         "film": job.film,
-        "folder": job.folder,
         **own,
+        "folder": os.path.abspath(local_path(job.folder)) if is_local(job.folder) else job.folder,
         "state": row.state.replace(" ", "_") if result is None else result.state,
         "bytes": row.film.size,
         "with": list(row.film.uses),
@@ -213,8 +218,8 @@ def foreseen_lines(
     """What a run would do with each film; ``results`` are known before (None: it would be described)."""
     told = []
     for number, (name, film, result) in enumerate(zip(names, films, results, strict=True), 1):
-        used = f", with {', '.join(film.uses)}" if film.uses else ""
-        into = f"{_plan(result)}, into {shown(film.job.folder)}{used}."
+        used = f", with {', '.join(map(printable, film.uses))}" if film.uses else ""
+        into = f"{_plan(result)}, into {printable(shown(film.job.folder))}{used}."
         amiss = result is not None and result.error is not None
         told.append(f"{number}. {name}: {f'cannot be described. {_trouble(result)}' if amiss else into}")
     new = [film for film, result in zip(films, results, strict=True) if result is None]

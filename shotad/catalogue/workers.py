@@ -105,7 +105,8 @@ class Worker:
         last = self._last_words()
         if self.over is not None:
             what = f"It took more than {size_text(self.over)} of memory and was ended."
-            return Died(what, "Give it more with --memory, or describe it at a smaller size.", "memory", last)
+            hint = "Give it more with --memory, or describe it at a smaller size (film.grid_height)."
+            return Died(what, hint, "memory", last)
         what, hint = _told_of(self.process.exitcode)
         return Died(what, hint, "killed", last)
 

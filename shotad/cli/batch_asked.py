@@ -29,6 +29,11 @@ class Asked:
     look: Callable[[], Gathered]
     gathered: Gathered
 
+    @property
+    def is_something(self) -> bool:
+        """Whether there is a film, or may be one later."""
+        return bool(self.gathered.found or self.gathered.lost or self.options["watch"])
+
     @staticmethod
     def of(films: Sequence[str], options: Mapping[str, Any]) -> Asked:
         """What these words mean. Raises ShotadError for what cannot be meant."""

@@ -38,12 +38,12 @@ def on_this_machine(console: Console, asked: Asked, leaving: Leaving) -> None:
     planned = asked.gathered.planned(planner) if watch is None else planner.plan(_ready(watch, asked))
     for line in leaving.of(planned):
         console.note(line)
-    report = Report(asked.report, asked.before)
+    report = Report(asked.report, asked.before, told=board.note)
     terms = terms_of(asked.options, asked.wishes.config, len(planned))
     batch = Batch(terms, board, None if watch is None else _later(watch, planner, board, leaving))
     batch.on_change = lambda: report.write(lambda: batch.rows, batch.seconds)
     stopped = False
-    with _stoppable():
+    with stoppable():
         try:
             batch.run(planned)
         except KeyboardInterrupt:
@@ -86,7 +86,7 @@ def _later(watch: Watch, planner: Planner, board: Board, leaving: Leaving) -> Ca
 
 
 @contextmanager
-def _stoppable() -> Iterator[None]:
+def stoppable() -> Iterator[None]:
     """SIGTERM, as machines are told to stop, ends the batch like Ctrl-C."""
     if threading.current_thread() is not threading.main_thread():
         yield

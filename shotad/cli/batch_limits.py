@@ -44,13 +44,21 @@ def check_limits(options: Mapping[str, Any]) -> None:
 
 def sizes_of(options: Mapping[str, Any]) -> tuple[int | None, int | None]:
     """Bytes that stay free on disk, and those of memory that a film may take; None: no limit."""
+    keep, memory = options["min_free"], options["memory"]
+    free = None if keep == OFF else _size("--min-free", keep)
+    most = None if memory is None else _size("--memory", memory)
+    if most == 0:
+        raise UsageError(f"--memory {memory} leaves nothing to a film.", "Write how much each may take: 4GB.")
+    return free, most
+
+
+def _size(option: str, text: str) -> int:
     from shotad.catalogue.limits import parse_size
 
-    keep, memory = options["min_free"], options["memory"]
-    return (
-        None if keep == OFF else parse_size(keep),
-        None if memory is None else parse_size(memory),
-    )
+    try:
+        return parse_size(text)
+    except UsageError as error:
+        raise UsageError(f"{option}: {error.what}", error.hint) from None
 
 
 def count_of(text: str) -> int:

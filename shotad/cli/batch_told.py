@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Sequence
@@ -25,12 +26,25 @@ def open_with(console: Console, asked: Asked) -> None:
 
     options, config = asked.options, asked.wishes.config
     check_limits(options)
-    if options["watch"] and options["address"] is not None:
-        raise UsageError("--watch waits for films on one machine.", "Leave --ray or --watch away.")
+    _check_out(options["out"])
     if options["voice"] or options["makes"]:
         describing.check_voice(config, options["makes"])
     for line in describing.remarks(config, Engines.of(config)):
         console.note(line)
+
+
+def _check_out(out: str | None) -> None:
+    """Refuse a place for the work folders in which there can be none."""
+    from shotad.catalogue.storage.places import is_local, local_path
+
+    if out is None or not is_local(out):
+        return
+    place = local_path(out).absolute()
+    there = next(one for one in (place, *place.parents) if one.exists())
+    if not there.is_dir():
+        raise UsageError(f"--out {out}: {there} is a file.", "Name a folder, or one that can be made.")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise UsageError(f"--out {out}: nothing can be written in {there}.", "Name another folder.")
 
 
 def foresee(console: Console, asked: Asked, leaving: Leaving) -> None:

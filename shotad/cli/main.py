@@ -5,6 +5,7 @@ Errors become text in one place, `main`.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -53,6 +54,9 @@ def main() -> None:
     """The program. Exit code 0 on success, 2 for a command that cannot be meant, 1 for other errors,
     130 after an interruption."""
     os.environ.setdefault("OPENCV_LOG_LEVEL", "ERROR")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Names may hold what the terminal's encoding has no sign for; standard error does so already.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = cli.main(standalone_mode=False)
     except click.ClickException as error:

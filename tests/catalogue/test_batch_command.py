@@ -114,6 +114,7 @@ def test_a_batch_that_is_stopped_tells_what_is_done_and_goes_on(tmp_path: Path) 
     assert "Traceback" not in err
     assert "a.mp4: done" in out
     assert "c.mp4: not begun" in out
+    assert "Stopping: films at work end tidily." in err
     assert "run the same command again" in err
     states = {name: row["state"] for name, row in found(report.read_text()).items()}
     assert states == {"a.mp4": "done", "b.mp4": "stopped", "c.mp4": "not_begun"}

@@ -192,12 +192,14 @@ def test_without_bars_few_lines_tell_of_several_films() -> None:
         now[0] = second
         board.still("0 of 3 films are done.")
     board.ended(rows()[0])
+    board.begun("c.mp4", 3, 3, "5.0 MB", tries=2)
     assert heard.notes == [
         "a.mp4: begun, film 1 of 3, 5.0 MB.",
         "b.mp4: begun, film 2 of 3.",
         "b.mp4: Fetching weights",
         "After 1 min 0 s: a.mp4: finding shots 25%; b.mp4: at work. 0 of 3 films are done.",
         "a.mp4: done, 14 lines in 15 slots, 2 long silences, in 4 min 12 s (0.42 times its length).",
+        "c.mp4: begun again, try 2.",
     ]
     assert heard.open == []
 
@@ -238,9 +240,16 @@ def test_a_report_is_whole_at_any_time_and_read_again(tmp_path: Path) -> None:
 
 def test_a_report_that_cannot_be_written_is_told_and_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    report = Report(tmp_path / "file" / "r.json")
+    told: list[str] = []
+    report = Report(tmp_path / "file" / "r.json", told=told.append)
     report.write(rows, 1)
+    report.write(rows, 2, ended=True)
     assert report.trouble is not None
+    assert told == [f"No report: {report.trouble}"]
+    assert "--report" in told[0]
+    (tmp_path / "file").unlink()
+    report.write(rows, 3, ended=True)
+    assert report.trouble is None
 
 
 @pytest.mark.parametrize("text", [None, "", "[]", '{"films": [{"state": "done"}]}', '{"films": 3}'])

@@ -43,7 +43,10 @@ def test_a_dry_run_tells_films_folders_and_what_goes_with_them(shotad: Shotad, t
         (("film.mp4", "--jobs", "many"), "--jobs many"),
         (("film.mp4", "--jobs", "0"), "--jobs 0"),
         (("film.mp4", "--memory", "much"), "no size"),
-        (("film.mp4", "--min-free", "-1GB"), "no size"),
+        (("film.mp4", "--min-free", "-1GB"), "--min-free: '-1GB' is no size"),
+        (("film.mp4", "--memory", "0"), "--memory 0"),
+        (("film.mp4", "--out", "film.mp4"), "film.mp4 is a file"),
+        (("film.mp4", "--out", "film.mp4/below"), "film.mp4 is a file"),
         (("film.mp4", "--engine", "fak"), "fake"),
         (("film.mp4", "--only-failed"), "shotad-batch.json"),
         (("film.mp4", "--watch", "--only-failed"), "--watch"),
@@ -80,7 +83,7 @@ def test_no_failures_are_nothing_to_do(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "shotad-batch.json").write_text('{"films": [{"film": "/x.mp4", "state": "done"}]}')
     said = shotad("batch", "--only-failed")
-    assert "No film has failed." in said.err
+    assert (said.code, said.out) == (0, "No film has failed.\n")
 
 
 def test_what_leaves_the_machine_is_said_also_where_only_one_film_sends_it(
