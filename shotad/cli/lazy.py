@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from shotad.cli.here import taking_paths_of_here
+
 
 class LazyGroup(click.Group):
     """``table``: name of each command → the module that holds it as ``command``, and one line about it."""
@@ -23,7 +25,7 @@ class LazyGroup(click.Group):
         if cmd_name not in self._table:
             return None
         command: click.Command = importlib.import_module(self._table[cmd_name][0]).command
-        return command
+        return taking_paths_of_here(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
