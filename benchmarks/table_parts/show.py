@@ -58,7 +58,7 @@ def about(report: Report) -> str:
     )
     return (
         f"Measured {report.made} on {report.machine['words']}{busy}; {versions}. Each measurement is a "
-        "process of its own, all in turns. **Time** is ours over the other's, by the clock and of the "
+        "process of its own, all in turns. Time is ours over the other's, by the clock and of the "
         "processors (all threads): below 1 ours is quicker. It is the median of the ratios within a turn, in "
         "brackets the least and the greatest, and of how many turns. Memory is the most at once, ours and "
         f"the other's. A limit is work that cannot be spared.{_busy(report)}"
