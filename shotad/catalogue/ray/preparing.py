@@ -11,12 +11,14 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from shotad.catalogue.describing import given_of
 from shotad.catalogue.jobs import FilmJob
-from shotad.catalogue.marks import DONE, done_before
+from shotad.catalogue.marks import done_before
 from shotad.catalogue.places import Placed, placed
+from shotad.catalogue.ray.anew import begin_anew
 from shotad.catalogue.ray.carrying import Columns, Question, Row, columns, packed
 from shotad.catalogue.ray.parts import Parts, parts_of
 from shotad.catalogue.ray.pool import ready_if_here, stage_engine
@@ -35,9 +37,6 @@ from shotad.types import Clip
 from shotad.understand import get_ready, understand
 from shotad.workfolder import RecordLog, WorkFolder, key_of
 from shotad.writing import is_done
-
-LOGS = ("stage1", "stage2", "choices", "story")
-"""Records that come one by one, which a forced run begins anew."""
 
 PATIENCE = 150.0
 """Seconds for which a work folder on object storage is waited for that a killed worker has held."""
@@ -95,7 +94,33 @@ class Preparing:
             raise _Refused(lost("preparing the film", attempt - 1))
         job = FilmJob.of(json.loads(text))
         if done_before(job) is None:
-            yield from _prepared(job, attempt, self._settings.servers)
+            yield from self._prepared(film, job, attempt)
+
+    def _prepared(self, film: int, job: FilmJob, attempt: int) -> Iterator[Question]:
+        """Both first acts, and the question of each slot as it comes, in the order of the film."""
+        config, parts = job.config, parts_of(job.folder)
+        engine = stage_engine(config, "stage1", self._settings.servers)
+        with (
+            held(job, again=attempt > 1) as place,
+            open_film(place.film, reader=config.film.reader, frame_rate=job.frame_rate) as opened,
+            WorkFolder(place.folder, force=job.force) as folder,
+        ):
+            if job.force:
+                self._begin_anew(film, job, folder.path)
+            bench = Bench.of(opened, folder, config, given_of(job, place), NoProgress())
+            get_ready(bench)
+            prepared = prepare(bench)
+            plans = understand(prepared, bench, engine.abilities.frames_per_second).plans
+            ready_if_here(engine)
+            known = _known(folder, parts)
+            yield from _asked(_Asked(bench, engine, known), plans)
+
+    def _begin_anew(self, film: int, job: FilmJob, folder: Path) -> None:
+        """Of a forced run, once: an attempt that follows a lost one keeps what this run was told."""
+        unit = f"anew {film}"
+        if not self._register.told(unit):
+            begin_anew(job, folder)
+            self._register.tell(unit, 1)
 
 
 class _Refused(Exception):  # noqa: N818  not begun, for a reason that is known
@@ -119,34 +144,6 @@ def held(job: FilmJob, *, again: bool) -> Iterator[Placed]:
                 continue
             yield place
             return
-
-
-def _prepared(job: FilmJob, attempt: int, servers: Sequence[str]) -> Iterator[Question]:
-    """Both first acts, and the question of each slot as it comes, in the order of the film."""
-    config, parts = job.config, parts_of(job.folder)
-    engine = stage_engine(config, "stage1", servers)
-    with (
-        held(job, again=attempt > 1) as place,
-        open_film(place.film, reader=config.film.reader, frame_rate=job.frame_rate) as film,
-        WorkFolder(place.folder, force=job.force) as folder,
-    ):
-        if job.force and attempt == 1:
-            _begin_anew(folder, parts)
-        bench = Bench.of(film, folder, config, given_of(job, place), NoProgress())
-        get_ready(bench)
-        prepared = prepare(bench)
-        plans = understand(prepared, bench, engine.abilities.frames_per_second).plans
-        ready_if_here(engine)
-        known = _known(folder, parts)
-        yield from _asked(_Asked(bench, engine, known), plans)
-
-
-def _begin_anew(folder: WorkFolder, parts: Parts) -> None:
-    """Nothing that an earlier run was told counts any more."""
-    for name in LOGS:
-        folder.log_of_records(name)
-    parts.remove()
-    (folder.path / DONE).unlink(missing_ok=True)
 
 
 def _known(folder: WorkFolder, parts: Parts) -> dict[str, tuple[str, ...]]:
