@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
+import signal
+import socket
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
+from shotad.catalogue.ray.nodes import least_cpus
 from shotad.catalogue.ray.register import Register
 from shotad.catalogue.ray.settings import RaySettings
 from shotad.compute import need
 from shotad.errors import EngineError, UsageError
+from shotad.system import processors
+
+_KNOCK = 5.0
+"""Seconds for which a cluster's port is waited for. Ray itself waits for many minutes, without a word."""
 
 
 def need_ray() -> Any:
@@ -36,41 +45,110 @@ def connected(address: str | None, settings: RaySettings) -> Iterator[Any]:
     if ray.is_initialized():
         yield ray
         return
-    _start(ray, address, settings)
-    try:
+    with ExitStack() as stack:
+        stack.enter_context(_own_words(ray))
+        _start(ray, address, settings)
+        stack.callback(ray.shutdown)
         yield ray
-    finally:
-        ray.shutdown()
+
+
+def is_own(address: str | None) -> bool:
+    """Whether `connected` starts a cluster here: Ray would take any that happens to run on this machine."""
+    return address == "local" or (address is None and not os.environ.get("RAY_ADDRESS"))
 
 
 def _start(ray: Any, address: str | None, settings: RaySettings) -> None:
-    if address is not None and address.startswith("ray://"):
-        raise UsageError(
-            f"{address} is for Ray's client, which Ray Data does not work through.",
-            "Run the command on a machine of the cluster (ray job submit), with --ray auto.",
-        )
+    here, there = is_own(address), address or os.environ.get("RAY_ADDRESS", "")
+    if not here:
+        _check_address(there)
     # Nobody's habits are sent anywhere by our own doing, and a run says what there is to say itself.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
-    # Without an address Ray would take any cluster that happens to run here.
-    here = address == "local" or (address is None and not os.environ.get("RAY_ADDRESS"))
     own: dict[str, Any] = {
-        "num_cpus": settings.cpus,
+        # Only what Ray counts by: with less than all crews take, some would never begin.
+        "num_cpus": settings.cpus or max(processors(), math.ceil(least_cpus(settings))),
         "object_store_memory": settings.object_store,
         "include_dashboard": False,
     }
     try:
-        ray.init(
-            address="local" if here else address,
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-            **(own if here else {}),
+        with _hushed(), _same_signals():
+            ray.init(
+                address="local" if here else there,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                **(own if here else {}),
+            )
+    except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as trouble:
+        if here:
+            what, hint = "Ray could not be started on this machine", "Its logs are in /tmp/ray."
+        else:
+            what, hint = (
+                f"No Ray cluster could be reached at {there}",
+                "Is it running (ray status)? Without an address one is started here.",
+            )
+        raise EngineError(f"{what}: {_first_line(trouble)}", hint) from None
+
+
+def _check_address(address: str) -> None:
+    """Raises UsageError for what is no address, EngineError where nobody listens."""
+    if address.startswith("ray://"):
+        raise UsageError(
+            f"{address} is for Ray's client, which Ray Data does not work through.",
+            "Run the command on a machine of the cluster (ray job submit), with --ray auto.",
         )
-    except (ConnectionError, RuntimeError, ValueError) as trouble:
+    if address == "auto":
+        return
+    host, _, port = address.rpartition(":")
+    if not (host and port.isascii() and port.isdigit() and 0 < int(port) < 1 << 16):
+        raise UsageError(f"{address!r} is no address of a Ray cluster.", "Write host:6379, or auto.")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), _KNOCK):
+            return
+    except OSError as trouble:
         raise EngineError(
-            f"No Ray cluster could be reached at {address or 'this machine'}: {_first_line(trouble)}",
-            "Is it running (ray status)? Without an address one is started here.",
+            f"No Ray cluster could be reached at {address}: {trouble.strerror or trouble}.",
+            "Is it running there (ray status), and is this its port? Without an address one is started here.",
         ) from None
+
+
+@contextmanager
+def _own_words(ray: Any) -> Iterator[None]:
+    """Ray prints what its nodes tell of lost workers among a program's results; the register counts them."""
+    from ray._private import worker
+
+    said = getattr(worker, "print_to_stdstream", None)
+    if said is None:
+        yield
+        return
+    worker.print_to_stdstream = lambda *_, **__: None
+    try:
+        yield
+    finally:
+        worker.print_to_stdstream = said
+
+
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """What Ray's own library writes to standard error while it starts goes nowhere."""
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
+@contextmanager
+def _same_signals() -> Iterator[None]:
+    """Ray takes SIGTERM for itself, and aborts on it; whoever asked for it before has it again."""
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        if callable(before) and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)
 
 
 def _first_line(error: Exception) -> str:

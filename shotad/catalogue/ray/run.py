@@ -19,16 +19,17 @@ from typing import Any
 
 from shotad.catalogue.jobs import FilmJob, FilmResult, failure
 from shotad.catalogue.ray.carrying import as_text, rows
-from shotad.catalogue.ray.cluster import Calls, connected, quiet_data, register_of_run
+from shotad.catalogue.ray.cluster import Calls, connected, is_own, quiet_data, register_of_run
 from shotad.catalogue.ray.finishing import Finishing
 from shotad.catalogue.ray.looking import Looking
+from shotad.catalogue.ray.nodes import check_nodes, described, nodes_of, short_of
 from shotad.catalogue.ray.pool import stage_engine
 from shotad.catalogue.ray.preparing import Preparing
 from shotad.catalogue.ray.settings import Crew, RaySettings
 from shotad.catalogue.storage.places import is_address
 from shotad.engines.base import Abilities
-from shotad.errors import ShotadError
-from shotad.progress import NoProgress, Progress, reported
+from shotad.errors import EngineError, ShotadError
+from shotad.progress import NoProgress, Progress
 
 Told = Callable[[FilmResult], None]
 
@@ -49,23 +50,20 @@ def run(
     ``address`` is the cluster's (``auto``, ``host:6379``); None: the one that is connected or named by the
     environment, else processes of this machine. ``told`` gets each result as soon as it is there. Films and
     work folders must be at paths that all machines share, or at addresses of a store. No film's failure stops
-    the others: it is a result. Raises ShotadError where Ray is missing or cannot be reached.
+    the others: it is a result. Raises ShotadError where Ray is missing or cannot be reached, and where a node
+    has no shotad, another version of it, or does not see the films.
     """
     settings, progress = settings or RaySettings(), progress or NoProgress()
     found: dict[int, FilmResult] = {}
     if not jobs:
         return []
     ended: Exception | None = None
-    with (
-        connected(address, settings) as ray,
-        quiet_data(ray),
-        reported(progress, "Describing films", len(jobs), "films") as task,
-    ):
+    with connected(address, settings) as ray, quiet_data(ray):
+        _look_around(ray, jobs, settings, progress, own=is_own(address))
         try:
             for film, result in _results(ray, jobs, settings):
                 if film not in found:
                     found[film] = result
-                    task.advance()
                     told(result)
         except (ray.exceptions.RayError, ray.data.exceptions.SystemException) as trouble:
             # What is done is done, and the films that have no result say why.
@@ -74,6 +72,21 @@ def run(
     for result in missing.values():
         told(result)
     return [(found | missing)[film] for film in range(len(jobs))]
+
+
+def _look_around(
+    ray: Any, jobs: Sequence[FilmJob], settings: RaySettings, progress: Progress, *, own: bool
+) -> None:
+    """Says what the cluster is, and refuses one on which no film could be described."""
+    nodes = nodes_of(ray)
+    place = "this machine" if own else "the cluster"
+    progress.note(f"Films at work on {place}, by Ray: {described(nodes)}.")
+    short = short_of(settings, nodes)
+    if short and own:
+        raise EngineError(short, "Ask for less in --ray-config, or name a cluster with --ray ADDRESS.")
+    if short:
+        progress.note(f"{short} The run waits until nodes with that come.")
+    check_nodes(ray, nodes, jobs)
 
 
 def _missing(
