@@ -12,7 +12,7 @@ from shotad.cli import describe as describing
 from shotad.cli.batch_asked import Asked
 from shotad.cli.batch_here import on_this_machine
 from shotad.cli.batch_limits import AUTO
-from shotad.cli.batch_ray import on_ray
+from shotad.cli.batch_ray import check_cluster, on_ray
 from shotad.cli.batch_told import foresee, open_with
 from shotad.cli.console import Console
 from shotad.cli.options import console_options
@@ -99,6 +99,7 @@ def command(console: Console, films: tuple[str, ...], **options: Any) -> None:
     """
     from shotad.catalogue.leaving import Leaving
 
+    check_cluster(options)
     asked, leaving = Asked.of(films, options), Leaving()
     if asked.before and not asked.is_something:
         console.result("No film has failed.", {"films": []})

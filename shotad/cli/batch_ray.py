@@ -3,51 +3,109 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from shotad.cli.batch_asked import Asked
+from shotad.cli.batch_here import stoppable
 from shotad.cli.batch_told import tell
 from shotad.cli.console import Console
+from shotad.errors import UsageError
 
 if TYPE_CHECKING:
+    from shotad.catalogue.finding import Planned
+    from shotad.catalogue.jobs import FilmJob
     from shotad.catalogue.leaving import Leaving
+    from shotad.catalogue.ray import RaySettings
+
+_CREWS = "preparing, looking and writing in --ray-config say how many work at once."
+OF_ONE_MACHINE = {
+    "watch": ("--watch", "Leave --ray or --watch away."),
+    "jobs": ("--jobs", _CREWS),
+    "retries": ("--retries", "attempts in --ray-config says how often a film is begun whose worker is lost."),
+    "min_free": ("--min-free", "Nobody looks at the disks of nodes: leave it away."),
+    "memory": ("--memory", "Ray ends workers that take too much of a node: leave it away."),
+    "timed": ("--profile", "The rooms of a film are spread over workers: profile one film, on one machine."),
+}
+"""Options that have no effect on a cluster, and what to do instead."""
+
+
+def check_cluster(options: Mapping[str, Any]) -> None:
+    """Raises UsageError for what was asked for and would be passed over."""
+    if options["address"] is None:
+        if options["ray_files"]:
+            raise UsageError("--ray-config is for runs on a cluster.", "Add --ray, or leave it away.")
+        return
+    context = click.get_current_context()
+    for name, (option, hint) in OF_ONE_MACHINE.items():
+        source = context.get_parameter_source(name)
+        if source is not click.core.ParameterSource.DEFAULT and source is not None:
+            raise UsageError(f"{option} holds for one machine, not with --ray.", hint)
 
 
 def on_ray(console: Console, asked: Asked, leaving: Leaving) -> None:
     """Describe the films on a cluster."""
+    from shotad.catalogue.board import Board
     from shotad.catalogue.finding import Planner
     from shotad.catalogue.marks import done_before
     from shotad.catalogue.ray import load_ray_settings, run
     from shotad.catalogue.report import Report
     from shotad.catalogue.table import Row, labels
 
+    settings = load_ray_settings(asked.options["ray_files"])
     planned = asked.gathered.planned(Planner(asked.wishes))
-    for line in leaving.of(planned):
+    for line in leaving.of(sent_to(planned, settings)):
         console.note(line)
     known = {film.job.film: film.trouble or done_before(film.job) for film in planned}
     jobs = [film.job for film in planned if known[film.job.film] is None]
-    began = time.monotonic()
-    report = Report(asked.report, asked.before)
-    names = labels(planned)
+    began, stopped = time.monotonic(), False
+    report, board = Report(asked.report, asked.before), Board(console, console.mode == "bars")
+    named = {film.job.film: (name, film) for name, film in zip(labels(planned), planned, strict=True)}
 
     def rows() -> list[Row]:
-        return [Row(name, film, known[film.job.film]) for name, film in zip(names, planned, strict=True)]
+        return [Row(*named[film], result, begun=stopped) for film, result in known.items()]
 
     def told(result: Any) -> None:
         known[result.film] = result
+        board.ended(Row(*named[result.film], result))
         report.write(rows, time.monotonic() - began)
 
-    found = run(
-        jobs,
-        address=asked.options["address"] or None,
-        settings=load_ray_settings(asked.options["ray_files"]),
-        progress=console,
-        told=told,
-    )
-    known.update((result.film, result) for result in found)
+    board.start(len(jobs))
+    with stoppable():
+        try:
+            address = asked.options["address"] or None
+            run(jobs, address=address, settings=settings, progress=console, told=told)
+        except KeyboardInterrupt:
+            stopped = True
+        finally:
+            board.stop()
     report.write(rows, time.monotonic() - began, ended=True)
     tell(console, rows(), time.monotonic() - began, report)
+    if stopped:
+        raise click.Abort
     if any(row.result is None or row.result.state == "failed" for row in rows()):
         raise click.exceptions.Exit(1)
+
+
+def sent_to(planned: Sequence[Planned], settings: RaySettings) -> list[Planned]:
+    """A film for each kind of settings and each server that will be asked in place of the usual one."""
+    kinds = {
+        film.job.config.model_dump_json(exclude={"prompt"}) + str(film.job.makes): film for film in planned
+    }
+    urls: tuple[str | None, ...] = settings.servers or (None,)
+    return [replace(film, job=_asking(film.job, url, settings)) for film in kinds.values() for url in urls]
+
+
+def _asking(job: FilmJob, url: str | None, settings: RaySettings) -> FilmJob:
+    config = job.config
+    if url is not None:
+        config = config.model_copy(update={"openai": config.openai.model_copy(update={"base_url": url})})
+    own = {"base_url": "http://127.0.0.1/v1"}
+    if settings.looking.serve.command is not None:
+        config = config.model_copy(update={"stage1": config.stage1.model_copy(update=own)})
+    if settings.writing.serve.command is not None:
+        config = config.model_copy(update={"stage2": config.stage2.model_copy(update=own)})
+    return replace(job, config=config)

@@ -1,0 +1,109 @@
+"""What ``shotad batch --ray`` says and refuses, without a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shotad.catalogue.finding import Planned
+from shotad.catalogue.jobs import FilmJob, FilmResult, failure
+from shotad.catalogue.leaving import Leaving
+from shotad.catalogue.ray import RaySettings, ServeSettings
+from shotad.cli.batch_ray import sent_to
+from shotad.config import load_config
+from tests.cli.program import FAKE, Shotad
+
+
+@pytest.fixture
+def films(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.mp4", "b.mp4", "c.mp4"):
+        (tmp_path / name).write_bytes(b"film")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--ray", "--jobs", "2"), "--jobs holds for one machine"),
+        (("--ray", "--jobs", "auto"), "--jobs holds for one machine"),
+        (("--ray", "--retries", "1"), "--retries"),
+        (("--ray", "--min-free", "2GB"), "--min-free"),
+        (("--ray", "--memory", "4GB"), "--memory"),
+        (("--ray", "--watch"), "--watch"),
+        (("--ray", "--profile"), "--profile"),
+        (("--ray-config", "run.yaml"), "--ray-config is for runs on a cluster"),
+        (("--ray", "--ray-config", "wrong.yaml"), "looking.least"),
+        (("--ray", "--ray-config", "gone.yaml"), "gone.yaml"),
+    ],
+)
+def test_what_would_be_passed_over_is_refused(
+    shotad: Shotad, films: Path, words: tuple[str, ...], told: str
+) -> None:
+    (films / "wrong.yaml").write_text("lookin: {least: 1}\n")
+    said = shotad("batch", "a.mp4", *words, *FAKE)
+    assert said.code in (1, 2), said
+    assert told in said.err
+    assert not (films / "a.shotad").exists()
+
+
+def runs(monkeypatch: pytest.MonkeyPatch, end: BaseException | None) -> None:
+    """A run of which the first film is done, the second fails, and then ``end`` comes."""
+
+    def run(jobs: Sequence[FilmJob], *, told: Callable[[FilmResult], None], **_: Any) -> list[FilmResult]:
+        found = [
+            FilmResult(jobs[0].film, jobs[0].folder, "done", lines=3, slots=4),
+            failure(jobs[1], "It broke.", "Mend it.", kind="FilmError"),
+        ]
+        for one in found:
+            told(one)
+        if end is not None:
+            raise end
+        return found
+
+    monkeypatch.setattr("shotad.catalogue.ray.run", run)
+
+
+@pytest.mark.usefixtures("films")
+def test_each_film_is_told_as_it_ends(shotad: Shotad, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs(monkeypatch, None)
+    said = shotad("batch", "a.mp4", "b.mp4", "--ray", "--plain", *FAKE)
+    assert said.code == 1
+    assert "a.mp4: done, 3 lines in 4 slots." in said.err
+    assert "b.mp4: failed. It broke. Mend it." in said.err
+    assert "2 films: 1 done, 1 failed." in said.out
+
+
+@pytest.mark.usefixtures("films")
+def test_a_run_that_is_stopped_tells_what_became_of_each_film(
+    shotad: Shotad, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs(monkeypatch, KeyboardInterrupt())
+    said = shotad("batch", "a.mp4", "b.mp4", "c.mp4", "--ray", *FAKE)
+    assert said.code == 130
+    assert "3 films: 1 done, 1 failed, 1 stopped." in said.out
+    assert '"ended": true' in Path("shotad-batch.json").read_text()
+
+
+OPENAI = ("engine=openai", "openai.model=tiny", "openai.base_url=http://usual.example/v1")
+
+
+def told(settings: RaySettings, *assignments: str) -> list[str]:
+    config = load_config((), (*OPENAI, *assignments))
+    films = [Planned(FilmJob(f"{name}.mp4", name, config)) for name in "ab"]
+    return Leaving().of(sent_to(films, settings))
+
+
+def test_whom_frames_are_sent_to_is_whom_the_cluster_asks() -> None:
+    pool = RaySettings(servers=("https://one.example/v1", "https://two.example/v1"))
+    assert ["usual.example" in line for line in told(RaySettings())] == [True, True]
+    lines = told(pool)
+    assert [("one" in line, "two" in line) for line in lines] == [(True, False), (False, True)]
+    assert "usual" not in "".join(lines)
+    own = told(pool, "stage2.base_url=https://writer.example/v1")
+    assert any("no frames" in line and "writer.example" in line for line in own)
+    served = RaySettings().looking.model_copy(update={"serve": ServeSettings(command="serve {port}")})
+    assert told(RaySettings(looking=served, writing=served)) == []
