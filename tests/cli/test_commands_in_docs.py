@@ -1,0 +1,103 @@
+"""Every ``shotad`` command that the guides and the README show is one that the program takes."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import yaml
+
+from shotad.catalogue.ray import load_ray_settings
+from shotad.cli.main import cli
+
+ROOT = Path(__file__).resolve().parents[2]
+_BLOCK = re.compile(r"^```[a-z]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_LEFT_OUT = ("…", "...")
+
+
+def commands_of(text: str) -> Iterator[list[str]]:
+    """The words of each command in the code blocks of a page; one that leaves something out is left out."""
+    for block in _BLOCK.findall(text):
+        for line in block.replace("\\\n", " ").splitlines():
+            words = line.strip().removeprefix("$ ")
+            if words.startswith("shotad ") and not any(mark in words for mark in _LEFT_OUT):
+                told = shlex.split(words.partition("|")[0], comments=True)
+                yield [word for word in told[1:] if not word.startswith((">", "2>"))]
+
+
+def pages() -> list[Path]:
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def shown() -> list[Any]:
+    return [
+        pytest.param(words, id=f"{page.name}: {' '.join(words)}")
+        for page in pages()
+        for words in commands_of(page.read_text(encoding="utf-8"))
+    ]
+
+
+@pytest.fixture(autouse=True)
+def _any_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files of the examples are not here."""
+    monkeypatch.setattr(click.Path, "convert", lambda self, value, *_: self.coerce_path_result(value))
+
+
+def taken(words: list[str]) -> None:
+    """Reads a command as the program does, and does not run it. Raises UsageError."""
+    command: click.Command = cli
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        found = command.get_command(click.Context(command), words[0])
+        if found is None:
+            raise click.UsageError(f"no command {words[0]}")
+        command, words = found, words[1:]
+    with suppress(click.exceptions.Exit):  # --help, --version
+        command.make_context("shotad", list(words))
+
+
+@pytest.mark.parametrize("words", shown())
+def test_a_command_that_is_shown_is_taken(words: list[str]) -> None:
+    taken(words)
+
+
+@pytest.mark.parametrize(
+    "line", ["shotad describ film.mp4", "shotad batch films --rays", "shotad batch films --settle soon"]
+)
+def test_a_command_that_is_wrong_is_found(line: str) -> None:
+    (words,) = commands_of(f"```\n{line}\n```\n")
+    with pytest.raises(click.UsageError):
+        taken(words)
+
+
+def test_lines_that_go_on_and_words_behind_are_read() -> None:
+    text = "```sh\n$ shotad batch films \\\n    --ray auto   # a cluster\nshotad describe … --force\n```\nshotad no\n"
+    assert list(commands_of(text)) == [["batch", "films", "--ray", "auto"]]
+
+
+def test_the_job_of_the_kubernetes_example_can_be_run(tmp_path: Path) -> None:
+    documents = list(yaml.safe_load_all((ROOT / "configs/ray/kuberay.yaml").read_text(encoding="utf-8")))
+    (job,) = (one for one in documents if one["kind"] == "RayJob")
+    (given,) = (one for one in documents if one["kind"] == "ConfigMap")
+    words = shlex.split(job["spec"]["entrypoint"])
+    taken(words[1:])
+    file = tmp_path / Path(words[words.index("--ray-config") + 1]).name
+    file.write_text(given["data"][file.name])
+    settings = load_ray_settings([str(file)])
+    (pool,) = (one for one in documents if one["kind"] == "StatefulSet")
+    assert len(settings.servers) == pool["spec"]["replicas"]
+
+
+def test_the_cluster_of_the_cloud_example_is_one_to_ray() -> None:
+    pytest.importorskip("ray", reason='Ray reads the example: pip install "shotad[ray]"')
+    from ray.autoscaler._private.util import prepare_config, validate_config
+
+    found = yaml.safe_load((ROOT / "configs/ray/cluster.yaml").read_text(encoding="utf-8"))
+    for kind in found["available_node_types"].values():
+        kind.setdefault("resources", {"CPU": 4})  # as Ray learns from AWS
+    validate_config(prepare_config(found))
