@@ -15,6 +15,7 @@ import pytest
 
 import shotad.prepare
 from shotad.config import load_config
+from shotad.engines.background import Belt
 from shotad.engines.base import Abilities, Engine, Identity, Reply, Request, Usage
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.engines.narrator import Narrator
@@ -271,6 +272,69 @@ def test_stage_one_is_asked_while_shots_are_being_found(
     assert len(early) >= 2
     assert sorted(looks.asked()) == slots(tmp_path / "w")
     assert "0 in vain" in (tmp_path / "w" / "log.txt").read_text()
+
+
+def test_stage_two_writes_of_early_looks_before_stage_one_answers_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[str, str]] = []
+    looks, writes = Scripted("eyes", told, sends_to="somewhere"), Scripted("pen", told)
+    written, answered = threading.Event(), threading.Event()
+    pass_ = Pass(monkeypatch, answered)
+
+    def until_written(_: Request) -> None:
+        if pass_.ended:
+            assert written.wait(WAIT), "Stage II waited for an answer to a later slot"
+
+    def settle() -> None:
+        """Until nothing more is answered early."""
+        before = 0
+        for _ in range(WAIT):
+            threading.Event().wait(0.5)
+            now = len(records(tmp_path / "w", "stage1"))
+            if now and now == before:
+                break
+            before = now
+        answered.set()
+
+    looks.before = until_written
+    writes.before = lambda _: written.set()
+    threading.Thread(target=settle, daemon=True).start()
+    run(tmp_path / "w", looks, writes, overlap="early")
+    assert tree(tmp_path / "w") == whole()
+
+
+def test_stage_two_does_not_wait_for_the_grammar_of_what_was_laid_out_early(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[str, str]] = []
+    looks, writes = Scripted("eyes", told, sends_to="somewhere"), Scripted("pen", told)
+    asked, written, over = threading.Event(), threading.Event(), threading.Event()
+    Pass(monkeypatch, asked)
+    looks.before = lambda _: asked.set()
+    writes.before = lambda _: written.set()
+    from shotad.understand import ClipReader
+
+    read, drop, count = ClipReader.read, Belt.cut, 0
+
+    def slowly(self: ClipReader, *given: Any) -> None:
+        nonlocal count
+        count += 1
+        if count == 3:
+            assert over.wait(WAIT)
+        if count == 5:
+            assert written.wait(WAIT), "Stage II waited for the film grammar of all early clips"
+        read(self, *given)
+
+    def cut(self: Belt[Any]) -> None:
+        drop(self)
+        over.set()
+
+    monkeypatch.setattr(Belt, "cut", cut)
+    monkeypatch.setattr(ClipReader, "read", slowly)
+    run(tmp_path / "w", looks, writes, overlap="early")
+    assert count >= 5
+    assert tree(tmp_path / "w") == whole()
 
 
 def test_an_early_look_in_vain_changes_nothing_but_the_bill(

@@ -114,6 +114,12 @@ class Belt(Generic[_Item]):
             self._ended, self._error = True, error
             self._changed.notify_all()
 
+    def cut(self) -> None:
+        """Nothing more comes, and what lies on it is let go."""
+        with self._changed:
+            self._items.clear()
+            self.end()
+
     def stop(self) -> None:
         """Who waits at either end waits no more, and what lies on it is let go."""
         with self._changed:

@@ -130,7 +130,8 @@ class Looking:
         all is. Raises what stops the run, after what can still be had."""
         self._course.put(course)
         if self._sketches is not None:
-            self._sketches.end()
+            # Of these all is known now: they come with the others, so that Stage II waits for none of them.
+            self._sketches.cut()
         elif beside:
             self._flow.begin(self._look, name="stage1", asks=True)
         else:
@@ -213,6 +214,9 @@ class Looking:
             self._order.append((plan, question.key))
             record = self._log.get(question.key)
             if question.key in self._asked_early:
+                if question.key in self._settled:
+                    # It was told before anybody knew its place.
+                    self._news.put(question.key)
                 continue
             if is_done(record):
                 self._news.put(self._settle(question.key))
