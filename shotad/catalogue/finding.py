@@ -18,7 +18,7 @@ from shotad.catalogue.jobs import FilmJob, FilmResult, failure
 from shotad.catalogue.printable import printable
 from shotad.catalogue.storage.fetching import brought, read_text
 from shotad.catalogue.storage.finding import Found, films_in
-from shotad.catalogue.storage.places import is_address, is_local, join, local_path, name_of, parent_of
+from shotad.catalogue.storage.places import is_address, is_local, join, local_path, name_of, parent_of, shown
 from shotad.catalogue.storage.targets import check_target
 from shotad.config import Config
 from shotad.errors import FilmError, ShotadError
@@ -192,10 +192,10 @@ class Gathered:
         return [*planner.plan(self.found), *(planner.lost(place, error) for place, error in self.lost)]
 
     def only(self, films: Iterable[str]) -> Gathered:
-        """Those of ``films`` alone."""
+        """Those of ``films`` alone, which are named as reports do: without keys."""
         wanted = frozenset(films)
-        lost = tuple(one for one in self.lost if one[0] in wanted)
-        return Gathered(tuple(film for film in self.found if film.place in wanted), lost)
+        lost = tuple(one for one in self.lost if shown(one[0]) in wanted)
+        return Gathered(tuple(film for film in self.found if shown(film.place) in wanted), lost)
 
 
 def gather(sources: Iterable[str], listed: Iterable[str] = (), rate: str | None = None) -> Gathered:

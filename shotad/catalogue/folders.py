@@ -28,6 +28,7 @@ from shotad.runsettings import SETTINGS
 from shotad.workfolder import stem_of
 
 _ENDING = ".shotad"
+_WEB = ("http", "https")
 _SIDE_BY_SIDE = 16
 """Folders elsewhere that are asked for at a time."""
 
@@ -115,6 +116,8 @@ def _owner(folder: str) -> str | None:
 
     Raises StorageError where a store cannot be asked.
     """
+    if scheme_of(folder) in _WEB:
+        return None
     try:
         record = json.loads(_settings(folder))
         film = record["film"]["path"]
@@ -135,7 +138,7 @@ def _exists(film: str) -> bool:
     """Whether a film that was described is still there. The web is not asked: keys are gone."""
     if is_local(film):
         return local_path(film).exists()
-    if scheme_of(film) in ("http", "https"):
+    if scheme_of(film) in _WEB:
         return True
     from shotad.catalogue.storage.store import Store
 
@@ -144,4 +147,4 @@ def _exists(film: str) -> bool:
 
 def _plain(film: str) -> str:
     """A film as ``settings.json`` names it; of a web address without what changes with each signature."""
-    return shown(film).partition("?")[0] if scheme_of(film) in ("http", "https") else shown(film)
+    return shown(film).partition("?")[0] if scheme_of(film) in _WEB else shown(film)

@@ -12,7 +12,7 @@ from shotad.catalogue.finding import Planned
 from shotad.catalogue.jobs import FilmResult
 from shotad.catalogue.limits import size_text
 from shotad.catalogue.printable import printable
-from shotad.catalogue.storage.places import is_local, local_path, shown
+from shotad.catalogue.storage.places import is_local, local_path, scheme_of, shown
 
 _WORTH_TELLING = 0.5
 """Seconds below which nobody wants to know how long it took."""
@@ -45,7 +45,7 @@ _STATES = {"done": "done", "failed": "failed", "skipped": "done before", "in_use
 def labels(films: Sequence[Planned]) -> list[str]:
     """A short name for each film: its own, with as much of its folder as tells it from the others. Whatever
     the names are, these can be printed."""
-    parts = [printable(shown(film.job.film).rstrip("/")).split("/") for film in films]
+    parts = [printable(_plain(film.job.film).rstrip("/")).split("/") for film in films]
     depth = [1] * len(films)
     for _ in range(max((len(one) for one in parts), default=0)):
         names = ["/".join(one[-n:]) for one, n in zip(parts, depth, strict=True)]
@@ -54,6 +54,11 @@ def labels(films: Sequence[Planned]) -> list[str]:
             break
         depth = [n + (name in twice) for n, name in zip(depth, names, strict=True)]
     return ["/".join(one[-n:]) for one, n in zip(parts, depth, strict=True)]
+
+
+def _plain(film: str) -> str:
+    """A film's place without its keys, one of the web also without the rest of what is asked of it."""
+    return shown(film).partition("?")[0] if scheme_of(film) in ("http", "https") else shown(film)
 
 
 def _named(row: Row, text: str) -> str:
@@ -184,11 +189,12 @@ def _laid(cells: Sequence[str], widths: Sequence[int], width: int) -> str:
 
 def _json(row: Row) -> dict[str, Any]:
     job, result = row.film.job, row.result
-    own = {} if result is None else {**result.as_json(), "pace": result.pace}
+    film = shown(job.film)
+    own = {} if result is None else {**result.as_json(), "film": film, "pace": result.pace}
     return {
-        "film": job.film,
+        "film": film,
         **own,
-        "folder": os.path.abspath(local_path(job.folder)) if is_local(job.folder) else job.folder,
+        "folder": os.path.abspath(local_path(job.folder)) if is_local(job.folder) else shown(job.folder),
         "state": row.state.replace(" ", "_") if result is None else result.state,
         "bytes": row.film.size,
         "with": list(row.film.uses),

@@ -10,10 +10,15 @@ import fsspec
 import pytest
 
 from shotad.catalogue.beside import Neighbours, beside_of
+from shotad.catalogue.finding import Gathered, Planner, Wishes
 from shotad.catalogue.folders import Folders
+from shotad.catalogue.jobs import failure
+from shotad.catalogue.report import Report, failed_in, read_report
 from shotad.catalogue.storage.finding import Found, films_in
-from shotad.catalogue.storage.places import parent_of
+from shotad.catalogue.storage.places import parent_of, shown
 from shotad.catalogue.storage.store import Store
+from shotad.catalogue.storage.targets import check_kind
+from shotad.catalogue.table import Row, as_json, as_lines, labels
 from shotad.errors import FilmError, StorageError
 
 TREE = (
@@ -145,3 +150,28 @@ def test_each_folder_is_asked_once_for_what_lies_beside_and_not_for_what_is_belo
 def test_nothing_is_asked_about_what_lies_beside_a_film_of_the_web(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Store, "__init__", lambda *_, **__: pytest.fail("the web was asked"))
     assert beside_of("https://films.example.org/m.mp4?Signature=x", Neighbours(), "en").names == ()
+
+
+SIGNED = "https://films.example.org/a/movie.mp4?id=5&X-Amz-Signature=0c0ffee/0"
+
+
+def test_a_signature_stands_neither_in_the_report_nor_in_what_is_said(tmp_path: Path) -> None:
+    wishes = Wishes(out=str(tmp_path / "ad"))
+    planned = Planner(wishes).plan([Found(SIGNED, 4, None)])
+    result = failure(planned[0].job, f"{shown(SIGNED)} is gone.", "", kind="StorageError")
+    rows = [Row(*labels(planned), planned[0], result)]
+    report = Report(tmp_path / "report.json")
+    report.write(lambda: rows, 1.0, ended=True)
+    assert labels(planned) == ["movie.mp4"]
+    for text in (report.path.read_text(), as_lines(rows, 1.0), json.dumps(as_json(rows))):
+        assert "0c0ffee" not in text
+    again = Gathered((Found(SIGNED, 4, None),)).only(failed_in(read_report(report.path)))
+    assert [film.place for film in again.found] == [SIGNED], "it is known again where it is named again"
+
+
+def test_a_work_folder_on_the_web_is_nobodys_and_is_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Store, "__init__", lambda *_, **__: pytest.fail("the web was asked"))
+    (folder,) = Folders().of([SIGNED])
+    assert folder.startswith("https://films.example.org/a/movie.shotad")
+    with pytest.raises(StorageError, match=r"Nothing can be written to an address of the web.*--out"):
+        check_kind(folder)
