@@ -119,6 +119,11 @@ def present_track(folder: WorkFolder, film: FilmId, *, with_scripts: bool = True
         return None
     track = load_track(path)
     if track.film.fingerprint != film.fingerprint:
+        if track.film.name == film.name:
+            raise WorkFolderError(
+                f"{path} is of another version of {film.name}: the film has changed since.",
+                "Move that track away, and the film is described anew; or name another folder with --out.",
+            )
         raise WorkFolderError(
             f"{path} belongs to another film: {track.film.name}, not {film.name}.",
             "Name that film, or another folder with --out, or move that track away.",

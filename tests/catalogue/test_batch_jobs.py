@@ -31,8 +31,8 @@ FILM = FilmSpec(frames=160, cuts=(60, 110))
 
 
 def job(folder: Path, **more: object) -> FilmJob:
-    known: dict[str, object] = {"config": CONFIG, "sheet": False}
-    return FilmJob(str(make_film(FILM).path), str(folder), **{**known, **more})  # type: ignore[arg-type]
+    known: dict[str, object] = {"film": str(make_film(FILM).path), "config": CONFIG, "sheet": False}
+    return FilmJob(folder=str(folder), **{**known, **more})  # type: ignore[arg-type]
 
 
 def test_jobs_and_results_travel_unchanged(tmp_path: Path) -> None:
@@ -204,3 +204,17 @@ def files(folder: Path) -> dict[str, bytes]:
     apart = ("log.txt", ".lock", ".track.lock")
     found = (path for path in folder.rglob("*") if path.is_file() and path.name not in apart)
     return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+
+
+def test_another_version_of_a_film_leaves_the_track_of_the_first_alone(tmp_path: Path) -> None:
+    film, folder = tmp_path / "movie.mp4", tmp_path / "w"
+    film.write_bytes(make_film(FILM).path.read_bytes())
+    assert describe_film(job(folder, film=str(film))).state == "done"
+    track = (folder / "track.json").read_bytes()
+    film.write_bytes(make_film(replace(FILM, frames=180)).path.read_bytes())
+    found = describe_film(job(folder, film=str(film)))
+    assert found.error is not None
+    assert "another version of movie.mp4" in found.error[0]
+    assert (folder / "track.json").read_bytes() == track
+    (folder / "track.json").rename(folder / "track.old.json")
+    assert describe_film(job(folder, film=str(film))).state == "done"
