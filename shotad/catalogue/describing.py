@@ -79,7 +79,7 @@ class _Run:
         """The whole way, from the film where it lies to the mark that it is done."""
         job = self.job
         with open_film(place.film, reader=job.config.film.reader, frame_rate=job.frame_rate) as film:
-            self.film_seconds = film.info.duration
+            self.film_seconds = job.seconds_of(film.info.duration)
             wanted = wanted_of(job, film, place.folder)
             self.begin(need_of(job, film.info, place.folder, wanted))
             with WorkFolder(place.folder, force=job.force) as folder:
@@ -190,7 +190,7 @@ def finished(job: FilmJob, folder: Path, outcome: Outcome, heard: Rendered | Non
         amiss=counts["failed"],
         edited=counts["edited"],
         silences=len(outcome.silences),
-        film_seconds=outcome.track.film.duration,
+        film_seconds=outcome.described.duration,
         files=tuple(path.name for path in (*outcome.files, *made)),
         warnings=outcome.warnings,
     )

@@ -69,6 +69,10 @@ class FilmJob:
         """``rate`` as a number."""
         return None if self.rate is None else Fraction(self.rate)
 
+    def seconds_of(self, length: float) -> float:
+        """How much of a film of so many seconds is to be described."""
+        return max(min(length, self.end or length) - self.start, 0.0)
+
     def as_json(self) -> Json:
         """For `of`."""
         row = {one.name: getattr(self, one.name) for one in fields(self)}
@@ -102,9 +106,9 @@ class FilmResult:
 
     ``error`` is (what, hint) where it failed or is in use; ``kind`` the name of its class, or killed, memory,
     disk, stopped. ``lines`` are heard in ``slots``; ``unsaid`` slots are silent or dropped, ``amiss`` have
-    failed. ``silences`` are long stretches without speech or AD. Seconds are those of the film, and of this
-    run's work on it; ``peak`` is the most memory in bytes, ``attempts`` how often it was begun, ``files`` (by
-    name, in the folder) the track, its scripts and what was rendered.
+    failed. ``silences`` are long stretches without speech or AD. Seconds are those of the film that are to be
+    described, and of this run's work on it; ``peak`` is the most memory in bytes, ``attempts`` how often it
+    was begun, ``files`` (by name, in the folder) the track, its scripts and what was rendered.
     """
 
     film: str

@@ -31,7 +31,7 @@ _SOUND_PER_SECOND = 48_000 * 2 * 4 * 3
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What a film is and will need: its length in seconds, and bytes on the disk of its ``folder``."""
+    """What a film is and will need: the seconds to describe, and bytes on the disk of its ``folder``."""
 
     film_seconds: float
     disk: int
@@ -40,15 +40,14 @@ class Need:
 
 def need_of(job: FilmJob, info: FilmInfo, folder: Path, wanted: Sequence[Wanted] = ()) -> Need:
     """What a run on a film needs at most, less what an earlier run has written already."""
-    end = min(info.duration, job.end or info.duration)
-    seconds = max(end - job.start, 0.0)
+    seconds = job.seconds_of(info.duration)
     kept = info.duration * job.config.film.grid * _pixels(info, job.config.film.grid_height) * _JPEG
     disk = _RECORDS + _RECORDS_PER_SECOND * seconds + kept
     if wanted:
         size = info.path.stat().st_size if info.path is not None and info.path.is_file() else 0
         films = sum(one.kind.is_film for one in wanted)
         disk += films * size + _SOUND_PER_SECOND * info.duration * (1 + len(wanted))
-    return Need(info.duration, max(int(disk) - size_of(folder), _RECORDS), folder)
+    return Need(seconds, max(int(disk) - size_of(folder), _RECORDS), folder)
 
 
 def _pixels(info: FilmInfo, height: int) -> int:

@@ -218,3 +218,12 @@ def test_another_version_of_a_film_leaves_the_track_of_the_first_alone(tmp_path:
     assert (folder / "track.json").read_bytes() == track
     (folder / "track.json").rename(folder / "track.old.json")
     assert describe_film(job(folder, film=str(film))).state == "done"
+
+
+def test_the_pace_is_that_of_what_is_described(tmp_path: Path) -> None:
+    whole, part = describe_film(job(tmp_path / "a")), describe_film(job(tmp_path / "b", start=1.0, end=4.0))
+    assert whole.film_seconds == pytest.approx(6.4, abs=0.1)
+    assert part.film_seconds == pytest.approx(3.0)
+    assert part.pace == pytest.approx(part.wall_seconds / 3.0)
+    again = describe_film(job(tmp_path / "b", start=1.0, end=4.0))
+    assert (again.state, again.film_seconds) == ("skipped", part.film_seconds)
