@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -62,18 +62,23 @@ class Folders:
         self._taken.add(folder)
 
     def _look_up(self, names: Iterable[Sequence[str]]) -> None:
-        """Ask whose the folders elsewhere are, many at a time; of most films the plainest name is all."""
-        wanted = [folders[0] for folders in names if folders[0] not in self._owners]
-        elsewhere = [folder for folder in dict.fromkeys(wanted) if not is_local(folder)]
+        """Ask whose the folders elsewhere are, many at a time: only those that are there, by a list."""
+        some = dict.fromkeys(one for folders in names for one in folders)
+        asked = [one for one in some if one not in self._owners and not is_local(one)]
+        parents = dict.fromkeys(parent_of(one) for one in asked)
         with ThreadPoolExecutor(_SIDE_BY_SIDE, "owners") as pool:
-            self._owners.update(zip(elsewhere, pool.map(_owner, elsewhere), strict=True))
+            there = dict(zip(parents, pool.map(_names_in, parents), strict=True))
+            self._owners.update(dict.fromkeys(asked))
+            found = [one for one in asked if name_of(one) in there[parent_of(one)]]
+            owners = pool.map(lambda one: _owner(one, self._known), found)
+            self._owners.update(zip(found, owners, strict=True))
 
     def _is_own(self, folder: str, film: str) -> bool:
         return self._owner(folder) == _plain(film)
 
     def _owner(self, folder: str) -> str | None:
         if folder not in self._owners:
-            self._owners[folder] = _owner(folder)
+            self._owners[folder] = _owner(folder, self._known)
         return self._owners[folder]
 
     def _is_free(self, folder: str, film: str) -> bool:
@@ -111,19 +116,26 @@ def _is_copy(film: str, other: str) -> bool:
         return False
 
 
-def _owner(folder: str) -> str | None:
+def _names_in(folder: str) -> frozenset[str]:
+    """What there is in a folder elsewhere; nothing in one of the web, where no work folders are."""
+    if scheme_of(folder) in _WEB:
+        return frozenset()
+    from shotad.catalogue.storage.store import Store
+
+    return frozenset(Store(folder).names(folder))
+
+
+def _owner(folder: str, known: Container[str]) -> str | None:
     """The film that a work folder is of; None: nobody's, or one of a film that has moved.
 
-    Raises StorageError where a store cannot be asked.
+    Films that are ``known`` are there and not asked for. Raises StorageError where a store cannot be asked.
     """
-    if scheme_of(folder) in _WEB:
-        return None
     try:
         record = json.loads(_settings(folder))
         film = record["film"]["path"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return _plain(film) if isinstance(film, str) and _exists(film) else None
+    return _plain(film) if isinstance(film, str) and (film in known or _exists(film)) else None
 
 
 def _settings(folder: str) -> bytes:

@@ -120,6 +120,22 @@ def test_a_film_keeps_its_folder_in_a_store_when_others_of_its_name_come(there: 
     assert Folders(out).of([second]) == [f"{out}/movie.shotad"]
 
 
+def test_only_folders_that_are_there_are_asked_whose_they_are(
+    there: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, asked = fsspec.filesystem("memory"), []
+    films = [f"{there}/{n}/m{n}.mp4" for n in range(40)]
+    store.pipe_file("/ad/m7.shotad/settings.json", json.dumps({"film": {"path": films[7]}}).encode())
+    store.pipe_file(films[7].removeprefix("memory:/"), b"film")
+    for name in ("read", "find", "names", "entries"):
+        real = getattr(Store, name)
+        monkeypatch.setattr(
+            Store, name, lambda self, place, *rest, real=real: asked.append(place) or real(self, place, *rest)
+        )
+    assert Folders("memory://ad").of(films) == [f"memory://ad/m{n}.shotad" for n in range(40)]
+    assert asked == ["memory://ad", "memory://ad/m7.shotad/settings.json"]
+
+
 def test_a_film_of_the_web_is_known_by_any_of_its_signatures(there: str) -> None:
     place, out = "https://films.example.org/movie.mp4", "memory://ad"
     record = {"film": {"path": f"{place}?Date=1&Signature=…"}}

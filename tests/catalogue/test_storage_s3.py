@@ -454,3 +454,21 @@ def test_a_place_that_cannot_be_written_is_refused_before_any_film(
     with pytest.raises(StorageError, match=said) as caught:
         Planner(Wishes(out=place))
     assert "hidden" not in str(caught.value)
+
+
+def test_an_object_is_read_by_one_request(server: Server) -> None:
+    server.put("x.shotad/a.json", b"1")
+    asked: list[str] = []
+    store = Store(FOLDER)
+    call = store._files._call_s3
+
+    async def counted(method: Any, *rest: Any, **more: Any) -> Any:
+        asked.append(method if isinstance(method, str) else method.__name__)
+        return await call(method, *rest, **more)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store._files, "_call_s3", counted)
+        assert store.read(f"{FOLDER}/a.json") == b"1"
+        with pytest.raises(FileNotFoundError):
+            store.read(f"{FOLDER}/none.json")
+    assert asked == ["get_object", "get_object"]

@@ -45,4 +45,5 @@ def _options(scheme: str) -> dict[str, Any]:
     from fsspec.config import conf
 
     own = conf.get("s3", {}).get("config_kwargs", {})
-    return {"use_listings_cache": False, "config_kwargs": {**_OWN_TRIES, **own}}
+    # With more than one at a time it asks for the size before each reading; parts are read side by side here.
+    return {"use_listings_cache": False, "max_concurrency": 1, "config_kwargs": {**_OWN_TRIES, **own}}
