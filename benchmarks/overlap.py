@@ -1,23 +1,26 @@
 """What it spares that the acts of a run overlap, with engines that take their time as servers do.
 
     python benchmarks/overlap.py [--minutes 4] [--stage1 0.5] [--stage2 0.3] [--in-flight 1]
-        [--height 720] [--runs 3] [--film F] [--json FILE]
+        [--height 720] [--runs 3] [--film F ...] [--json FILE]
 
-A film is made (or given with --film), with made subtitles, and described three ways in turn: one step after
-the other, acts at once, and with early looks. For each: wall time, its ratio to the first, and to the lower
-bound, which is the longest room of the first way: no order of work can be shorter than that. Then what the
-slowest room waited.
+A film is made (or several are given with --film), with made subtitles, and described three ways in turn: one
+step after the other, acts at once, and with early looks. For each: wall time, its ratio to the first, and to
+the lower bound, which is the longest room of the first way: no order of work can be shorter than that. Then
+what the slowest room waited; of Stage I when its first call came and the share of time between its first
+call and its last in which no call was under way; how many slots were looked at early, and how many in vain.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -46,15 +49,48 @@ class Server:
     def __init__(self, name: str, seconds: float, in_flight: int) -> None:
         self.identity = Identity(name, name, "1")
         self.abilities = Abilities(accepts_images=True, sends_to="elsewhere", in_flight=in_flight)
+        self.calls: list[tuple[float, float]] = []
         self._seconds = seconds
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
         """One reply for each request, each after its time."""
         found = []
         for request in requests:
+            begun = time.perf_counter()
             time.sleep(self._seconds)
             found.append(Reply(plain_answer(request)))
+            self.calls.append((begun, time.perf_counter()))
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run: where its time went, the second of Stage I's first call, the share of the time from its first
+    call to its last in which none was under way, and slots, those looked at early, those in vain."""
+
+    table: Table
+    first_call: float
+    unasked: float
+    slots: int
+    early: int
+    in_vain: int
+
+
+def unasked(calls: Sequence[tuple[float, float]]) -> float:
+    """The share of the time from the first call's begin to the last one's end in which none is under way."""
+    idle, until = 0.0, min(calls)[1]
+    for begun, ended in sorted(calls):
+        idle += max(begun - until, 0.0)
+        until = max(until, ended)
+    return idle / (until - min(calls)[0])
+
+
+def early_looks(folder: Path) -> tuple[int, int]:
+    """How many slots were looked at early, and how many in vain, as the log of a run tells."""
+    log = folder / "log.txt"
+    text = log.read_text() if log.exists() else ""
+    told = re.search(r"(\d+) slots looked at while shots were found, (\d+) in vain", text)
+    return (int(told[1]), int(told[2])) if told else (0, 0)
 
 
 def make_film(path: Path, minutes: float, height: int) -> None:
@@ -88,8 +124,8 @@ def subtitles(path: Path, duration: float) -> None:
     path.write_text("\n".join(cues))
 
 
-def run(film_path: Path, spoken: Path, way: str, options: argparse.Namespace, folder: Path) -> Table:
-    """One run from the beginning; where its time went."""
+def run(film_path: Path, spoken: Path, way: str, options: argparse.Namespace, folder: Path) -> Run:
+    """One run from the beginning."""
     config = load_config(None, (*SETTINGS, f"compute.overlap={way}"))
     looks = Server("looks", options.stage1, options.in_flight)
     writes = Server("writes", options.stage2, options.in_flight)
@@ -98,12 +134,16 @@ def run(film_path: Path, spoken: Path, way: str, options: argparse.Namespace, fo
         open_film(film_path) as film,
         WorkFolder(folder) as work,
     ):
+        start = time.perf_counter()
         describe(film, work, config, Given(subtitles=spoken), engines=Engines(looks, writes), sheet=False)
-    return found.table()
+    slots = len(json.loads((folder / "slots.json").read_text())["slots"])
+    first = min(looks.calls)[0] - start
+    return Run(found.table(), first, unasked(looks.calls), slots, *early_looks(folder))
 
 
-def measured(tables: dict[str, list[Table]]) -> dict[str, Any]:
-    """Medians, ratios, and what the slowest room waited."""
+def measured(runs: dict[str, list[Run]]) -> dict[str, Any]:
+    """Medians, ratios, what the slowest room waited, and the early looks of the first runs."""
+    tables = {way: [one.table for one in of] for way, of in runs.items()}
     wall = {way: statistics.median(table.wall for table in of) for way, of in tables.items()}
     plain = tables["none"]
     rooms = {row.room for table in plain for row in table.rows}
@@ -130,6 +170,11 @@ def measured(tables: dict[str, list[Table]]) -> dict[str, Any]:
                 3,
             ),
             "slowest_waited": {what: round(s, 2) for row in rows[:1] for what, s in row.waited},
+            "stage1_first_call": round(statistics.median(one.first_call for one in runs[way]), 2),
+            "stage1_unasked": round(statistics.median(one.unasked for one in runs[way]), 3),
+            "slots": runs[way][0].slots,
+            "early": runs[way][0].early,
+            "in_vain": runs[way][0].in_vain,
         }
     return found
 
@@ -143,10 +188,23 @@ def same(folders: Sequence[Path]) -> bool:
     return all(tree == trees[0] for tree in trees)
 
 
+def compared(film: Path, options: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """One film, all ways in turn."""
+    folder.mkdir()
+    with open_film(film) as opened:
+        subtitles(folder / "film.vtt", opened.info.duration)
+    runs: dict[str, list[Run]] = {way: [] for way in WAYS}
+    for number in range(options.runs):
+        for way in WAYS:
+            runs[way].append(run(film, folder / "film.vtt", way, options, folder / f"{way}-{number}"))
+    same_files = same([folder / f"{way}-0" for way in WAYS])
+    return {"film": film.name, **measured(runs), "same_files": same_files}
+
+
 def main() -> None:
     """Measure and print; JSON with --json."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--film", type=Path)
+    parser.add_argument("--film", type=Path, nargs="+", default=[])
     parser.add_argument("--minutes", type=float, default=4.0)
     parser.add_argument("--height", type=int, default=720, help="lines of the film, a multiple of 40")
     parser.add_argument("--stage1", type=float, default=0.5, help="seconds of a call of Stage I")
@@ -157,18 +215,10 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="shotad-overlap-") as place:
         folder = Path(place)
-        film = options.film or folder / "film.mp4"
-        if options.film is None:
-            make_film(film, options.minutes, options.height)
-        with open_film(film) as opened:
-            subtitles(folder / "film.vtt", opened.info.duration)
-        tables: dict[str, list[Table]] = {way: [] for way in WAYS}
-        for number in range(options.runs):
-            for way in WAYS:
-                out = folder / f"{way}-{number}"
-                tables[way].append(run(film, folder / "film.vtt", way, options, out))
-        found = measured(tables)
-        found["same_files"] = same([folder / f"{way}-0" for way in WAYS])
+        if not options.film:
+            make_film(folder / "film.mp4", options.minutes, options.height)
+        films = options.film or [folder / "film.mp4"]
+        found = [compared(film, options, folder / f"film-{n}") for n, film in enumerate(films)]
     text = json.dumps(found, indent=2)
     if options.json:
         options.json.write_text(text + "\n")

@@ -172,7 +172,7 @@ def _run(given: Mapping[str, Any], scratch: Path, way: str) -> Callable[[], floa
     options = argparse.Namespace(stage1=ANSWERS[0], stage2=ANSWERS[1], in_flight=1)
 
     def run() -> float:
-        table = overlap.run(Path(given["film"]), spoken, way, options, scratch / "work")
+        table = overlap.run(Path(given["film"]), spoken, way, options, scratch / "work").table
         return max(row.lasted for row in table.rows)
 
     return run
