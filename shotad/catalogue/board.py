@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from shotad.catalogue.messages import Advanced, Begun, Ended, News, Said
-from shotad.catalogue.printable import printable
+from shotad.catalogue.printable import sentence
 from shotad.catalogue.table import Row, line_of, spell
 from shotad.progress import Progress, Task
 
@@ -110,7 +110,7 @@ class Board:
     def note(self, text: str) -> None:
         """Say one line."""
         self._last = self.clock()
-        self.progress.note(printable(text))
+        self.progress.note(sentence(text))
 
     def stop(self) -> None:
         """Nothing is at work any more."""

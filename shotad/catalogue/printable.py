@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 _UNSEEN = frozenset({"Cc", "Cs", "Zl", "Zp"})
@@ -15,6 +16,11 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(_written(one) if _is_unseen(one) else one for one in text)
+
+
+def sentence(text: str) -> str:
+    """The same of words that may go over several lines: they are put on one."""
+    return printable(re.sub(r"\s*\n\s*", " ", text.strip()))
 
 
 def _is_unseen(character: str) -> bool:

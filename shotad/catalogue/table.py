@@ -11,7 +11,7 @@ from typing import Any
 from shotad.catalogue.finding import Planned
 from shotad.catalogue.jobs import FilmResult
 from shotad.catalogue.limits import size_text
-from shotad.catalogue.printable import printable
+from shotad.catalogue.printable import printable, sentence
 from shotad.catalogue.storage.places import is_local, local_path, scheme_of, shown
 
 _WORTH_TELLING = 0.5
@@ -113,7 +113,7 @@ def _notes(result: FilmResult | None) -> list[str]:
     """What the run says of the track, and where its time went."""
     if result is None:
         return []
-    return [*(f"Note: {printable(text)}" for text in result.warnings), *result.spent]
+    return [*(f"Note: {sentence(text)}" for text in result.warnings), *result.spent]
 
 
 def as_json(rows: Sequence[Row]) -> list[dict[str, Any]]:
@@ -158,7 +158,7 @@ def _time(result: FilmResult | None) -> list[str]:
 
 
 def _trouble(result: FilmResult | None) -> str:
-    return "" if result is None or result.error is None else printable(" ".join(filter(None, result.error)))
+    return "" if result is None or result.error is None else sentence(" ".join(filter(None, result.error)))
 
 
 def _with(row: Row) -> str:

@@ -38,6 +38,8 @@ def on_this_machine(console: Console, asked: Asked, leaving: Leaving) -> None:
     planned = asked.gathered.planned(planner) if watch is None else planner.plan(_ready(watch, asked))
     for line in leaving.of(planned):
         console.note(line)
+    if watch is not None:
+        _say_that_it_waits(board, asked)
     report = Report(asked.report, asked.before, told=board.note)
     terms = terms_of(asked.options, asked.wishes.config, len(planned))
     batch = Batch(terms, board, None if watch is None else _later(watch, planner, board, leaving))
@@ -60,6 +62,12 @@ def _watch(asked: Asked) -> Watch:
     from shotad.catalogue.watching import Watch
 
     return Watch(lambda: asked.look().found, asked.options["settle"], time.monotonic)
+
+
+def _say_that_it_waits(board: Board, asked: Asked) -> None:
+    for _, error in asked.gathered.lost:
+        board.note(f"{error.what} It will be taken when it is there.")
+    board.note("Waiting for new films. Ctrl-C ends it.")
 
 
 def _ready(watch: Watch, asked: Asked) -> list[Found]:

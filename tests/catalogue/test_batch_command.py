@@ -127,7 +127,9 @@ def test_a_batch_that_is_stopped_tells_what_is_done_and_goes_on(tmp_path: Path) 
 def test_new_films_are_taken_when_they_have_settled(tmp_path: Path) -> None:
     place = tmp_path / "films"
     films(place, "first.mp4")
-    running = start(place, "--watch", "--settle", 2, "--jobs", 1, "--report", tmp_path / "r.json", *OPTIONS)
+    (tmp_path / "list.txt").write_text("films\nlater.mp4\n")
+    words = ("--list", tmp_path / "list.txt", "--watch", "--settle", 2, "--report", tmp_path / "r.json")
+    running = start(*words, "--jobs", 1, *OPTIONS)
     films(tmp_path, "whole.mp4")
     data = (tmp_path / "whole.mp4").read_bytes()
     wait_for((place / "first.shotad" / "done.json").exists, running)
@@ -143,6 +145,8 @@ def test_new_films_are_taken_when_they_have_settled(tmp_path: Path) -> None:
     out, err = running.communicate(timeout=60)
     assert running.returncode == 0, err
     assert "2 films: 2 done." in out
+    assert f"There is no {tmp_path / 'later.mp4'}. It will be taken when it is there." in err
+    assert "Waiting for new films." in err
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from shotad.catalogue.finding import Planner, Wishes, gather
-from shotad.catalogue.printable import printable
+from shotad.catalogue.printable import printable, sentence
 from shotad.catalogue.report import Report, read_report
 from shotad.catalogue.table import Row, as_lines, labels
 
@@ -30,6 +30,10 @@ LATIN = os.fsdecode(b"caf\xe9.mp4")
 )
 def test_names_are_shown_on_one_line(name: str, shown: str) -> None:
     assert printable(name) == shown
+
+
+def test_words_over_several_lines_come_on_one() -> None:
+    assert sentence("it failed:\n\n  at a\x07\n") == "it failed: at a\\x07"
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="names must be UTF-8 there")
