@@ -15,7 +15,7 @@ def check_kind(place: str) -> None:
         return
     if scheme_of(place) in WEB:
         raise StorageError(
-            f"Nothing can be written to an address of the web ({shown(place)}).",
+            f"Nothing can be written to an address of the web ({shown(place).partition('?')[0]}).",
             "Name a folder, or one on object storage, for the work folders: --out.",
         )
     if scheme_of(place) in S3 and not place.split("://", 1)[1].partition("/")[0]:
