@@ -6,7 +6,17 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from costs.formula import Asking, Hour, Units, around, asked, bytes_kept, bytes_sent, preparing
+from costs.formula import (
+    Asked,
+    Asking,
+    Hour,
+    Units,
+    around,
+    asked,
+    bytes_kept,
+    bytes_sent,
+    preparing,
+)
 from costs.gpus import GPUS, Shares, of_both
 
 DAY = 86_400
@@ -27,6 +37,25 @@ class Catalogue:
     busy: float = 0.8
     parallel: float = 1.0
     """Core seconds of these machines for one of the machine on which the units were measured."""
+    film_hours: float = 2.0
+    worker_cores: int = 2
+    worker_hours: float = 24.0
+    """Hours that a worker lives before it is lost: those of machines that may be taken away are few."""
+
+
+@dataclass(frozen=True)
+class Review:
+    """People who check every line; all of it assumed. ``watched`` is hours at an hour of film, with each line
+    heard at its place; ``changed`` the share of lines that are put right, each in ``change_seconds``."""
+
+    watched: float = 1.0
+    changed: float = 0.3
+    change_seconds: float = 30.0
+    year_hours: float = 1600.0
+
+    def hours(self, slots: float) -> float:
+        """Hours of a person for an hour of film."""
+        return self.watched + slots * self.changed * self.change_seconds / 3600
 
 
 @dataclass(frozen=True)
@@ -37,33 +66,63 @@ class Prices:
     gpu_hour: float | None = None
     gigabyte_month: float | None = None
     gigabyte_sent: float | None = None
+    person_hour: float | None = None
 
 
-def needs(plan: Catalogue, units: Units, how: Asking, share: Shares, prices: Prices) -> Iterator[str]:
+@dataclass(frozen=True)
+class Load:
+    """What an hour of film of the catalogue takes: core seconds of the pass, and of all but the engines."""
+
+    hour: Hour
+    asked: Asked
+    reading: float
+    cpu: float
+
+    @staticmethod
+    def of(plan: Catalogue, units: Units, how: Asking) -> Load:
+        hour = Hour(plan.slots, plan.shots)
+        reading = preparing(hour, units) * plan.parallel
+        return Load(hour, asked(plan.slots, how), reading, reading + around(hour, units) * plan.parallel)
+
+
+def needs(
+    plan: Catalogue, units: Units, how: Asking, share: Shares, review: Review, prices: Prices
+) -> Iterator[str]:
     """Lines that say what it needs."""
-    hour = Hour(plan.slots, plan.shots)
-    found = asked(plan.slots, how)
-    cpu = (preparing(hour, units) + around(hour, units)) * plan.parallel
-    own = hour.slots * units.embedded * plan.parallel
-    yield f"{plan.hours:,.0f} hours, {plan.slots:.0f} slots and {plan.shots:.0f} shots an hour, 1080p at 24."
-    yield f"Slots: {plan.hours * plan.slots:,.0f}. An hour takes"
-    yield f"  {cpu:,.0f} core seconds before and beside the engines, of them {preparing(hour, units):,.0f} to"
-    yield "  decode, find shots and listen;"
+    load = Load.of(plan, units, how)
+    found = load.asked
+    films = plan.hours / plan.film_hours
+    own = plan.slots * units.embedded * plan.parallel
+    yield (
+        f"{plan.hours:,.0f} hours in {films:,.0f} films of {plan.film_hours:g} hours, "
+        f"{plan.slots:.0f} slots and {plan.shots:.0f} shots an hour,"
+    )
+    yield f"1080p at 24: {plan.hours * plan.slots:,.0f} slots. An hour of film takes"
+    yield f"  {load.cpu:,.0f} core seconds before and beside the engines,"
+    yield f"  of them {load.reading:,.0f} to decode, find shots and listen;"
     if not math.isnan(own):
         yield f"  {own:,.0f} core seconds of the embedded engine, or"
     yield f"  {found.calls1 + found.calls2:,.0f} calls, {found.tokens_in1 + found.tokens_in2:,.0f} tokens in"
     out = found.tokens_out1 + found.tokens_out2
     yield f"  ({found.frames * how.frame_tokens:,.0f} of them frames), {out:,.0f} out."
     yield ""
-    yield _days("Cores, without engines", plan.hours * cpu, plan.cores, plan.busy, "cores")
+    yield _days("Cores, without engines", plan.hours * load.cpu, plan.cores, plan.busy, "cores")
     if not math.isnan(own):
-        yield _days("Cores, embedded engine too", plan.hours * (cpu + own), plan.cores, plan.busy, "cores")
+        both = plan.hours * (load.cpu + own)
+        yield _days("Cores, embedded engine too", both, plan.cores, plan.busy, "cores")
     for way, each in _ways(how):
         yield f"\n{way}; GPU seconds an hour of film for Stage I and II:"
-        yield from _gpus(plan, each, share, cpu)
+        yield from _gpus(plan, each, share, load.cpu)
     yield ""
-    yield from _bytes(plan, units, hour, how)
-    yield from _money(plan, units, hour, how, share, prices, cpu)
+    yield from _bytes(plan, units, load)
+    yield ""
+    yield from _losses(plan, load)
+    yield ""
+    yield from _people(plan, review)
+    money = list(_money(plan, units, how, share, review, prices, load))
+    if money:
+        yield ""
+        yield from money
 
 
 def _ways(how: Asking) -> Iterator[tuple[str, Asking]]:
@@ -86,29 +145,82 @@ def _days(what: str, seconds: float, machines: int, busy: float, kind: str) -> s
     return f"{what}: {days:,.0f} days of one; {days / machines / busy:,.1f} days of {many} at {busy:.0%}"
 
 
-def _bytes(plan: Catalogue, units: Units, hour: Hour, how: Asking) -> Iterator[str]:
-    read = plan.bits / 8 * hour.seconds
-    kept = bytes_kept(hour, units)
-    sent = bytes_sent(asked(plan.slots, how), units)
-    yield f"Read: {read / 1e9:,.2f} GB an hour, {read * plan.hours / 1e12:,.0f} TB."
-    yield f"Kept: {kept / 1e6:,.1f} MB an hour, {kept * plan.hours / 1e12:,.2f} TB."
-    most = units.kept * 7200
-    yield f"Disk of a worker meanwhile, a film of two hours: {most / 1e9:,.2f} GB beside the film."
-    yield f"To a pool of servers: {sent / 1e6:,.0f} MB an hour, {sent * plan.hours / 1e12:,.0f} TB."
+def _bytes(plan: Catalogue, units: Units, load: Load) -> Iterator[str]:
+    read = plan.bits / 8 * load.hour.seconds
+    kept, bare = bytes_kept(load.hour, units), bytes_kept(load.hour, units, sheet=False)
+    sent = bytes_sent(load.asked, units)
+    yield f"Read: {read / 1e9:,.2f} GB an hour, {_terabytes(read * plan.hours)}."
+    yield f"To a pool of servers: {sent / 1e6:,.0f} MB an hour, {_terabytes(sent * plan.hours)}."
+    yield (
+        f"Kept: {kept / 1e6:,.1f} MB an hour, {_terabytes(kept * plan.hours)}; without the overview "
+        f"{bare / 1e6:,.1f} MB, {_terabytes(bare * plan.hours)},"
+    )
+    yield f"  and {load.hour.slots * units.sheet * plan.parallel:,.0f} core seconds an hour less."
+    seconds = plan.hours * load.cpu / plan.cores / plan.busy
+    flows = [f"{each * plan.hours * 8 / seconds / 1e9:,.1f}" for each in (read, sent, kept)]
+    yield (
+        f"Network while {plan.cores:,} cores are at it, Gbit/s: {flows[0]} read, {flows[1]} to servers, "
+        f"{flows[2]} kept."
+    )
+    film, frames = read * plan.film_hours / 1e9, units.kept * load.hour.seconds * plan.film_hours / 1e9
+    yield (
+        f"Disk of a worker for a film: {film:,.1f} GB where it is fetched, {frames:,.1f} GB of frames and "
+        "records meanwhile."
+    )
+
+
+def _terabytes(number: float) -> str:
+    return f"{number / 1e12:,.3g} TB" if number < 1e14 else f"{number / 1e12:,.0f} TB"
+
+
+def _losses(plan: Catalogue, load: Load) -> Iterator[str]:
+    """What is done again where workers are lost: at most all of a film but its answers, which are kept."""
+    film = load.cpu * plan.film_hours
+    share = film / (plan.worker_cores * plan.worker_hours * 3600)
+    minutes = film / plan.worker_cores / 60
+    yield f"A film keeps a worker of {plan.worker_cores} cores for {minutes:,.0f} minutes beside the engines."
+    yield (
+        f"A worker that is lost once in {plan.worker_hours:g} hours costs at most {share:.1%} more core "
+        "seconds, and no answer twice."
+    )
+
+
+def _people(plan: Catalogue, review: Review) -> Iterator[str]:
+    each = review.hours(plan.slots)
+    hours = plan.hours * each
+    yield (
+        f"People who check every line (assumed: {review.watched:g} h to see and hear an hour of film, "
+        f"{review.changed:.0%} of lines put right,"
+    )
+    yield (
+        f"{review.change_seconds:g} s each): {each:.1f} hours an hour of film, {hours:,.0f} hours, "
+        f"{hours / review.year_hours:,.0f} people for a year of {review.year_hours:,.0f} hours."
+    )
 
 
 def _money(
-    plan: Catalogue, units: Units, hour: Hour, how: Asking, share: Shares, prices: Prices, cpu: float
+    plan: Catalogue,
+    units: Units,
+    how: Asking,
+    share: Shares,
+    review: Review,
+    prices: Prices,
+    load: Load,
 ) -> Iterator[str]:
+    """By the user's prices; machines that stand idle are paid for too."""
+    paid = plan.hours / 3600 / plan.busy
     if prices.core_hour is not None:
-        yield f"Cores: {plan.hours * cpu / 3600 * prices.core_hour:,.0f}."
+        yield f"Money, cores: {paid * load.cpu * prices.core_hour:,.0f}."
     if prices.gpu_hour is not None:
-        found = asked(plan.slots, how)
         for name, gpu in GPUS.items():
-            took = sum(of_both(gpu, found, how.frame_tokens, share))
-            yield f"Servers, were they {name}: {plan.hours * took / 3600 * prices.gpu_hour:,.0f}."
+            took = sum(of_both(gpu, load.asked, how.frame_tokens, share))
+            yield f"Money, servers, were they {name}: {paid * took * prices.gpu_hour:,.0f}."
     if prices.gigabyte_month is not None:
-        yield f"Records, a month: {plan.hours * bytes_kept(hour, units) / 1e9 * prices.gigabyte_month:,.0f}."
+        kept = plan.hours * bytes_kept(load.hour, units) / 1e9
+        yield f"Money, records, a month: {kept * prices.gigabyte_month:,.0f}."
     if prices.gigabyte_sent is not None:
-        read = plan.bits / 8 * hour.seconds / 1e9
-        yield f"Films read over a network that is paid for: {plan.hours * read * prices.gigabyte_sent:,.0f}."
+        read = plan.bits / 8 * load.hour.seconds / 1e9
+        paid_for = plan.hours * read * prices.gigabyte_sent
+        yield f"Money, films read over a network that is paid for: {paid_for:,.0f}."
+    if prices.person_hour is not None:
+        yield f"Money, people: {plan.hours * review.hours(plan.slots) * prices.person_hour:,.0f}."

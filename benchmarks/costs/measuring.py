@@ -39,7 +39,15 @@ WAYS: dict[str, tuple[str, ...]] = {
 """Ways to describe a film that differ by one part each."""
 SERVER = ("engine=openai", "openai.model=qwen2-vl-7b", *PLAIN[1:], "slots.find_credits=false")
 KINDS = {
-    "records": (".jsonl", "settings.json", "speech.json", "slots.json", "grammar.json", "credits.json"),
+    "records": (
+        ".jsonl",
+        "settings.json",
+        "speech.json",
+        "slots.json",
+        "grammar.json",
+        "credits.json",
+        "reading.json",
+    ),
     "track": ("track.json", "scripts.json", ".ad.vtt", ".ad.srt", ".ad.dapt.xml", ".ad.csv"),
     "shots": ("shots.json",),
     "drawn": (".html", ".png", ".jpg", ".webp", ".svg"),
@@ -79,7 +87,10 @@ def measure(way: str, films: Sequence[Path], scratch: Path) -> list[Run]:
 def _run(path: Path, way: str, config: Config, out: Path) -> Run:
     def work(film: Film, folder: WorkFolder) -> None:
         if way in ("prepare", "credits"):
-            prepare(Bench.of(film, folder, config, Given(), NoProgress()))
+            bench = Bench.of(film, folder, config, Given(), NoProgress())
+            # As `describe` does, so that the pass keeps the frames that it keeps there.
+            bench.frames.share(overview=False)
+            prepare(bench)
         else:
             describe(film, folder, config, sheet=way == "sheet")
 

@@ -12,7 +12,7 @@ import pytest
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
 import cost_model
-from costs.catalogue import Catalogue, Prices, needs
+from costs.catalogue import Catalogue, Prices, Review, needs
 from costs.fitting import Films, compared, units_of
 from costs.formula import Asking, Hour, Units, asked, bytes_sent
 from costs.gpus import GPUS, LLAMA, QWEN, Shares, seconds
@@ -98,7 +98,7 @@ def test_a_film_is_foretold_by_the_others() -> None:
 def test_the_embedded_engine_can_be_left_out() -> None:
     films = Films(tuple(run for run in world().runs if run.way != "embedded"))
     assert not any("embedded" in line.what for line in compared(films))
-    told = "\n".join(needs(Catalogue(), units_of(films), Asking(), Shares(), Prices()))
+    told = "\n".join(needs(Catalogue(), units_of(films), Asking(), Shares(), Review(), Prices()))
     assert "embedded" not in told
     assert "nan" not in told
 
@@ -120,16 +120,17 @@ def test_reading_costs_arithmetic_and_writing_costs_memory() -> None:
 
 
 def test_a_catalogue_adds_up() -> None:
-    one = "\n".join(needs(Catalogue(hours=1000), UNITS, Asking(), Shares(), Prices()))
-    assert "Slots: 322,000" in one
-    assert "Read: 2.25 GB an hour, 2 TB." in one
+    one = "\n".join(needs(Catalogue(hours=1000), UNITS, Asking(), Shares(), Review(), Prices()))
+    assert "1080p at 24: 322,000 slots." in one
+    assert "Read: 2.25 GB an hour, 2.25 TB." in one
     kept_ = (322 * 59_000 + 1029 * 70) / 1e6
     assert f"Kept: {kept_:,.1f} MB an hour" in one
     assert "were they" not in one
-    paid = list(needs(Catalogue(hours=1000), UNITS, Asking(), Shares(), Prices(core_hour=3600.0)))
+    paid = list(needs(Catalogue(hours=1000), UNITS, Asking(), Shares(), Review(), Prices(core_hour=3600.0)))
     hour = Hour(322, 1029)
     cpu = 0.1 * 3600 + 2 * hour.gigapixels + 0.05 * 150 + 322 * 1.2
-    assert paid[-1] == f"Cores: {1000 * cpu:,.0f}."
+    # Cores that are at work for 0.8 of the time are paid for all of it.
+    assert paid[-1] == f"Money, cores: {1000 * cpu / 0.8:,.0f}."
 
 
 def test_what_was_measured_is_read_again_and_told(
@@ -142,8 +143,8 @@ def test_what_was_measured_is_read_again_and_told(
     cost_model.main()
     told = capsys.readouterr().out
     assert told.count(" 1.00\n") == 3 * len({line.what for line in compared(world())})
-    assert "5,000 hours, 322 slots" in told
-    assert "Servers, were they A100 80 GB SXM: " in told
+    assert "5,000 hours in 2,500 films of 2 hours, 322 slots" in told
+    assert "Money, servers, were they A100 80 GB SXM: " in told
 
 
 def test_files_are_counted_by_kind(tmp_path: Path) -> None:
@@ -151,3 +152,106 @@ def test_files_are_counted_by_kind(tmp_path: Path) -> None:
     for name in ("stage1.jsonl", "shots.json", "track.json", "film.ad.vtt", "sheet/a.png", "log.txt", "x"):
         (tmp_path / name).write_text("12345")
     assert kept(tmp_path) == {"records": 5, "track": 10, "shots": 5, "drawn": 5, "other": 5}
+
+
+PAGE = """# Page
+
+<!-- costs: checked -->
+old
+<!-- costs end -->
+between
+<!-- costs: units -->
+<!-- costs end -->
+<!-- costs: catalogue -->
+<!-- costs end -->
+"""
+
+
+def said(file: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
+    monkeypatch.setattr(sys, "argv", ["cost_model.py", "--read", str(file), *words])
+    cost_model.main()
+
+
+def test_a_page_is_filled_with_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, page = tmp_path / "costs.json", tmp_path / "page.md"
+    file.write_text(json.dumps(as_json(world().runs)))
+    page.write_text(PAGE, encoding="utf-8")
+    said(file, monkeypatch, "--into", str(page))
+    filled = page.read_text(encoding="utf-8")
+    assert "\nold\n" not in filled
+    assert "\nbetween\n" in filled
+    assert "Measured on a (60 s, 4 slots), b (90 s, 9 slots), c (200 s, 16 slots)." in filled
+    assert "| preparing, core s | 1.00 (1.00 to 1.00), 3 | 27.0 / 27.0 |" in filled
+    assert "| core seconds for 10⁹ pixels decoded and scored | 2.00 |" in filled
+    assert "100,000 hours in 50,000 films of 2 hours" in filled
+    said(file, monkeypatch, "--into", str(page))
+    assert page.read_text(encoding="utf-8") == filled
+
+
+@pytest.mark.parametrize("page", ["# Page\n", PAGE + "<!-- costs: colour -->\n<!-- costs end -->\n"])
+def test_a_page_with_other_blocks_is_refused_and_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    file, path = tmp_path / "costs.json", tmp_path / "page.md"
+    file.write_text(json.dumps(as_json(world().runs)))
+    path.write_text(page, encoding="utf-8")
+    with pytest.raises(SystemExit, match="must have each of the blocks"):
+        said(file, monkeypatch, "--into", str(path))
+    assert path.read_text(encoding="utf-8") == page
+
+
+def test_the_page_of_planning_shows_what_was_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = Path(__file__).resolve().parents[2]
+    page = tmp_path / "planning.md"
+    page.write_text((root / "docs" / "planning.md").read_text(encoding="utf-8"), encoding="utf-8")
+    before = page.read_text(encoding="utf-8")
+    said(root / "benchmarks" / "results" / "costs.json", monkeypatch, "--into", str(page))
+    assert page.read_text(encoding="utf-8") == before
+
+
+def test_people_who_check_every_line_are_counted_with_their_assumptions() -> None:
+    review = Review(watched=1.5, changed=0.5, change_seconds=18.0, year_hours=1000.0)
+    plan, prices = Catalogue(hours=1000, slots=200.0), Prices(person_hour=40.0)
+    told = "\n".join(needs(plan, UNITS, Asking(), Shares(), review, prices))
+    # 1.5 hours to see it, 100 lines of 18 s: 2 hours for an hour of film.
+    assert "(assumed: 1.5 h to see and hear an hour of film, 50% of lines put right," in told
+    assert "18 s each): 2.0 hours an hour of film, 2,000 hours, 2 people for a year of 1,000 hours." in told
+    assert told.endswith("Money, people: 80,000.")
+
+
+def test_a_lost_worker_costs_a_film_but_no_answer() -> None:
+    hour = Hour(322, 1029)
+    film = 2 * (0.1 * 3600 + 2 * hour.gigapixels + 0.05 * 150 + 322 * 1.2)
+    told = "\n".join(needs(Catalogue(), UNITS, Asking(), Shares(), Review(), Prices()))
+    assert f"A film keeps a worker of 2 cores for {film / 2 / 60:,.0f} minutes beside the engines." in told
+    assert f"once in 24 hours costs at most {film / (2 * 24 * 3600):.1%} more core seconds" in told
+    seconds = 1e5 * film / 2 / 1000 / 0.8
+    assert f"Gbit/s: {225e12 * 8 / seconds / 1e9:,.1f} read" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--film", "a.mp4", "--made", "720"], "3 films are needed at least, so that each is foretold"),
+        (["--into", "page.md"], "--into needs --read"),
+        (["--hours", "-1"], "must be 0 or more, got -1"),
+        (["--film-hours", "0"], "must be more than 0, got 0"),
+        (["--year-hours", "0"], "must be more than 0, got 0"),
+        (["--cores", "0"], "must be 1 or more, got 0"),
+    ],
+)
+def test_what_cannot_be_reckoned_is_refused(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        cost_model.arguments(words)
+    assert message in capsys.readouterr().err
+
+
+def test_a_file_that_holds_no_costs_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "costs.json"
+    file.write_text('[{"film": "a"}]')
+    with pytest.raises(SystemExit, match=r"costs\.json is no file of measured costs"):
+        cost_model.read(file)

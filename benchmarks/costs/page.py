@@ -1,0 +1,90 @@
+"""What `cost_model.py` found, as blocks of a page: how the model was checked, the units, the catalogue."""
+
+from __future__ import annotations
+
+import math
+import re
+import statistics
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+
+from costs.fitting import Films, Line, asking_of, compared, units_of
+from costs.formula import Asking, Units
+
+BEGIN, END = "<!-- costs: {} -->", "<!-- costs end -->"
+_BLOCK = re.compile(r"(<!-- costs: (\S+) -->\n)(.*?)(<!-- costs end -->)", re.DOTALL)
+UNITS = {
+    "second": ("core seconds for a second of film, whatever its size", 1, ".3f"),
+    "pixels": ("core seconds for 10⁹ pixels decoded and scored", 1, ".2f"),
+    "credits": ("core seconds for a moment looked at for rolling credits", 1, ".2f"),
+    "slot": ("core seconds for a slot: its frames, records, line", 1, ".2f"),
+    "grammar": ("core seconds for a slot's film grammar", 1, ".2f"),
+    "sheet": ("core seconds for a slot's part of the overview", 1, ".2f"),
+    "embedded": ("core seconds of the embedded engine for a slot", 1, ".2f"),
+    "records": ("kB kept for a slot: records, track, scripts", 1e3, ".1f"),
+    "drawn": ("kB of the overview for a slot", 1e3, ".0f"),
+    "shot": ("bytes kept for a shot", 1, ".0f"),
+    "kept": ("kB on the disk at most for a second of film, while it runs", 1e3, ".0f"),
+    "sent": ("kB of a frame that is sent to a server", 1e3, ".1f"),
+    "letter": ("kB of a request beside its frames", 1e3, ".1f"),
+}
+"""Field of `Units` → what it is, by what it is divided, and how it is written."""
+
+
+def checked(lines: Iterable[Line]) -> str:
+    """A row for each thing: the model's word over the truth, and both for the film that has most of it."""
+    by_what: dict[str, list[Line]] = {}
+    for line in lines:
+        by_what.setdefault(line.what, []).append(line)
+    rows = [
+        "| part | model / measured: median (range), films | where most: model / measured |",
+        "|---|---|---|",
+    ]
+    for what, some in by_what.items():
+        ratios = [line.ratio for line in some if line.ratio is not None]
+        most = max(some, key=lambda line: line.measured)
+        told = "–"
+        if ratios:
+            middle = statistics.median(ratios)
+            told = f"{middle:.2f} ({min(ratios):.2f} to {max(ratios):.2f}), {len(ratios)}"
+        rows.append(f"| {what} | {told} | {most.predicted:,.1f} / {most.measured:,.1f} |")
+    return "\n".join(rows)
+
+
+def units_told(units: Units, how: Asking) -> str:
+    """A row for each unit, and what a prompt is like."""
+    rows = ["| unit | all films together |", "|---|---|"]
+    for field in fields(units):
+        what, by, digits = UNITS[field.name]
+        value = getattr(units, field.name) / by
+        rows.append(f"| {what} | {'not measured' if math.isnan(value) else f'{value:{digits}}'} |")
+    rows.append(
+        f"| tokens of a prompt of Stage I, of a frame ({how.frames} of them), of a prompt of Stage II "
+        f"| {how.words1:.0f}, {how.frame_tokens:.0f}, {how.words2:.0f} and the description |"
+    )
+    return "\n".join(rows)
+
+
+def films_told(films: Films) -> str:
+    """What was described."""
+    names = [f"{name} ({run.seconds:.0f} s, {run.slots} slots)" for name in films.names
+             for run in [films.of(name, "server")]]  # fmt: skip
+    return f"Measured on {', '.join(names)}."
+
+
+def blocks_of(films: Films, catalogue: Iterable[str]) -> dict[str, str]:
+    """What stands in the blocks of a page, by their names."""
+    return {
+        "checked": f"{films_told(films)}\n\n{checked(compared(films))}",
+        "units": units_told(units_of(films), asking_of(films)),
+        "catalogue": "```\n" + "\n".join(catalogue) + "\n```",
+    }
+
+
+def put_into(page: str, told: Mapping[str, str]) -> str:
+    """``page`` with its blocks filled anew, each between ``<!-- costs: NAME -->`` and ``<!-- costs end -->``.
+    Raises ValueError for a block that is missing or that nobody knows."""
+    there = [block[2] for block in _BLOCK.finditer(page)]
+    if sorted(there) != sorted(told):
+        raise ValueError(f"the page must have each of the blocks {sorted(told)} once, got {sorted(there)}")
+    return _BLOCK.sub(lambda block: f"{block[1]}{told[block[2]]}\n{block[4]}", page)
