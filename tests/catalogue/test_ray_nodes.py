@@ -14,7 +14,7 @@ import pytest
 
 from shotad import __version__
 from shotad.catalogue.jobs import FilmJob
-from shotad.catalogue.ray.cluster import _hushed, _same_signals, connected
+from shotad.catalogue.ray.cluster import _hushed, _same_signals, connected, quiet_data
 from shotad.catalogue.ray.nodes import Node, _places, check_nodes, least_cpus, nodes_of, short_of
 from shotad.catalogue.ray.settings import Crew, RaySettings
 from shotad.errors import EngineError, UsageError
@@ -174,3 +174,16 @@ def test_only_standard_error_of_the_start_is_hushed(capfd: pytest.CaptureFixture
     assert capfd.readouterr().err == "after"
     with pytest.raises(ConnectionError), _hushed():
         raise ConnectionError
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+def test_figures_on_each_row_are_not_kept_for_the_time_of_a_run() -> None:
+    ray = pytest.importorskip("ray", reason='Ray Data is told: pip install "shotad[ray]"')
+    pytest.importorskip("ray.data", reason='Ray Data is told: pip install "shotad[ray]"')
+    from ray.data._internal.execution.operators import map_operator
+    from ray.data.block import BlockMetadata
+
+    row = BlockMetadata(num_rows=1, size_bytes=5, input_files=[], exec_stats=None)
+    with quiet_data(ray):
+        assert map_operator.to_stats([row]) == []
+    assert len(map_operator.to_stats([row])) == 1

@@ -90,6 +90,14 @@ def test_a_row_that_comes_twice_counts_once_and_the_last_stays_the_last() -> Non
     assert not register.arrive(0, "b", None, {})
 
 
+def test_a_film_that_is_over_takes_no_room_any_more() -> None:
+    register = Register()
+    arrive(register, "a", "b", wanted=2)
+    register.over(0)
+    assert not register.arrive(0, "c", None, {}), "a row that comes once more"
+    assert register._films[0].names == set()
+
+
 def test_a_film_without_slots_ends_by_its_end() -> None:
     assert arrive(Register(), wanted=0) == [True]
 

@@ -73,13 +73,13 @@ class Register:
         worker that dies over it is handed the same row again. ``seconds`` and ``peak``: what its worker took.
         """
         known = self._films[film]
+        if known.over:
+            return False
         known.names.add(name)
         known.error = known.error or error
         known.seconds, known.peak = max(known.seconds, seconds), max(known.peak, peak)
         if wanted is not None:
             known.wanted = wanted + 1
-        if known.over:
-            return False
         if not known.last and known.wanted is not None and len(known.names) >= known.wanted:
             known.last = name
         return known.last == name
@@ -91,8 +91,9 @@ class Register:
         return known.error, known.seconds, known.peak, known.attempts
 
     def over(self, film: int) -> None:
-        """The film has its result."""
+        """The film has its result; the names of its rows are forgotten, for a run may have millions."""
         self._films[film].over = True
+        self._films[film].names.clear()
 
     def answered(self) -> None:
         """An engine gave answers."""
