@@ -162,6 +162,19 @@ def _left_by_an_earlier_run(folder: Path, done: Path) -> None:
             parts.add(record["slot"], record.pop("key"), record)
 
 
+def test_a_forced_run_asks_all_again_once_though_a_worker_is_killed(orders: Path, tmp_path: Path) -> None:
+    asked = job(tmp_path, "forced")
+    assert [one.state for one in run([asked], settings=CREWS)] == ["done"]
+    before, first = files(Path(asked.folder)), Counter(tuple(call[:3]) for call in calls(orders))
+    (orders / f"kill-stage1-forced-{SLOTS[1]}").touch()
+    (found,) = run([replace(asked, force=True)], settings=CREWS)
+    assert found.state == "done", found
+    assert not (orders / f"kill-stage1-forced-{SLOTS[1]}").exists(), "nobody was killed"
+    assert Counter(tuple(call[:3]) for call in calls(orders)) == first + first
+    assert set(first.values()) == {1}
+    assert files(Path(asked.folder)) == before
+
+
 @pytest.mark.long
 def test_a_node_that_dies_costs_no_finished_slot(cluster: Any, orders: Path, tmp_path: Path) -> None:
     node = cluster.add_node(num_cpus=4, object_store_memory=STORE)
