@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import functools
 import json
+import multiprocessing
+import os
+import signal
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
@@ -94,11 +97,13 @@ def subtitles(folder: Path) -> Path:
     return path
 
 
-def run(out: Path, looks: Engine, writes: Engine, *settings: str, overlap: str = "auto") -> Outcome:
+def run(
+    out: Path, looks: Engine, writes: Engine, *settings: str, overlap: str = "auto", film: Path | None = None
+) -> Outcome:
     config = load_config(None, (*SETTINGS, f"compute.overlap={overlap}", *settings))
     given = Given(subtitles=subtitles(out))
-    with open_film(make_film(SPEC).path) as film, WorkFolder(out) as folder:
-        return describe(film, folder, config, given, engines=Engines(looks, writes), sheet=False)
+    with open_film(film or make_film(SPEC).path) as film_, WorkFolder(out) as folder:
+        return describe(film_, folder, config, given, engines=Engines(looks, writes), sheet=False)
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -423,4 +428,86 @@ def test_a_disk_that_is_full_stops_all_and_loses_nothing(
     told: list[tuple[str, str]] = []
     run(tmp_path / "w", Scripted("eyes", told), Scripted("pen", told))
     assert len(told) == 2 * len(slots(tmp_path / "w")) - 5
+    assert tree(tmp_path / "w") == whole()
+
+
+def killed(film: Path, out: Path, overlap: str, which: str) -> None:
+    """A run that kills its own process when ``which`` is asked for the third time."""
+    told: list[tuple[str, str]] = []
+    looks, writes = Scripted("eyes", told, sends_to="somewhere"), Scripted("pen", told)
+    dying = looks if which == "eyes" else writes
+
+    def die(_: Request) -> None:
+        if len(dying.asked()) == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    dying.before = die
+    run(out, looks, writes, overlap=overlap, film=film)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("which", ["eyes", "pen"])
+@pytest.mark.parametrize("overlap", ["early", "acts", "none"])
+def test_a_killed_run_goes_on_where_it_was_whatever_overlapped(
+    tmp_path: Path, overlap: str, which: str
+) -> None:
+    process = multiprocessing.get_context("spawn").Process(
+        target=killed, args=(make_film(SPEC).path, tmp_path / "w", overlap, which)
+    )
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    kept = {name: len(records(tmp_path / "w", name)) for name in ("stage1", "stage2")}
+    assert kept["stage1" if which == "eyes" else "stage2"] == 2
+    again: list[tuple[str, str]] = []
+    run(tmp_path / "w", Scripted("eyes", again), Scripted("pen", again), overlap=overlap)
+    number = len(slots(tmp_path / "w"))
+    assert [name for name, _ in again].count("eyes") == number - kept["stage1"]
+    assert [name for name, _ in again].count("pen") == number - kept["stage2"]
+    assert tree(tmp_path / "w") == whole()
+
+
+def test_a_film_that_is_damaged_in_the_middle_is_described_the_same_whatever_overlaps(tmp_path: Path) -> None:
+    data = bytearray(make_film(SPEC).path.read_bytes())
+    half, twentieth = len(data) // 2, len(data) // 20
+    data[half : half + twentieth] = bytes(twentieth)
+    film = tmp_path / "damaged.mp4"
+    film.write_bytes(data)
+    for overlap in ("none", "early"):
+        told: list[tuple[str, str]] = []
+        looks = Scripted("eyes", told, sends_to="somewhere")
+        run(tmp_path / overlap, looks, Scripted("pen", told), overlap=overlap, film=film)
+    assert tree(tmp_path / "early") == tree(tmp_path / "none")
+    assert json.loads((tmp_path / "none" / "shots.json").read_text())["damage"]
+
+
+def test_an_interruption_while_shots_are_found_waits_for_no_answer_for_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks, writes = Scripted("eyes", [], sends_to="somewhere"), Scripted("pen", [])
+    asked, enough = threading.Event(), threading.Event()
+    survey = shotad.prepare.survey
+
+    def interrupted(*given: Any, **options: Any) -> Any:
+        survey(*given, **options)
+        assert asked.wait(WAIT)
+        raise KeyboardInterrupt
+
+    def hang(_: Request) -> None:
+        asked.set()
+        assert enough.wait(WAIT)
+
+    monkeypatch.setattr(shotad.prepare, "survey", interrupted)
+    looks.before = hang
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "w", looks, writes, overlap="early")
+    assert ours() != [], "the answer has come, so nothing was given up"
+    left = [thread for thread in threading.enumerate() if thread.name in ours()]
+    enough.set()
+    for thread in left:
+        thread.join(WAIT)
+    assert ours() == []
+    assert records(tmp_path / "w", "stage1") == [], "who has left the folder writes nothing more"
+    monkeypatch.undo()
+    run(tmp_path / "w", Scripted("eyes", []), Scripted("pen", []))
     assert tree(tmp_path / "w") == whole()

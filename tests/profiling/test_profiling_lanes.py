@@ -97,7 +97,8 @@ def test_time_without_any_mark_is_told_apart_from_waiting(clock: Clock) -> None:
             clock.pass_(16)
         clock.pass_(32)
     table = found.table()
-    assert (table.idle, table.unmarked) == (pytest.approx(45.0), pytest.approx(37.0))
+    assert table.idle == pytest.approx(45.0)
+    assert table.unmarked == pytest.approx(37.0)
     assert table.as_json()["unmarked"] == 37.0
 
 
