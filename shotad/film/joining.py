@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from shotad.film.parts import PROVEN, Keeping, Part, Piece, proof, proven
 from shotad.film.reader import Frame
+from shotad.film.reel import STEADY
 from shotad.film.shot_scores import ContentScore
 from shotad.profiling import span, spanned
 
@@ -67,7 +68,7 @@ class Joiner:
         # Where a key cannot be found again, only the film's start is left to begin at.
         starts = (left.piece.start, None) if left is not None else (None,)
         for start in starts:
-            reel = self._film.reel()
+            reel = self._film.reel(STEADY)
             try:
                 if start is not None:
                     reel.stand_at(start, self._passage.last)

@@ -15,7 +15,7 @@ from shotad.film.hardware import hardware_for
 from shotad.film.info import FilmInfo
 from shotad.film.probe import last_second, probe
 from shotad.film.reader import Frame, Picture, ascending, paint_pictures
-from shotad.film.reel import Reel, showing
+from shotad.film.reel import STEADY, Reel, showing
 
 if TYPE_CHECKING:
     from av.codec.hwaccel import HWAccel
@@ -49,7 +49,7 @@ class PyavFilm:
 
     def frames(self, hardware: HWAccel | None = None) -> Iterator[Frame]:
         """The whole film, see `Film.frames`; decoded by a device where one is given."""
-        reel, painter = self.reel(hardware=hardware), self.painter()
+        reel, painter = self.reel(STEADY, hardware), self.painter()
         end = None
         try:
             for index, (seconds, raw) in enumerate(reel):

@@ -47,6 +47,10 @@ NEAR_KEY = 4000
 REMEMBERED_KEYS = 256
 """Key packets that are remembered: more than a decoder with its threads can hold."""
 
+STEADY = 1
+"""Threads of a decoder whose pictures of a damaged film are the same every time. With more, ffmpeg decodes
+several pictures at once, and what it shows where data is missing depends on how far another has come."""
+
 Place = tuple[int, int]
 """A packet's time stamp and its byte in the file: no two packets share them."""
 

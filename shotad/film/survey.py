@@ -43,7 +43,8 @@ def survey(
     """The shots of the whole film, by one pass that fills ``store`` on its way.
 
     ``workers`` is how many parts of the film are decoded side by side (None: as the machine has
-    processors and memory for); the outcome is the same to the bit whatever it is. ``advance`` is told
+    processors and memory for); the outcome is the same to the bit whatever it is, but for pictures of which
+    data is missing: what is shown there depends on where their decoder began. ``advance`` is told
     the seconds of film that have gone by since it was last told. ``decoder`` is a device as in
     `shotad.config.FilmSettings`; where it cannot be had, the processors decode and ``tell`` is told. Raises
     FilmError where no picture can be decoded.

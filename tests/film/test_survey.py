@@ -22,7 +22,7 @@ from shotad.film import crew, joining, survey
 from shotad.film.framestore import FrameStore
 from shotad.film.grid import Grid, grid_pictures
 from shotad.film.hardware import planes_of
-from shotad.film.parts import Part, Piece, proven
+from shotad.film.parts import Part, Piece, proof, proven
 from shotad.film.passage import Passage
 from shotad.film.reader import Film, open_film
 from shotad.film.shots import ShotFinder, ShotList
@@ -32,6 +32,7 @@ from tests.film.test_reader import MEDIA, X264_OPEN
 from tests.media import FilmSpec, make_film, make_stills, media_folder
 
 GRID = Grid(rate=8, height=72, quality=3)
+SAMPLE = Path(__file__).parents[1] / "sample" / "sample.mp4"
 LONG = FilmSpec(frames=160, cuts=(31, 60, 61, 100, 130))
 REFRESH = (("x264-params", "intra-refresh=1:keyint=12:bframes=0:scenecut=0"),)
 
@@ -406,3 +407,35 @@ def test_large_frames_have_fewer_workers(monkeypatch: pytest.MonkeyPatch) -> Non
 def no_thread_is_left() -> Iterator[None]:
     yield
     assert not alive()
+
+
+@pytest.fixture
+def damaged(tmp_path: Path) -> Path:
+    """The sample film with forty bytes that are others."""
+    data, random = bytearray(SAMPLE.read_bytes()), np.random.default_rng(5)
+    for place in random.integers(len(data) // 10, len(data) * 9 // 10, 40):
+        data[place] ^= 0x55
+    path = tmp_path / "damaged.mp4"
+    path.write_bytes(data)
+    return path
+
+
+def test_every_pass_over_a_damaged_film_sees_the_same_pixels(damaged: Path) -> None:
+    with open_film(damaged) as film:
+        passes = {
+            tuple(proof(frame.seconds, frame.raw) for frame in film.frames() if frame.raw is not None)
+            for _ in range(3)
+        }
+        assert film.damage is not None
+    assert len(passes) == 1 < len(*passes)
+
+
+def test_a_damaged_film_in_parts_is_the_same_every_time(
+    damaged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crew, "processors", lambda: 2)
+    monkeypatch.setattr(crew, "LONGEST", 6.0)
+    found = [surveyed(damaged, tmp_path / f"{run}", 2) for run in range(3)]
+    assert found[0].damage is not None
+    assert found[1] == found[0]
+    assert found[2] == found[0]
