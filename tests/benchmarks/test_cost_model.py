@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -255,3 +256,27 @@ def test_a_file_that_holds_no_costs_is_told(tmp_path: Path) -> None:
     file.write_text('[{"film": "a"}]')
     with pytest.raises(SystemExit, match=r"costs\.json is no file of measured costs"):
         cost_model.read(file)
+
+
+@pytest.mark.parametrize("way", ["prepare", "credits"])
+def test_the_pass_keeps_the_frames_that_describe_would_keep(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from costs import measuring
+
+    from shotad.film.reader import open_film
+    from shotad.framing import Frames
+    from shotad.workfolder import WorkFolder
+
+    told: list[str] = []
+
+    def work_only(path: Path, way: str, out: Path, work: Callable[..., None]) -> None:
+        with open_film(path) as film, WorkFolder(out) as folder:
+            work(film, folder)
+
+    monkeypatch.setattr(Frames, "share", lambda self, *, overview: told.append(f"shared, {overview=}"))
+    monkeypatch.setattr(measuring, "prepare", lambda bench: told.append("prepared"))
+    monkeypatch.setattr(measuring, "_timed", work_only)
+    sample = Path(__file__).resolve().parents[1] / "sample" / "sample.mp4"
+    measuring._run(sample, way, load_config(None, WAYS[way]), tmp_path)
+    assert told == ["shared, overview=False", "prepared"]
