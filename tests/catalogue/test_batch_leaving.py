@@ -29,6 +29,7 @@ def test_each_line_is_said_once() -> None:
     assert len(first) == 1
     assert "models.example" in first[0]
     assert leaving.of([film("d", *SENT)]) == []
+    assert leaving.of([film("e", *SENT, "seed=7")]) == []
 
 
 def test_a_voice_is_told_of_where_something_is_to_be_heard() -> None:
