@@ -14,7 +14,7 @@ import pytest
 
 from shotad import __version__
 from shotad.catalogue.jobs import FilmJob
-from shotad.catalogue.ray.cluster import _hushed, _same_signals, connected, quiet_data
+from shotad.catalogue.ray.cluster import _hushed, _own_words, _same_signals, connected, quiet_data
 from shotad.catalogue.ray.nodes import Node, _places, check_nodes, least_cpus, nodes_of, short_of
 from shotad.catalogue.ray.settings import Crew, RaySettings
 from shotad.errors import EngineError, UsageError
@@ -187,3 +187,17 @@ def test_figures_on_each_row_are_not_kept_for_the_time_of_a_run() -> None:
     with quiet_data(ray):
         assert map_operator.to_stats([row]) == []
     assert len(map_operator.to_stats([row])) == 1
+
+
+def test_what_ray_tells_of_lost_workers_does_not_stand_among_results(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pytest.importorskip("ray", reason='Ray is told: pip install "shotad[ray]"')
+    from ray._private import worker
+
+    line = {"lines": ["A worker died."], "pid": "raylet", "is_err": False}
+    with _own_words():
+        worker.print_to_stdstream(line, ignore_prefix=False)
+    assert capsys.readouterr() == ("", "")
+    worker.print_to_stdstream(line, ignore_prefix=False)
+    assert "A worker died." in capsys.readouterr().out

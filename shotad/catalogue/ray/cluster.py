@@ -46,7 +46,7 @@ def connected(address: str | None, settings: RaySettings) -> Iterator[Any]:
         yield ray
         return
     with ExitStack() as stack:
-        stack.enter_context(_own_words(ray))
+        stack.enter_context(_own_words())
         _start(ray, address, settings)
         stack.callback(ray.shutdown)
         yield ray
@@ -112,7 +112,7 @@ def _check_address(address: str) -> None:
 
 
 @contextmanager
-def _own_words(ray: Any) -> Iterator[None]:
+def _own_words() -> Iterator[None]:
     """Ray prints what its nodes tell of lost workers among a program's results; the register counts them."""
     from ray._private import worker
 
