@@ -9,6 +9,7 @@ import os
 import signal
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -27,6 +28,7 @@ from shotad.film.reader import open_film
 from shotad.outcome import Outcome
 from shotad.pipeline import Engines, describe
 from shotad.prepare import Given
+from shotad.profiling import recording
 from shotad.workfolder import WorkFolder
 from tests.media import FilmSpec, make_film
 
@@ -190,6 +192,18 @@ def test_stage_two_begins_before_stage_one_is_done(tmp_path: Path) -> None:
     run(tmp_path / "w", looks, writes, overlap="acts")
     assert all(record["error"] is None for record in records(tmp_path / "w", "stage1"))
     assert looks.asked() == writes.asked() == slots(tmp_path / "w")
+
+
+@pytest.mark.parametrize("abilities", [{}, {"in_flight": 2}, {"uses_history": True}])
+def test_what_stage_two_waits_is_told_once(tmp_path: Path, abilities: dict[str, Any]) -> None:
+    told: list[tuple[str, str]] = []
+    looks, writes = Scripted("eyes", told, sends_to="somewhere"), Scripted("pen", told, **abilities)
+    looks.before = lambda _: time.sleep(0.02)
+    with recording() as found:
+        run(tmp_path / "w", looks, writes, overlap="acts")
+    waits = [e for e in found.trace()["traceEvents"] if e["name"].startswith("stage2 waits")]
+    assert {event["name"] for event in waits} == {"stage2 waits for stage1"}
+    assert len({event["tid"] for event in waits}) == 1
 
 
 def test_grammar_is_measured_while_stage_one_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

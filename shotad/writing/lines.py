@@ -16,7 +16,7 @@ from shotad.describe.telling import Telling
 from shotad.engines.background import Flow
 from shotad.engines.base import Reply, Request
 from shotad.prepare import Bench, Prepared
-from shotad.profiling import span
+from shotad.profiling import span, waiting
 from shotad.progress import Task, reported
 from shotad.records import description_of
 from shotad.script.cue import Cue
@@ -87,7 +87,7 @@ class LineDesk:
         in_turn = self._engines.in_turn(self._config)
         with reported(self._bench.progress, "Writing lines", number, "slots") as task:
             # Where no question depends on a line before it, all of them go out together.
-            for group in ([pair] for pair in pairs) if in_turn else [pairs]:
+            for group in ([pair] for pair in _waited_for(pairs)) if in_turn else [pairs]:
                 self._answer(group, task)
         keys = [place.question.key for place in self._places if place.question is not None]
         tidied(self._log, keys, self._bench, identity_record(self._engines.writes.identity))
@@ -184,6 +184,17 @@ class LineDesk:
     def _clip_of(self, slot_id: str) -> Clip:
         with span("frames"):
             return clip_as_seen(self._plans[slot_id], self._bench, self._engines.looks)
+
+
+def _waited_for(pairs: Iterable[Pair]) -> Iterator[Pair]:
+    """The same; in the profile Stage II waits while they are drawn."""
+    source = iter(pairs)
+    while True:
+        with waiting("stage2", "stage1"):
+            pair = next(source, None)
+        if pair is None:
+            return
+        yield pair
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,7 +107,7 @@ class Looking:
         self._pixels = key_of(bench.film_key, bench.frames.key)
         self._log = bench.folder.log_of_records("stage1")
         self._course: Belt[Course] = flow.belt(maker="shots", taker="frames")
-        self._news: Belt[str] = flow.belt(maker="stage1", taker="stage2")
+        self._news: Belt[str] = flow.belt()
         self._sketches: Belt[Sketch] | None = None
         self._insight: Insight | None = None
         self._order: list[tuple[SlotPlan, str]] = []
