@@ -62,7 +62,8 @@ def on_ray(console: Console, asked: Asked, leaving: Leaving) -> None:
     known = {film.job.film: film.trouble or done_before(film.job) for film in planned}
     jobs = [film.job for film in planned if known[film.job.film] is None]
     began, stopped = time.monotonic(), False
-    report, board = Report(asked.report, asked.before), Board(console, console.mode == "bars")
+    board = Board(console, console.mode == "bars")
+    report = Report(asked.report, asked.before, told=board.note)
     named = {film.job.film: (name, film) for name, film in zip(labels(planned), planned, strict=True)}
 
     def rows() -> list[Row]:
