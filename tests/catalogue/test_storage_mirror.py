@@ -228,6 +228,13 @@ def test_scripts_go_up_so_that_none_looks_edited_wherever_it_ends() -> None:
     assert dict(steps) == texts
 
 
+def test_scripts_that_are_the_first_go_up_after_what_says_how_they_were_written() -> None:
+    record = json.dumps({"scripts": {"x.ad.vtt": hashlib.sha256(b"new").hexdigest()}}).encode()
+    texts = {"scripts.json": record, "x.ad.vtt": b"new", "track.json": b"t"}
+    steps = list(in_order(texts, {}.get))
+    assert steps == [("scripts.json", record), ("x.ad.vtt", b"new"), ("track.json", b"t")]
+
+
 def test_an_edit_before_the_run_writes_its_track_meets_the_usual_rules(
     bucket: Bucket, tmp_path: Path
 ) -> None:

@@ -21,11 +21,15 @@ Texts = Mapping[str, bytes]
 
 def in_order(texts: Texts, there: Callable[[str], bytes | None]) -> Iterator[tuple[str, bytes]]:
     """What is to be written, one after the other; ``there`` gives what is in the store now."""
+    first: dict[str, bytes] = {}
     for name in sorted(texts):
-        if kind_of(name) is Kind.WRITTEN and (before := there(name)) is not None:
-            yield name, _both(texts[name], before)
+        if kind_of(name) is Kind.WRITTEN:
+            before = there(name)
+            first[name] = texts[name] if before is None else _both(texts[name], before)
+            yield name, first[name]
     for name in sorted(texts, key=lambda name: (kind_of(name) or 0, name)):
-        yield name, texts[name]
+        if first.get(name) != texts[name]:
+            yield name, texts[name]
 
 
 def is_as_written(name: str, script: bytes, records: Iterable[bytes]) -> bool:
