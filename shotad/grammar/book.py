@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from shotad.grammar.base import ScaleGuess
-from shotad.grammar.threads import threads_of
+from shotad.grammar.threads import joined, threads_of
 from shotad.plan.moments import Moment, ShotMoments
 from shotad.threadnames import thread_name
 from shotad.types import Grammar
@@ -91,14 +91,12 @@ def thread_letters(book: Book, threshold: float) -> dict[int, str]:
 
     Threads are named A, B, … Z, AA, … in the order in which they begin.
     """
-    shots = sorted({look.shot for pair in book.scores for look in pair})
-    place = {shot: k for k, shot in enumerate(shots)}
-    joined = np.zeros((len(shots), len(shots)), np.float32)
-    for (earlier, later), score in book.scores.items():
-        i, j = place[earlier.shot], place[later.shot]
-        joined[i, j] = joined[j, i] = max(joined[i, j], np.float32(score > threshold))
-    threads = [thread for thread in threads_of(joined, 0.5) if len(thread) > 1]
-    return {shots[k]: thread_name(n) for n, thread in enumerate(threads) for k in thread}
+    # Not by a matrix of the film's shots, which grows with their square: 360 MB at 7,200.
+    pairs = [
+        (earlier.shot, later.shot) for (earlier, later), score in book.scores.items() if score > threshold
+    ]
+    threads = joined(sorted({shot for pair in pairs for shot in pair}), pairs)
+    return {shot: thread_name(n) for n, thread in enumerate(threads) for shot in thread}
 
 
 def look_rows(book: Book, looks: Iterable[Look], threshold: float) -> list[Json]:

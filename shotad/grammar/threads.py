@@ -6,7 +6,7 @@ touches a file, a model or a clock. Arrays are numpy's or torch's.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -167,7 +167,12 @@ def threads_of(scores: Scores, threshold: float) -> tuple[tuple[int, ...], ...]:
         raise ValueError(f"scores must be float[n, n], got shape {scores.shape}")
     if np.isnan(threshold):
         raise ValueError(f"threshold must be a number, got {threshold}")
-    first = list(range(len(scores)))
+    return joined(range(len(scores)), np.argwhere(np.triu(scores > threshold, 1)).tolist())
+
+
+def joined(shots: Iterable[int], pairs: Iterable[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
+    """Connected components of ascending ``shots`` joined by ``pairs``, in the order of `threads_of`."""
+    first = {shot: shot for shot in shots}
 
     def root(shot: int) -> int:
         while first[shot] != shot:
@@ -175,10 +180,10 @@ def threads_of(scores: Scores, threshold: float) -> tuple[tuple[int, ...], ...]:
             shot = first[shot]
         return shot
 
-    for i, j in np.argwhere(np.triu(scores > threshold, 1)).tolist():
-        a, b = sorted((root(i), root(j)))
-        first[b] = a
+    for one, other in pairs:
+        low, high = sorted((root(one), root(other)))
+        first[high] = low
     threads: dict[int, list[int]] = {}
-    for shot in range(len(first)):
+    for shot in first:
         threads.setdefault(root(shot), []).append(shot)
     return tuple(tuple(thread) for thread in threads.values())

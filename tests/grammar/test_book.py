@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 
 import pytest
 
@@ -84,6 +85,19 @@ def test_a_shot_of_unknown_scale_has_none() -> None:
 def test_letters_go_by_the_first_shot_of_a_thread_over_the_whole_film() -> None:
     found = thread_letters(book((0, 4, 0.9), (1, 2, 0.9), (4, 5, 0.9)), 0.3)
     assert found == {0: "A", 4: "A", 5: "A", 1: "B", 2: "B"}
+
+
+def test_letters_of_a_long_film_take_memory_by_its_pairs() -> None:
+    """A matrix of so many shots would take 400 MB."""
+    looks = [look(k) for k in range(10_000)]
+    long = Book({}, {(looks[k], looks[k + 3]): 0.9 for k in range(len(looks) - 3)})
+    tracemalloc.start()
+    try:
+        found = thread_letters(long, 0.3)
+        assert tracemalloc.get_traced_memory()[1] < 20e6
+    finally:
+        tracemalloc.stop()
+    assert [found[k] for k in (0, 1, 2, 9_999)] == ["A", "B", "C", "A"]
 
 
 @pytest.mark.parametrize("slots", [("",), ("s00000100", "s00000900")], ids=["whole shots", "clipped shots"])
