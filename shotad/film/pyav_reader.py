@@ -14,10 +14,11 @@ from shotad.film.container import Media, find_media
 from shotad.film.hardware import hardware_for
 from shotad.film.info import FilmInfo
 from shotad.film.probe import last_second, probe
-from shotad.film.reader import Frame, Picture, ascending, paint_pictures
-from shotad.film.reel import STEADY, Reel, showing
+from shotad.film.reader import TOLERANCE, Frame, Picture, ascending, paint_pictures
+from shotad.film.reel import STEADY, Reel
 
 if TYPE_CHECKING:
+    from av import VideoFrame
     from av.codec.hwaccel import HWAccel
 
 SHORT = 1.0
@@ -75,7 +76,7 @@ class PyavFilm:
 
     def _frames_at(self, moments: list[float]) -> Iterator[Frame]:
         painter = self.painter()
-        for index, (shown, raw) in enumerate(showing(self.reel(), moments)):
+        for index, (shown, raw) in enumerate(_showing(self.reel(), moments)):
             yield Frame(shown, index, raw, partial(painter, raw))
 
     def pictures(
@@ -131,3 +132,27 @@ class PyavFilm:
             count = len(errors)
             return f"Parts of the picture cannot be decoded ({count}, the first after {first:.1f} s)."
         return None
+
+
+def _showing(reel: Reel, moments: Sequence[float]) -> Iterator[tuple[float, VideoFrame]]:
+    """For each of the ascending moments ``(seconds, frame)`` of the frame shown then.
+
+    Closes the reel at the end. Gives nothing where no frame can be decoded.
+    """
+    try:
+        shown: tuple[float, VideoFrame] | None = None
+        ahead: tuple[float, VideoFrame] | None = None
+        begun = False
+        for moment in moments:
+            if reel.worth_seeking(shown[0] if shown else 0.0, moment) and not (begun and ahead is None):
+                shown = reel.land(moment)
+                ahead, begun = next(reel, None), True
+            elif not begun:
+                shown, ahead, begun = next(reel, None), next(reel, None), True
+            while ahead is not None and ahead[0] <= moment + TOLERANCE:
+                shown, ahead = ahead, next(reel, None)
+            if shown is None:
+                return
+            yield shown
+    finally:
+        reel.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -39,7 +39,6 @@ in other containers are decoded through."""
 
 INDEXED = frozenset({"mov", "matroska", "avi"})
 """Containers that carry an index of key frames; elsewhere ffmpeg's is only what it came across."""
-
 
 NEAR_KEY = 4000
 """Packets within which a key packet must come after a seek to it; else the seek has missed."""
@@ -302,27 +301,3 @@ class Reel:
 def _place(packet: VideoPacket) -> Place:
     pos = packet.pos
     return packet.pts or 0, -1 if pos is None else pos
-
-
-def showing(reel: Reel, moments: Sequence[float]) -> Iterator[tuple[float, VideoFrame]]:
-    """For each of the ascending moments ``(seconds, frame)`` of the frame shown then.
-
-    Closes the reel at the end. Gives nothing where no frame can be decoded.
-    """
-    try:
-        shown: tuple[float, VideoFrame] | None = None
-        ahead: tuple[float, VideoFrame] | None = None
-        begun = False
-        for moment in moments:
-            if reel.worth_seeking(shown[0] if shown else 0.0, moment) and not (begun and ahead is None):
-                shown = reel.land(moment)
-                ahead, begun = next(reel, None), True
-            elif not begun:
-                shown, ahead, begun = next(reel, None), next(reel, None), True
-            while ahead is not None and ahead[0] <= moment + TOLERANCE:
-                shown, ahead = ahead, next(reel, None)
-            if shown is None:
-                return
-            yield shown
-    finally:
-        reel.close()
