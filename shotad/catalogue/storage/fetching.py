@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shotad.catalogue.storage.entries import Entry, names_below
 from shotad.catalogue.storage.places import is_local, local_path, name_of, shown
 from shotad.catalogue.storage.room import Room, room_for
-from shotad.catalogue.storage.store import Entry, Store, names_below
+from shotad.catalogue.storage.store import Store
 from shotad.errors import StorageError
 from shotad.progress import NoProgress, Progress, Task, reported
 from shotad.workfolder import key_of, write_text

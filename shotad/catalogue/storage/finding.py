@@ -18,7 +18,8 @@ from shotad.catalogue.storage.places import is_local, local_path, scheme_of
 from shotad.errors import FilmError
 
 if TYPE_CHECKING:
-    from shotad.catalogue.storage.store import Entry, Store
+    from shotad.catalogue.storage.entries import Entry
+    from shotad.catalogue.storage.store import Store
 
 ENDINGS = frozenset(
     {

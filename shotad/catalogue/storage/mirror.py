@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from shotad.catalogue.storage.addresses import Addresses
+from shotad.catalogue.storage.entries import Entry, names_below
 from shotad.catalogue.storage.fetching import fetch_object
 from shotad.catalogue.storage.kinds import DONE, Kind, holds_paths, kind_of
 from shotad.catalogue.storage.merging import lines_of_others, merge_track, with_lines
@@ -22,7 +23,7 @@ from shotad.catalogue.storage.places import join, shown
 from shotad.catalogue.storage.room import check_room
 from shotad.catalogue.storage.scriptsets import in_order, is_as_written
 from shotad.catalogue.storage.seen import Seen, State, read_seen, write_seen
-from shotad.catalogue.storage.store import Entry, Store, names_below
+from shotad.catalogue.storage.store import Store
 from shotad.catalogue.storage.trouble import Refused
 from shotad.errors import EditConflict, ShotadError, StorageError
 from shotad.progress import Progress, reported

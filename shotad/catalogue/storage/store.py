@@ -6,16 +6,14 @@ they cannot, done as well as it goes without: a write under a condition becomes 
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 from shotad.catalogue.storage.connecting import S3, WEB, file_system
+from shotad.catalogue.storage.entries import Entry, entry_of
 from shotad.catalogue.storage.kinds import content_type
 from shotad.catalogue.storage.places import scheme_of, shown
 from shotad.catalogue.storage.trouble import (
@@ -42,24 +40,8 @@ _MOST_PARTS = 9_000
 """S3 takes 10,000 parts of an object."""
 
 
-_LETTERS = frozenset("\0") | ({"\\"} if os.sep == "\\" else frozenset())
-"""Letters that no name of a file here can have."""
-
 _heeding: set[tuple[str, str]] = set()
 """Stores and buckets that were seen to heed conditions."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """An object: its address, size in bytes (None: not told), when it was written, and its mark.
-
-    The mark is another whenever the content is: the ETag where the store has one.
-    """
-
-    place: str
-    size: int | None
-    changed: datetime | None
-    mark: str
 
 
 class Store:
@@ -78,7 +60,7 @@ class Store:
             info = self._asked(place, lambda: self._info(self._inner(place)))
         except FileNotFoundError:
             return None
-        return None if info.get("type") == "directory" else _entry(place, info)
+        return None if info.get("type") == "directory" else entry_of(place, info)
 
     def entries(self, place: str) -> list[Entry]:
         """All objects below a place, at any depth, sorted by address; none where there are none."""
@@ -90,7 +72,7 @@ class Store:
             return []
         top = inner.rstrip("/")
         below = {name: info for name, info in found.items() if name.startswith(f"{top}/") or not top}
-        entries = (_entry(self._outer(place, top, name), info) for name, info in below.items())
+        entries = (entry_of(self._outer(place, top, name), info) for name, info in below.items())
         return sorted((one for one in entries if not one.place.endswith("/")), key=lambda one: one.place)
 
     def names(self, place: str) -> list[str]:
@@ -299,28 +281,6 @@ class Store:
         return found
 
 
-def _entry(place: str, info: Mapping[str, Any]) -> Entry:
-    size = info.get("size")
-    told = (info.get(name) for name in ("LastModified", "last_modified", "updated", "mtime", "created"))
-    changed = _moment(next((value for value in told if value), info.get("Last-Modified")))
-    tag = str(info.get("ETag") or info.get("etag") or "").strip('"')
-    mark = tag or f"{size}-{changed.isoformat() if changed else ''}"
-    return Entry(place, None if size is None else int(size), changed, mark)
-
-
-def _moment(value: Any) -> datetime | None:
-    """A time as stores tell it: a moment, seconds since 1970, ISO 8601, or as in headers of the web."""
-    if isinstance(value, int | float):
-        return datetime.fromtimestamp(value, UTC)
-    for read in (datetime.fromisoformat, parsedate_to_datetime):
-        if isinstance(value, str):
-            with suppress(ValueError):
-                value = read(value)
-    if not isinstance(value, datetime):
-        return None
-    return value if value.tzinfo else value.replace(tzinfo=UTC)
-
-
 class _Told:
     """fsspec's callback, for a counter of bytes; each transfer has it branch for its parts or not."""
 
@@ -336,13 +296,3 @@ class _Told:
 
     def absolute_update(self, value: int) -> None:
         """Nothing: all transfers used here count by amounts."""
-
-
-def names_below(entries: list[Entry], place: str) -> Iterator[tuple[str, Entry]]:
-    """Each entry with its name relative to the folder ``place``: what could lead out of it is left out."""
-    top = f"{place.rstrip('/')}/"
-    for entry in entries:
-        name = entry.place[len(top) :] if entry.place.startswith(top) else ""
-        parts = name.split("/")
-        if name and not any(part in ("", ".", "..") or not _LETTERS.isdisjoint(part) for part in parts):
-            yield name, entry
