@@ -25,6 +25,7 @@ from typing import Any, Self
 from filelock import FileLock, Timeout
 
 from shotad.errors import InUse, WorkFolderError
+from shotad.printable import is_text, printable
 
 Json = Mapping[str, Any]
 
@@ -76,6 +77,11 @@ class WorkFolder:
         self._lock = FileLock(path / _LOCK, timeout=0)
 
     def __enter__(self) -> Self:
+        if not is_text(str(self.path.absolute())):
+            raise WorkFolderError(
+                f"The name of the work folder {printable(str(self.path))} is not in UTF-8.",
+                "Choose another with --out.",
+            )
         with _explained(self.path, "cannot be made"):
             _make(self.path, self.path, "cannot be made")
         try:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from shotad.catalogue.messages import Advanced, Begun, Ended, News, Said
-from shotad.catalogue.printable import sentence
 from shotad.catalogue.table import Row, line_of, spell
+from shotad.printable import sentence
 from shotad.progress import Progress, Task
 
 PAUSE = 60.0

@@ -15,13 +15,13 @@ from pathlib import Path
 from shotad.catalogue.beside import Beside, Neighbours, beside_of
 from shotad.catalogue.folders import Folders
 from shotad.catalogue.jobs import FilmJob, FilmResult, failure
-from shotad.catalogue.printable import printable
 from shotad.catalogue.storage.fetching import brought, read_text
 from shotad.catalogue.storage.finding import Found, films_in
 from shotad.catalogue.storage.places import is_address, is_local, join, local_path, name_of, parent_of, shown
 from shotad.catalogue.storage.targets import check_target
 from shotad.config import Config
-from shotad.errors import FilmError, ShotadError
+from shotad.errors import ShotadError
+from shotad.printable import is_text, unnamed
 from shotad.settings import load_settings
 from shotad.workfolder import stem_of
 
@@ -122,8 +122,8 @@ class Planner:
 
     def _one(self, film: Found, folder: str, near: Neighbours) -> Planned:
         plain, size = self._plain(film, folder), film.size or 0
-        if not _is_text(film.place):
-            return Planned(plain, size, trouble=_failed(plain, _unnamed(film.place)))
+        if not is_text(film.place):
+            return Planned(plain, size, trouble=_failed(plain, unnamed(film.place)))
         if self._wishes.alone:
             return Planned(plain, size)
         try:
@@ -154,18 +154,6 @@ class Planner:
 
 def _failed(job: FilmJob, error: ShotadError) -> FilmResult:
     return failure(job, error.what, error.hint, kind=type(error).__name__, attempts=0)
-
-
-def _is_text(place: str) -> bool:
-    """Whether a name is UTF-8; bytes of others come as halves of pairs (PEP 383)."""
-    return not any("\ud800" <= one <= "\udfff" for one in place)
-
-
-def _unnamed(place: str) -> FilmError:
-    return FilmError(
-        f"The name of {printable(place)} is not in UTF-8, and nothing could be called after it.",
-        "Rename the film or its folder; convmv does it for many.",
-    )
 
 
 def _key(cast: str | None, film: str) -> str:

@@ -11,8 +11,8 @@ from typing import Any
 from shotad.catalogue.finding import Planned
 from shotad.catalogue.jobs import FilmResult
 from shotad.catalogue.limits import size_text
-from shotad.catalogue.printable import printable, sentence
 from shotad.catalogue.storage.places import is_local, local_path, scheme_of, shown
+from shotad.printable import printable, sentence
 
 _WORTH_TELLING = 0.5
 """Seconds below which nobody wants to know how long it took."""

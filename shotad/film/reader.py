@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol, Self
 
 from shotad.errors import FilmError, UsageError
 from shotad.film.info import FilmInfo
+from shotad.printable import is_text, unnamed
 from shotad.types import Image
 
 if TYPE_CHECKING:
@@ -137,6 +138,8 @@ def open_film(
         raise UsageError(f"There is no film reader {reader!r}.", "Use pyav or decord.")
     if isinstance(source, str | os.PathLike):
         path = Path(source)
+        if not is_text(str(path.absolute())):
+            raise unnamed(str(path))
         if path.is_dir() or _is_tar(path):
             from shotad.film.stills import open_stills
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from shotad.errors import FilmError
+
 _UNSEEN = frozenset({"Cc", "Cs", "Zl", "Zp"})
 """Categories of characters that are written out: controls, halves of a pair, ends of lines."""
 _TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -21,6 +23,19 @@ def printable(text: str) -> str:
 def sentence(text: str) -> str:
     """The same of words that may go over several lines: they are put on one."""
     return printable(re.sub(r"\s*\n\s*", " ", text.strip()))
+
+
+def is_text(name: str) -> bool:
+    """Whether a name is UTF-8; bytes of others come as halves of pairs (PEP 383)."""
+    return not any("\ud800" <= one <= "\udfff" for one in name)
+
+
+def unnamed(place: str) -> FilmError:
+    """What is wrong with a film whose path is no text: its name stands in all that is made of it."""
+    return FilmError(
+        f"The name of {printable(place)} is not in UTF-8, and nothing could be called after it.",
+        "Rename the film or its folder; convmv does it for many.",
+    )
 
 
 def _is_unseen(character: str) -> bool:
