@@ -14,10 +14,11 @@ from shotad.film.reader import Film
 from shotad.pictures.overlay import vlm_size
 from shotad.prepare import Bench, Given, prepare
 from shotad.progress import NoProgress, Progress
+from shotad.recordlog import RecordLog
 from shotad.records import description_of
 from shotad.types import Description
 from shotad.understand import get_ready, understand
-from shotad.workfolder import RecordLog, WorkFolder
+from shotad.workfolder import WorkFolder
 from shotad.writing import Engines, is_done, stage1_questions
 
 _STATEMENTS = ("Somebody does something.",) * 3

@@ -18,7 +18,7 @@ from shotad.records import interval_rows, slot_rows, slots_of
 from shotad.script.cue import Cue, CueStatus
 from shotad.script.track import Track
 from shotad.types import Interval, Slot
-from shotad.workfolder import readable_json, write_text
+from shotad.wholefiles import readable_json, write_text
 
 FILE = "slots.hand.json"
 SCHEMA = 1

@@ -19,7 +19,8 @@ from shotad.script.importing import import_script
 from shotad.script.text import Format, read_script, script_format
 from shotad.script.track import Track
 from shotad.types import Interval
-from shotad.workfolder import readable_json, stem_of, write_text
+from shotad.wholefiles import readable_json, write_text
+from shotad.workfolder import stem_of
 
 WRITTEN = "scripts.json"
 

@@ -32,7 +32,7 @@ from shotad.progress import NoProgress, Progress, reported
 from shotad.script.timecode import timecode
 from shotad.types import Clip
 from shotad.types import Image as Pixels
-from shotad.workfolder import write_bytes
+from shotad.wholefiles import write_bytes
 
 PAGE = "overview.html"
 FOLDER = "sheet"

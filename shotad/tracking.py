@@ -27,7 +27,8 @@ from shotad.script.text import Format, read_script
 from shotad.script.track import FilmId, Track, load_track, to_json
 from shotad.scriptfiles import Brought, bring_back, edited_scripts, write_scripts
 from shotad.types import Interval
-from shotad.workfolder import WorkFolder, write_text
+from shotad.wholefiles import write_text
+from shotad.workfolder import WorkFolder
 
 TRACK = "track.json"
 

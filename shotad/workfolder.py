@@ -8,15 +8,10 @@ change makes stale. Records hold no clock times; ``log.txt`` does.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
-import re
-import secrets
-import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -26,19 +21,12 @@ from filelock import FileLock, Timeout
 
 from shotad.errors import InUse, WorkFolderError
 from shotad.printable import is_text, printable
+from shotad.recordlog import RecordLog, plain
+from shotad.wholefiles import DRAFT, explained, make_folder, readable_json, sweep, write_text
 
 Json = Mapping[str, Any]
 
 _LOCK = ".lock"
-
-_DRAFT = re.compile(r"\.(?P<name>.+)\.\d+\.part(?P<ending>\.\w+)")
-"""Names of films while they are written."""
-
-_PART = re.compile(r"\.tmp-[0-9a-f]{8}-(?P<process>\d+)-.+")
-"""Names of other files while they are written (`replacing`)."""
-
-_writing: set[str] = set()
-"""Files that this very process is writing: its number alone may be that of a killed one, in a container."""
 
 _LONGEST_STEM = 200
 """Bytes of a film's name that names of files take over: 255 are what most disks take for a whole name."""
@@ -46,7 +34,7 @@ _LONGEST_STEM = 200
 
 def key_of(*parts: Any) -> str:
     """Hash of JSON values: 16 hex digits, the same for the same values on every machine."""
-    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=_plain)
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=plain)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -82,10 +70,10 @@ class WorkFolder:
                 f"The name of the work folder {printable(str(self.path))} is not in UTF-8.",
                 "Choose another with --out.",
             )
-        with _explained(self.path, "cannot be made"):
-            _make(self.path, self.path, "cannot be made")
+        with explained(self.path, "cannot be made"):
+            make_folder(self.path, self.path, "cannot be made")
         try:
-            with _explained(self.path, "cannot be written"):
+            with explained(self.path, "cannot be written"):
                 self._lock.acquire()
         except Timeout:
             raise InUse(
@@ -128,7 +116,7 @@ class WorkFolder:
     def read_json(self, name: str) -> dict[str, Any] | None:
         """The content of a JSON file, or None where it is missing or not whole."""
         try:
-            with _explained(self.path / name, "cannot be read"):
+            with explained(self.path / name, "cannot be read"):
                 value = json.loads((self.path / name).read_text(encoding="utf-8"))
         except FileNotFoundError:
             return None
@@ -148,7 +136,7 @@ class WorkFolder:
         """Add one line with the time of day to ``log.txt``."""
         stamp = datetime.now(UTC).isoformat(timespec="seconds")
         with (
-            _explained(self.path, "cannot be written"),
+            explained(self.path, "cannot be written"),
             (self.path / "log.txt").open("a", encoding="utf-8") as log,
         ):
             log.write(f"{stamp} {text}\n")
@@ -165,247 +153,5 @@ class WorkFolder:
             for leftover in self.path.glob(pattern):
                 if leftover.parent.is_symlink() and leftover.parent != self.path:
                     continue  # another's folder, only linked here
-                if pattern != ".*.part.*" or _DRAFT.fullmatch(leftover.name):
+                if pattern != ".*.part.*" or DRAFT.fullmatch(leftover.name):
                     sweep(leftover)
-
-
-class RecordLog:
-    """Records that come one by one, found again by key. A half-written last line is left out.
-
-    What is not of this run and yet worth keeping lies aside, in ``NAME.aside.jsonl``.
-    """
-
-    def __init__(self, path: Path, *, discard: bool = False) -> None:
-        self._path, self._aside = path, path.with_suffix(".aside.jsonl")
-        self._records: dict[str, dict[str, Any]] = {}
-        for file in (self._aside, self._path):
-            if discard:
-                file.unlink(missing_ok=True)
-            else:
-                self._load(file)
-
-    def get(self, key: str) -> dict[str, Any] | None:
-        """The record with this key, or None."""
-        return self._records.get(key)
-
-    def record(self, key: str) -> dict[str, Any]:
-        """The record with this key, which must be there."""
-        return self._records[key]
-
-    def records(self) -> tuple[dict[str, Any], ...]:
-        """All records, those written last at the end."""
-        return tuple(self._records.values())
-
-    def add(self, key: str, record: Json) -> dict[str, Any]:
-        """Write the record out, at once; it is returned as it reads back.
-
-        Raises WorkFolderError; nothing of the record is left then: a later one has its line to itself.
-        """
-        line = _line({"key": key, **record})
-        with _explained(self._path, "cannot be written"):
-            _append(self._path, line.encode())
-        self._records[key] = json.loads(line)
-        return self._records[key]
-
-    def keep(self, keys: Iterable[str], spare: Callable[[Json], object] = lambda _: None) -> None:
-        """Rewrite the file with just these records, in this order; stale ones go.
-
-        ``spare`` names what others are kept for, aside: of those with the same name the last. None: it goes.
-        """
-        kept = {key: self._records[key] for key in dict.fromkeys(keys) if key in self._records}
-        named = ((spare(record), record) for key, record in self._records.items() if key not in kept)
-        aside = {name: record for name, record in named if name is not None}
-        if aside or self._aside.exists():
-            write_text(self._aside, "".join(map(_line, aside.values())))
-        write_text(self._path, "".join(map(_line, kept.values())))
-
-    def _load(self, path: Path) -> None:
-        try:
-            with _explained(path, "cannot be read"):
-                raw = path.read_bytes()
-        except FileNotFoundError:
-            return
-        whole, newline, rest = raw.rpartition(b"\n")
-        for line in whole.splitlines():
-            try:
-                record = json.loads(line)
-                self._records[record["key"]] = record
-            except (ValueError, KeyError, TypeError):
-                continue
-        if rest or (raw and not newline):
-            write_text(path, (whole + newline).decode("utf-8", "replace"))
-
-
-def _append(path: Path, line: bytes) -> None:
-    """Write ``line`` at the end and onto the disk, or, where that fails, leave the file as it was."""
-    before = path.stat().st_size if path.exists() else 0
-    try:
-        with path.open("ab") as out:
-            out.write(line)
-            out.flush()
-            os.fsync(out.fileno())
-    except OSError:
-        with suppress(OSError):
-            os.truncate(path, before)
-        raise
-
-
-def write_text(path: Path, text: str) -> None:
-    """Replace a text file whole, see `write_bytes`."""
-    write_bytes(path, [text.encode("utf-8")])
-
-
-def write_bytes(path: Path, parts: Iterable[bytes]) -> None:
-    """Replace a file whole. Its folder is made where it is missing. Raises WorkFolderError."""
-    with replacing(path) as part, part.open("wb") as out:
-        out.writelines(parts)
-
-
-def sweep_beside(path: Path) -> None:
-    """Remove what a killed run has left of writing ``path``, in a folder that is not ours alone."""
-    for leftover in path.parent.glob(f"{_prefix_of(path)}*"):
-        sweep(leftover)
-    for leftover in path.parent.glob(".*.part.*"):
-        draft = _DRAFT.fullmatch(leftover.name)
-        if draft is not None and f"{draft['name']}{draft['ending']}" == path.name:
-            sweep(leftover)
-
-
-def sweep(leftover: Path) -> None:
-    """Remove a temporary file or folder, unless a living process is writing it or it cannot be removed.
-
-    The process is told from the name. Other names, and drafts of films, are of who holds the folder alone.
-    """
-    if _is_being_written(leftover):
-        return
-    if leftover.is_dir() and not leftover.is_symlink():
-        shutil.rmtree(leftover, ignore_errors=True)
-    else:
-        with suppress(OSError):
-            leftover.unlink()
-
-
-def _is_being_written(file: Path) -> bool:
-    named = _PART.fullmatch(file.name)
-    if named is None:
-        return False
-    process = int(named["process"])
-    if process == os.getpid():
-        return file.name in _writing
-    return _is_alive(process)
-
-
-def _is_alive(process: int) -> bool:
-    """Whether a process of this machine runs. On Windows that is not asked: open files stay by themselves."""
-    if os.name == "nt":
-        return False
-    try:
-        os.kill(process, 0)
-    except PermissionError:
-        return True
-    except (OSError, OverflowError):
-        return False
-    return True
-
-
-def _prefix_of(path: Path) -> str:
-    """With which temporary files begin that are to become ``path``."""
-    return f".tmp-{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:8]}-"
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A file to write in place of ``path``, which takes that name only when it is whole and on the disk.
-
-    Raises WorkFolderError where that cannot be done; what was there before is then still there.
-    """
-    with _explained(path, "cannot be written"):
-        _make(path.parent, path, "cannot be written")
-        part = _begun(path)
-        try:
-            yield part
-            with part.open("rb+") as written:
-                os.fsync(written.fileno())
-            part.chmod(0o666 & ~_umask())
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
-            _writing.discard(part.name)
-
-
-def _make(folder: Path, path: Path, trouble: str) -> None:
-    """Make a folder for ``path``; in some places the system says that even the folder above is not there."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except FileNotFoundError as error:
-        raise WorkFolderError(
-            f"{path} {trouble}: {error.strerror}.", "Name another folder with --out."
-        ) from None
-
-
-def _begun(path: Path) -> Path:
-    """An empty file that is to become ``path``; its name says who writes it."""
-    while True:
-        part = path.with_name(f"{_prefix_of(path)}{os.getpid()}-{secrets.token_hex(4)}")
-        _writing.add(part.name)
-        try:
-            os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        except FileExistsError:
-            continue
-        except OSError:
-            _writing.discard(part.name)
-            raise
-        return part
-
-
-def readable_json(value: Json) -> str:
-    """JSON for people: one line for each top-level value, and one for each record of a list."""
-    parts = []
-    for key, inner in value.items():
-        if isinstance(inner, list) and inner and isinstance(inner[0], (dict, list)):
-            rows = ",\n".join("    " + json.dumps(row, ensure_ascii=False) for row in inner)
-            parts.append(f"  {json.dumps(key)}: [\n{rows}\n  ]")
-        else:
-            parts.append(f"  {json.dumps(key)}: {json.dumps(inner, ensure_ascii=False)}")
-    return "{\n" + ",\n".join(parts) + "\n}\n"
-
-
-def _line(record: Json) -> str:
-    return json.dumps(record, ensure_ascii=False, default=_plain) + "\n"
-
-
-def _plain(value: Any) -> Any:
-    if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json")
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    raise TypeError(f"{type(value).__name__} is no JSON value")
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-_REMEDIES = {
-    errno.ENOSPC: "The disk is full: free some space and run again; what is done is kept.",
-    errno.EDQUOT: "Your disk quota is used up: free some space and run again; what is done is kept.",
-    errno.EACCES: "You have no permission there: name another folder with --out.",
-    errno.EPERM: "You have no permission there: name another folder with --out.",
-    errno.EROFS: "That place is read-only: name another folder with --out.",
-    errno.ENOTDIR: "There is a file where the folder should be: name another folder with --out.",
-    errno.EEXIST: "There is a file where the folder should be: name another folder with --out.",
-}
-
-
-@contextmanager
-def _explained(path: Path, trouble: str) -> Iterator[None]:
-    """Turn the system's errors into ours; a missing file stays FileNotFoundError."""
-    try:
-        yield
-    except (FileNotFoundError, Timeout):
-        raise
-    except OSError as error:
-        hint = _REMEDIES.get(error.errno or 0, "Name another folder with --out.")
-        raise WorkFolderError(f"{path} {trouble}: {error.strerror}.", hint) from None

@@ -422,7 +422,7 @@ def test_a_disk_that_is_full_stops_all_and_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from shotad.errors import WorkFolderError
-    from shotad.workfolder import RecordLog
+    from shotad.recordlog import RecordLog
 
     add, count = RecordLog.add, 0
 

@@ -14,7 +14,8 @@ from shotad.script.track import FilmId, Track, load_track
 from shotad.scriptfiles import WRITTEN, are_written, edited_scripts, script_texts, write_texts
 from shotad.tracking import TRACK, import_into, present_track, save_track, with_edited_scripts
 from shotad.types import Interval
-from shotad.workfolder import WorkFolder, write_text
+from shotad.wholefiles import write_text
+from shotad.workfolder import WorkFolder
 
 FILM = FilmId("movie.mp4", "f" * 32, 60.0)
 

@@ -11,15 +11,9 @@ from pathlib import Path
 import pytest
 
 from shotad.errors import WorkFolderError
-from shotad.workfolder import (
-    RecordLog,
-    WorkFolder,
-    key_of,
-    readable_json,
-    replacing,
-    work_folder_of,
-    write_text,
-)
+from shotad.recordlog import RecordLog
+from shotad.wholefiles import readable_json, replacing, write_text
+from shotad.workfolder import WorkFolder, key_of, work_folder_of
 
 
 def test_the_folder_stands_beside_the_film() -> None:
@@ -124,7 +118,7 @@ def test_left_over_temporary_files_are_swept(tmp_path: Path) -> None:
 _WRITER = """
 import sys, time
 from pathlib import Path
-from shotad.workfolder import replacing
+from shotad.wholefiles import replacing
 with replacing(Path(sys.argv[1])) as part:
     part.write_text("whole")
     print(part.name, flush=True)

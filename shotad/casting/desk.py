@@ -24,10 +24,11 @@ from shotad.config import CastSettings
 from shotad.describe.slotplan import SlotPlan
 from shotad.plan.gaps import union
 from shotad.prepare import Bench
+from shotad.recordlog import RecordLog
 from shotad.sight.facemodels import make_face_models
 from shotad.sight.facetracks import FaceTrack
 from shotad.types import Interval, Shot, Sighting
-from shotad.workfolder import RecordLog, WorkFolder, key_of
+from shotad.workfolder import WorkFolder, key_of
 
 
 class Desk:

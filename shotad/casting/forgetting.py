@@ -21,8 +21,9 @@ from shotad.cast.members import Member
 from shotad.cast.photos import photo_key
 from shotad.casting.records import CHARACTERS, DISCOVERED, FACES, PHOTOS, reading_of
 from shotad.errors import CastError, UsageError
+from shotad.recordlog import RecordLog
 from shotad.sight.facetracks import from_row
-from shotad.workfolder import RecordLog, WorkFolder, work_folder_of
+from shotad.workfolder import WorkFolder, work_folder_of
 
 LITTLE_ALIKE = 0.2
 """Cosine to a person's photos from which a face goes with them: half of that from which SFace names

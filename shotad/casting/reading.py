@@ -12,10 +12,11 @@ from typing import Any
 
 from shotad.film.reader import Picture
 from shotad.progress import Progress, reported
+from shotad.recordlog import RecordLog
 from shotad.sight.facemodels import FaceModels
 from shotad.sight.facetracks import FaceTrack, from_row, to_row, tracks_of_shot
 from shotad.types import Image, Shot
-from shotad.workfolder import RecordLog, key_of
+from shotad.workfolder import key_of
 
 Pictures = Callable[[Sequence[float]], Iterable[Picture]]
 """Delivers one picture for each of the ascending seconds, in order."""

@@ -12,7 +12,8 @@ from typing import Any
 from shotad.catalogue.jobs import FilmJob, FilmResult
 from shotad.catalogue.places import is_elsewhere
 from shotad.errors import StorageError
-from shotad.workfolder import key_of, readable_json, write_text
+from shotad.wholefiles import readable_json, write_text
+from shotad.workfolder import key_of
 
 DONE = "done.json"
 

@@ -11,7 +11,7 @@ from typing import Any
 from shotad import __version__
 from shotad.catalogue.table import Row, as_json
 from shotad.errors import UsageError, WorkFolderError
-from shotad.workfolder import write_text
+from shotad.wholefiles import write_text
 
 NAME = "shotad-batch.json"
 SCHEMA = 1

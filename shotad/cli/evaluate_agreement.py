@@ -40,7 +40,7 @@ def command(
     from shotad.evaluation.agreement.agreement import agreement
     from shotad.evaluation.agreement.scores import read_scores
     from shotad.evaluation.report.reading import read_report
-    from shotad.workfolder import readable_json, write_text
+    from shotad.wholefiles import readable_json, write_text
 
     settings = load_config(config, assignments, measures__report__draws=draws, measures__report__unit=unit)
     found = agreement(

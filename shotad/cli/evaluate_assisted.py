@@ -44,7 +44,7 @@ def command(console: Console, **options: Any) -> None:
     from shotad.evaluation.measure.bench import Bench
     from shotad.evaluation.measure.store import Store, kept_file
     from shotad.evaluation.report.writing import check_folder, write_report
-    from shotad.workfolder import write_text
+    from shotad.wholefiles import write_text
 
     names, expert = listed(options["metrics"]), listed(options["expert"])
     predictions: Path = options["predictions"][0]

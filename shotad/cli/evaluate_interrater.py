@@ -62,7 +62,7 @@ def command(
     from shotad.evaluation.agreement.versions import at_rate
     from shotad.evaluation.measure.bench import Bench
     from shotad.evaluation.measure.store import Store, kept_file
-    from shotad.workfolder import readable_json, write_text
+    from shotad.wholefiles import readable_json, write_text
 
     thresholds = _thresholds(tiou)
     names = [name.strip() for name in (metrics or "").split(",") if name.strip()]

@@ -45,10 +45,11 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
     if a line has no translation that fits.
     """
     from shotad.describe import bill
+    from shotad.recordlog import RecordLog
     from shotad.translating.beside import log_name
     from shotad.translating.files import make_ready, read_source, ready_if_here, translate_into
     from shotad.translating.translate import between, foresee_translation
-    from shotad.workfolder import RecordLog, WorkFolder
+    from shotad.workfolder import WorkFolder
 
     tag = language_of(target).tag
     file = track_file(path)

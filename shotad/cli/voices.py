@@ -112,7 +112,7 @@ def _say(console: Console, config: Any, text: str, out: Path | None, language: s
     from shotad.sound.studio import read_lexicon
     from shotad.sound.voices import make_voice, notice
     from shotad.sound.voices.takefile import flac, wav
-    from shotad.workfolder import write_bytes
+    from shotad.wholefiles import write_bytes
 
     if not any(c.isalnum() for c in text):
         raise UsageError(f"There is no word in {text!r}.", "Give a text: --say TEXT.")

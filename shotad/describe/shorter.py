@@ -40,7 +40,7 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
 
 
 class Log(Protocol):
-    """Where records are kept, as `shotad.workfolder.RecordLog` keeps them."""
+    """Where records are kept, as `shotad.recordlog.RecordLog` keeps them."""
 
     def get(self, key: str) -> Mapping[str, Any] | None:
         """The record with this key, or None."""

@@ -17,7 +17,7 @@ from shotad.compute import need, need_torch
 from shotad.errors import WeightsError
 from shotad.grammar.dino_names import Weights, from_released, to_released
 from shotad.grammar.scale_net import BackboneShape, ScaleDesign, ScaleNet
-from shotad.workfolder import replacing
+from shotad.wholefiles import replacing
 
 if TYPE_CHECKING:
     import torch

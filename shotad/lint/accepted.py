@@ -11,7 +11,7 @@ from shotad.errors import ConfigError
 from shotad.lint.lines import TrackLine
 from shotad.script.cue import short_hash
 from shotad.script.rules import Finding
-from shotad.workfolder import write_text
+from shotad.wholefiles import write_text
 
 FILE = "lint-accepted.txt"
 _HEAD = """\

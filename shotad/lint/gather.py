@@ -16,13 +16,14 @@ from shotad.facts import TextFact
 from shotad.film.cues import read_subtitles
 from shotad.lint.lines import Material, lines_of_script, lines_of_track
 from shotad.lint.screentexts import kept_texts
+from shotad.recordlog import RecordLog
 from shotad.records import slots_of, utterances_of
 from shotad.script.findings import finding_of
 from shotad.script.rules import Finding
 from shotad.script.text import read_cues
 from shotad.script.track import FilmId, Track
 from shotad.types import Interval, Utterance
-from shotad.workfolder import RecordLog, work_folder_of
+from shotad.workfolder import work_folder_of
 
 SETTINGS = "settings.json"
 """As `shotad.runsettings.SETTINGS`; that module loads what reads films."""

@@ -13,7 +13,8 @@ from shotad.errors import WorkFolderError
 from shotad.facts import TextFact
 from shotad.progress import NoProgress, Progress, Task, reported
 from shotad.types import Image, Interval
-from shotad.workfolder import key_of, readable_json, write_text
+from shotad.wholefiles import readable_json, write_text
+from shotad.workfolder import key_of
 
 if TYPE_CHECKING:
     from shotad.film.reader import Film, Picture

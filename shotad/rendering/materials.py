@@ -19,7 +19,8 @@ from shotad.tracking import TRACK, save_track, track_lock, with_edited_scripts
 from shotad.translating.beside import is_translation, save_translation, times_of, with_scripts
 from shotad.translating.beside import script_places as script_places_of
 from shotad.types import Interval, SpeechKind
-from shotad.workfolder import WorkFolder, write_text
+from shotad.wholefiles import write_text
+from shotad.workfolder import WorkFolder
 
 
 @dataclass(frozen=True, slots=True)

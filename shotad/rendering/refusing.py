@@ -14,7 +14,7 @@ from shotad.sound.files import kind_of
 from shotad.sound.mixing.programme import programme_of
 from shotad.sound.mux.kinds import AdSound, AdText
 from shotad.sound.mux.write import check_container
-from shotad.workfolder import sweep_beside
+from shotad.wholefiles import sweep_beside
 
 
 def check_wanted(film: Film, wanted: Sequence[Wanted], config: Config, language: str) -> None:

@@ -13,7 +13,8 @@ from shotad.script.dapt import write_dapt
 from shotad.script.dapt_sound import Recording
 from shotad.sound.extended.kinds import Extension
 from shotad.sound.extended.players import pauses_file, pauses_json, pauses_vtt
-from shotad.workfolder import stem_of, write_text
+from shotad.wholefiles import write_text
+from shotad.workfolder import stem_of
 
 
 def write_side_files(workshop: Workshop, ledger: Ledger, made: list[Wanted]) -> tuple[Path, ...]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from shotad.script.text import Format
 from shotad.script.track import Track
-from shotad.workfolder import write_bytes
+from shotad.wholefiles import write_bytes
 
 
 def script_file(track: Track, form: Format, folder: Path, *, is_translation: bool = False) -> Path:

@@ -23,7 +23,7 @@ from shotad.errors import SoundError, UsageError
 from shotad.film.audio import SoundBlock
 from shotad.sound.mixing.layouts import channel_names, to_stereo
 from shotad.sound.mixing.limiter import Limiter, limited
-from shotad.workfolder import replacing
+from shotad.wholefiles import replacing
 
 if TYPE_CHECKING:
     from av import AudioFrame

@@ -16,7 +16,8 @@ from shotad.sound.kinds import Take, Voice
 from shotad.sound.saying import NOTHING, Lexicon, parse_lexicon, said
 from shotad.sound.voices.base import Choir, Reading
 from shotad.sound.voices.takefile import read_take, write_take
-from shotad.workfolder import key_of, sweep
+from shotad.wholefiles import sweep
+from shotad.workfolder import key_of
 
 FORMAT = 1
 """Raised when takes are made in another way; those kept before are then spoken anew."""

@@ -31,7 +31,7 @@ from shotad.training.scores import Scores, published_rows
 from shotad.training.settings import ScaleTraining, what_matters
 from shotad.training.state import Saved, Standing, Tally, load_state
 from shotad.types import ShotScale
-from shotad.workfolder import readable_json, write_text
+from shotad.wholefiles import readable_json, write_text
 
 REPORT = "report.json"
 PICTURE = "confusion.png"

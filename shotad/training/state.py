@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from shotad.compute import need_torch
 from shotad.errors import ConfigError, WorkFolderError
 from shotad.grammar.scale_net import ScaleNet
-from shotad.workfolder import replacing
+from shotad.wholefiles import replacing
 
 if TYPE_CHECKING:
     import torch

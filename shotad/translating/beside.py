@@ -14,6 +14,7 @@ from pathlib import Path
 
 from shotad.config import Config
 from shotad.errors import ShotadError
+from shotad.recordlog import RecordLog
 from shotad.records import slots_of
 from shotad.runsettings import SETTINGS, read_settings
 from shotad.script.edits import respeak
@@ -23,7 +24,8 @@ from shotad.script.track import Track, load_track, to_json
 from shotad.scriptfiles import BESIDE_TRACK, Brought, bring_back
 from shotad.tracking import TRACK, track_lock, with_edited_scripts
 from shotad.types import Interval
-from shotad.workfolder import RecordLog, WorkFolder, write_text
+from shotad.wholefiles import write_text
+from shotad.workfolder import WorkFolder
 
 
 def track_name(tag: str) -> str:

@@ -22,6 +22,7 @@ from shotad.describe.usage import Used, used
 from shotad.engines.base import Engine
 from shotad.errors import EngineError, UsageError
 from shotad.progress import NoProgress, Progress, reported
+from shotad.recordlog import RecordLog
 from shotad.script.cue import Maker
 from shotad.script.track import Track
 from shotad.translating.asking import Attempted, Batch, translated
@@ -29,7 +30,7 @@ from shotad.translating.cues import FailedLine, cue_of, failures
 from shotad.translating.prompt import TEMPLATES, Around, Task, messages
 from shotad.translating.wanted import Wanted, wanted_lines
 from shotad.types import Slot
-from shotad.workfolder import RecordLog, key_of
+from shotad.workfolder import key_of
 
 __all__ = ["FailedLine", "Plan", "Translated", "between", "foresee_translation", "translate_track"]
 

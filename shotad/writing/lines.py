@@ -18,10 +18,10 @@ from shotad.engines.base import Reply, Request
 from shotad.prepare import Bench, Prepared
 from shotad.profiling import span, waiting
 from shotad.progress import Task, reported
+from shotad.recordlog import RecordLog
 from shotad.records import description_of
 from shotad.script.cue import Cue
 from shotad.types import Clip
-from shotad.workfolder import RecordLog
 from shotad.writing.engines import Engines
 from shotad.writing.looking import Pair, Record, clip_as_seen, is_done, tidied
 

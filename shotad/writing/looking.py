@@ -22,9 +22,10 @@ from shotad.framing import STILLS
 from shotad.prepare import Bench
 from shotad.profiling import span
 from shotad.progress import NoProgress, Task
+from shotad.recordlog import RecordLog
 from shotad.types import Clip
 from shotad.understand import Insight, Outline, Sketch
-from shotad.workfolder import RecordLog, key_of
+from shotad.workfolder import key_of
 
 Record = Mapping[str, Any]
 Pair = tuple[SlotPlan, Record]

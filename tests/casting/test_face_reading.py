@@ -11,8 +11,8 @@ import pytest
 from shotad.casting.reading import Source, Wanted, known_faces, read_faces, ticks_in
 from shotad.film.reader import Picture, open_film
 from shotad.progress import NoProgress
+from shotad.recordlog import RecordLog
 from shotad.types import Interval, Shot
-from shotad.workfolder import RecordLog
 from tests.painted_faces import Head, PaintedFaces, Take, paint_film
 
 TAKES = (

@@ -14,7 +14,7 @@ from shotad.lint.accepted import FILE
 from shotad.script.text import write_script
 from shotad.script.track import Cue, FilmId, Track, to_json
 from shotad.types import Interval
-from shotad.workfolder import readable_json
+from shotad.wholefiles import readable_json
 
 WORDS = ("--set", "lint.parse=words")
 

@@ -10,7 +10,7 @@ import pytest
 from shotad.records import slot_rows
 from shotad.script.track import load_track, to_json
 from shotad.tracking import save_track
-from shotad.workfolder import readable_json
+from shotad.wholefiles import readable_json
 from tests.bad_server import Act, BadServer, Seen, answer, status
 from tests.cli.program import Shotad
 from tests.translating.germans import GERMAN, IDS, LINES, slots_of, track_of

@@ -14,9 +14,9 @@ from shotad.describe.templates import check_templates
 from shotad.engines.base import Abilities, Identity, Reply, Request
 from shotad.engines.fake import FakeEngine
 from shotad.errors import EngineError
+from shotad.recordlog import RecordLog
 from shotad.resources import data_root
 from shotad.sound.fitting.asking import Answer, Wish
-from shotad.workfolder import RecordLog
 
 LINE = "Emo, breathing hard, hurries along the narrow bridge and looks back at the swarming birds."
 WISH = Wish("s00010000", LINE, 7)

@@ -97,7 +97,7 @@ def test_leftovers_of_killed_runs_are_swept(place: Path, tmp_path: Path) -> None
 
 
 def test_leftovers_in_a_folder_of_others_are_told_from_theirs(place: Path, tmp_path: Path) -> None:
-    from shotad.workfolder import replacing, sweep_beside
+    from shotad.wholefiles import replacing, sweep_beside
 
     target = tmp_path / "out" / "movie.wav"
     with replacing(target) as part:

@@ -24,7 +24,8 @@ from shotad.translating.beside import (
     with_scripts,
 )
 from shotad.translating.files import read_source, translate_into
-from shotad.workfolder import WorkFolder, readable_json
+from shotad.wholefiles import readable_json
+from shotad.workfolder import WorkFolder
 from tests.translating.germans import GERMAN, IDS, Translator, asked, saying, slots_of, track_of
 
 

@@ -13,11 +13,11 @@ from shotad.config import Config, load_config
 from shotad.engines.base import Reply, Request
 from shotad.engines.fake import FakeEngine
 from shotad.errors import EngineError, UsageError
+from shotad.recordlog import RecordLog
 from shotad.script.cue import Cue, CueStatus, Edit, EditField
 from shotad.script.track import Track
 from shotad.translating.translate import Translated, foresee_translation, translate_track
 from shotad.types import Interval
-from shotad.workfolder import RecordLog
 from tests.translating.germans import (
     GERMAN,
     IDS,

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from shotad.config import Config
 from shotad.engines.base import Request
+from shotad.recordlog import RecordLog
 from shotad.script.cue import CueStatus
 from shotad.script.dapt_check import check_dapt
 from shotad.script.pace import spoken_words
@@ -20,7 +21,7 @@ from shotad.script.track import Track, load_track, to_json
 from shotad.translating.files import Outcome, Source, read_source, translate_into
 from shotad.translating.translate import translate_track
 from shotad.types import Interval
-from shotad.workfolder import RecordLog, WorkFolder
+from shotad.workfolder import WorkFolder
 from tests.translating.germans import GERMAN, IDS, LINES, Translator, asked, slots_of, track_of
 
 

@@ -19,7 +19,7 @@ from shotad.cast.files.writing import changed_piece, new_piece, with_comment
 from shotad.cast.files.yamltext import NEWLINE, Source, compose, newline_of, read_text
 from shotad.cast.members import Cast, Member
 from shotad.errors import CastError
-from shotad.workfolder import write_text
+from shotad.wholefiles import write_text
 
 NAME = "cast.yaml"
 _OTHER_NAME = "cast.yml"

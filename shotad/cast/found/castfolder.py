@@ -21,7 +21,8 @@ from filelock import FileLock, Timeout
 from shotad.cast.members import Member
 from shotad.errors import CastError
 from shotad.types import Box
-from shotad.workfolder import WorkFolder, write_bytes
+from shotad.wholefiles import write_bytes
+from shotad.workfolder import WorkFolder
 
 FACTS = "discovered.json"
 VERSION = 1

@@ -16,7 +16,7 @@ from shotad.cast.found.castfolder import Facts, Found
 from shotad.cast.members import Member
 from shotad.pictures.pages import page_environment
 from shotad.script.timecode import timecode
-from shotad.workfolder import write_text
+from shotad.wholefiles import write_text
 
 if TYPE_CHECKING:
     from jinja2 import Environment

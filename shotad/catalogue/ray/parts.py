@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from shotad.catalogue.storage.places import is_local, join, local_path, name_of
-from shotad.workfolder import RecordLog, WorkFolder
+from shotad.recordlog import RecordLog
+from shotad.workfolder import WorkFolder
 from shotad.writing import is_done
 
 Record = dict[str, Any]

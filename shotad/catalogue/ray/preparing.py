@@ -32,10 +32,11 @@ from shotad.film.clips import ClipPlan, clips
 from shotad.film.reader import open_film
 from shotad.prepare import Bench, prepare
 from shotad.progress import NoProgress
+from shotad.recordlog import RecordLog
 from shotad.system import forget_peak, peak_memory
 from shotad.types import Clip
 from shotad.understand import get_ready, understand
-from shotad.workfolder import RecordLog, WorkFolder, key_of
+from shotad.workfolder import WorkFolder, key_of
 from shotad.writing import is_done
 
 PATIENCE = 150.0

@@ -17,7 +17,8 @@ from shotad.catalogue.storage.room import Room, room_for
 from shotad.catalogue.storage.store import Store
 from shotad.errors import StorageError
 from shotad.progress import NoProgress, Progress, Task, reported
-from shotad.workfolder import key_of, write_text
+from shotad.wholefiles import write_text
+from shotad.workfolder import key_of
 
 PART = 8 << 20
 """Bytes of one request: large enough that requests cost little, small enough that little is lost."""

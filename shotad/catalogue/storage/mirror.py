@@ -28,7 +28,7 @@ from shotad.catalogue.storage.trouble import Refused
 from shotad.errors import EditConflict, ShotadError, StorageError
 from shotad.progress import Progress, reported
 from shotad.tracking import TRACK, track_lock
-from shotad.workfolder import write_bytes
+from shotad.wholefiles import write_bytes
 
 _LARGE = 32 << 20
 """Bytes from which on a file is sent in parts, from the disk."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from shotad.catalogue.storage.kinds import Kind, kind_of
-from shotad.workfolder import readable_json
+from shotad.wholefiles import readable_json
 
 Texts = Mapping[str, bytes]
 """Track, scripts and ``scripts.json``, by name."""

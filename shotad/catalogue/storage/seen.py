@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from shotad.workfolder import write_text
+from shotad.wholefiles import write_text
 
 State = tuple[int, int]
 """Size in bytes and time of writing in ns, by which a file here is known to be untouched."""

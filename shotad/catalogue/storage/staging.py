@@ -20,7 +20,7 @@ from shotad.catalogue.storage.targets import check_kind
 from shotad.progress import Progress
 from shotad.runsettings import SETTINGS
 from shotad.weights import cache_folder
-from shotad.workfolder import write_bytes
+from shotad.wholefiles import write_bytes
 
 EVERY = 30.0
 """Seconds between two sendings: a killed run loses at most the records of that time."""

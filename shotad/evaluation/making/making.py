@@ -15,7 +15,7 @@ from shotad.evaluation.making.makers import Made, Maker
 from shotad.evaluation.making.sources import AdText
 from shotad.evaluation.measure.rows import Json
 from shotad.progress import NoProgress, Progress, reported
-from shotad.workfolder import readable_json, write_text
+from shotad.wholefiles import readable_json, write_text
 
 COLUMNS = ("anno_idx", "imdbid", "text_gt", "text_gt_wo_char", "gt_action", "made_by")
 """The published ones, and who made the row."""

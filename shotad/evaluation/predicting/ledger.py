@@ -14,7 +14,7 @@ from typing import Any
 
 from shotad.errors import WorkFolderError
 from shotad.evaluation.predicting.lines import PredictedLine, line_of
-from shotad.workfolder import RecordLog
+from shotad.recordlog import RecordLog
 
 
 class Ledger:

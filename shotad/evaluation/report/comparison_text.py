@@ -18,7 +18,7 @@ from shotad.evaluation.report.wording import (
     signed,
     span_words,
 )
-from shotad.workfolder import readable_json, write_text
+from shotad.wholefiles import readable_json, write_text
 
 LINE_HEADS = ("AD", "A", "B", "B − A", "Human AD", "Line of A", "Line of B", "Film", "When, how long")
 

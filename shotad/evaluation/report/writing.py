@@ -23,7 +23,7 @@ from shotad.evaluation.report.records import (
     report_record,
     speed_record,
 )
-from shotad.workfolder import readable_json, write_bytes, write_text
+from shotad.wholefiles import readable_json, write_bytes, write_text
 
 TEXT, PAGE = "report.md", "report.html"
 

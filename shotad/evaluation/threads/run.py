@@ -24,8 +24,9 @@ from shotad.evaluation.threads.results import ClipScores, Setup
 from shotad.grammar.base import FeatureMaker, Features
 from shotad.plan.moments import ShotMoments, moments_of
 from shotad.progress import NoProgress, Progress, reported
+from shotad.recordlog import RecordLog
 from shotad.types import Seconds
-from shotad.workfolder import RecordLog, WorkFolder, key_of
+from shotad.workfolder import WorkFolder, key_of
 
 if TYPE_CHECKING:
     from shotad.film.reader import Film, Picture

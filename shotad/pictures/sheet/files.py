@@ -11,7 +11,7 @@ from PIL import Image
 from shotad.pictures.overlay import RED
 from shotad.pictures.palette import BLACK, FAINT, INK, PAPER, RULE, THREAD_COLOURS, WASH
 from shotad.pictures.sheet.marks import thumbnail_size
-from shotad.workfolder import write_bytes
+from shotad.wholefiles import write_bytes
 
 EXACT = (PAPER, INK, FAINT, RULE, WASH, BLACK, RED, *THREAD_COLOURS)
 """Colours that have a meaning, or are seen in large areas."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from shotad.film.audio import Samples
-from shotad.workfolder import sweep, write_bytes
+from shotad.wholefiles import sweep, write_bytes
 
 FILES = 200
 BYTES = 200 * 2**20

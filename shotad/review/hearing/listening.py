@@ -21,7 +21,8 @@ from shotad.sound.mixing.excerpt import nearby, sampled, whole
 from shotad.sound.mixing.prepare import Heard
 from shotad.sound.mixing.programme import Programme
 from shotad.types import Interval
-from shotad.workfolder import key_of, readable_json, write_text
+from shotad.wholefiles import readable_json, write_text
+from shotad.workfolder import key_of
 
 FORMAT = 1
 KEPT = 4

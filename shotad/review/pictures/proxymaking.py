@@ -31,7 +31,7 @@ from shotad.film.reader import Film, open_film
 from shotad.review.pictures.encoding import Report, encode
 from shotad.review.pictures.playable import browser_kind
 from shotad.review.pictures.remuxing import Uncopyable, copies_picture, copies_sound, remux
-from shotad.workfolder import readable_json, replacing, sweep_beside, write_text
+from shotad.wholefiles import readable_json, replacing, sweep_beside, write_text
 
 NICE = 15
 """What is added to the niceness of the process: anything else on the machine goes first."""

@@ -25,7 +25,8 @@ from shotad.prepare import Prepared
 from shotad.review.kinds import Picture
 from shotad.review.pictures.frames import Told
 from shotad.types import Image, Shot
-from shotad.workfolder import key_of, write_bytes, write_text
+from shotad.wholefiles import write_bytes, write_text
+from shotad.workfolder import key_of
 
 WIDTH = 160
 """Pixels, at most."""

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from shotad.workfolder import readable_json, write_text
+from shotad.wholefiles import readable_json, write_text
 
 REMEMBERED = "review.json"
 

@@ -27,7 +27,7 @@ from shotad.progress import Progress
 from shotad.review.server.events import Tabs
 from shotad.review.server.opening import open_session, review_of
 from shotad.review.server.security import Keys, hosts_for
-from shotad.workfolder import write_text
+from shotad.wholefiles import write_text
 
 if TYPE_CHECKING:
     from shotad.review.server.bundle import Review

@@ -20,7 +20,7 @@ from shotad.sound.extended.soundcopy import SoundCopy, tracks_of
 from shotad.sound.extended.timemap import TimeMap
 from shotad.sound.mux.containers import TEXT
 from shotad.sound.mux.text_track import Converter
-from shotad.workfolder import replacing
+from shotad.wholefiles import replacing
 
 if TYPE_CHECKING:
     from av import Packet

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from shotad.errors import VoiceError
 from shotad.sound.kinds import Samples, Take
-from shotad.workfolder import write_bytes
+from shotad.wholefiles import write_bytes
 
 Integers = npt.NDArray[np.int16]
 
