@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from array_api_compat import array_namespace
 
 from shotad.config import ThreadSettings
 from shotad.grammar.base import FeatureMaker, Features, ScaleGuess, ScaleReader, merged
 from shotad.grammar.book import Book, Look, pairs_of
-from shotad.grammar.threads import Matching, Scores, ShotFeatures, places, shot_scores, whole_scores
+from shotad.grammar.threads import Matching, ShotFeatures, places, shot_scores, whole_scores
 
 DECIMALS = 6
 """Of the scores, so that a record reads back as it was."""
@@ -107,35 +106,36 @@ def score_clip(
     readers: Readers,
     settings: ThreadSettings,
 ) -> None:
-    """Score all pairs of the clip; a look of which no frame could be had matches nothing."""
-    there = [look for look in clip if all(m in features for m in _compared(look, settings))]
-    place = {look: k for k, look in enumerate(there)}
-    scores = _scores(there, features, threshold_of(readers, settings), settings)
-    for earlier, later in pairs_of(clip):
-        known = earlier in place and later in place
-        score = float(scores[place[earlier], place[later]]) if known else 0.0
-        book.scores.setdefault((earlier, later), round(score, DECIMALS))
+    """Score the pairs of the clip that the book lacks; a look of which no frame could be had matches nothing.
+
+    Each pair is scored by itself: products of other sizes round otherwise, and a score would hang on which
+    clip was read first.
+    """
+    threshold = threshold_of(readers, settings)
+    there = {look for look in clip if all(m in features for m in _compared(look, settings))}
+    for pair in pairs_of(clip):
+        if pair not in book.scores:
+            score = _score(pair, features, threshold, settings) if there.issuperset(pair) else 0.0
+            book.scores[pair] = round(score, DECIMALS)
 
 
-def _scores(
-    looks: Sequence[Look], features: Mapping[float, Features], threshold: float, settings: ThreadSettings
-) -> Scores:
-    """``float32[n, n]``: how well the looks match, by patches or as wholes."""
-    if not looks:
-        return np.zeros((0, 0), np.float32)
+def _score(
+    pair: tuple[Look, Look], features: Mapping[float, Features], threshold: float, settings: ThreadSettings
+) -> float:
+    """How well two looks match, by patches or as wholes."""
     kinds = ShotFeatures(
         **{
-            place: _joined([features[getattr(look.moments, place)] for look in looks])
+            place: _joined([features[getattr(look.moments, place)] for look in pair])
             for place in places(settings.frames)
         }
     )
     if settings.match == "whole":
-        return whole_scores(kinds, settings.frames)
-    grid = features[_compared(looks[0], settings)[0]].grid
+        return float(whole_scores(kinds, settings.frames)[0, 1])
+    grid = features[_compared(pair[0], settings)[0]].grid
     matching = Matching(
         grid, settings.radius, settings.temperature, settings.both_ways, settings.mend_flat, flat=threshold
     )
-    return shot_scores(kinds, matching, settings.frames)
+    return float(shot_scores(kinds, matching, settings.frames)[0, 1])
 
 
 def _joined(features: Sequence[Features]) -> Features:

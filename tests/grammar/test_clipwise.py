@@ -77,6 +77,19 @@ def test_clip_after_clip_is_as_each_by_itself() -> None:
     assert len(maker.seen) == len(set(maker.seen))
 
 
+def test_a_score_hangs_on_its_two_shots_alone() -> None:
+    """Clips of other sizes, in another order: the products of a matrix round as its shape has it."""
+    looks = [look for clip in clips(6) for look in clip[:1]]
+    wide, narrow = Book(), Book()
+    ClipReader(wide, Readers(Maker(), None), SETTINGS).read(looks, Film().pictures)
+    pairs = ClipReader(narrow, Readers(Maker(), None), SETTINGS)
+    for later in reversed(range(len(looks))):
+        for earlier in range(later):
+            pairs.read([looks[earlier], looks[later]], Film().pictures)
+    assert len(wide.scores) == 15
+    assert wide.scores == narrow.scores
+
+
 def test_what_no_later_clip_needs_is_forgotten() -> None:
     reader = ClipReader(Book(), Readers(Maker(), None), SETTINGS)
     held = []
