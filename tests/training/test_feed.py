@@ -23,3 +23,6 @@ def test_the_server_of_the_workers_outlives_a_signal_to_all() -> None:
         os.kill(server, signal.SIGTERM)
         time.sleep(0.2)
         assert workers.apply(os.getppid) == server
+        # The worker ignores the signal too, by which the pool would end it: it is asked to leave.
+        workers.close()
+        workers.join()
