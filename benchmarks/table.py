@@ -1,7 +1,7 @@
 """The whole table: what each part costs beside a rival or a limit, and how that grows with length.
 
     python benchmarks/table.py --quick                       # less than 3 minutes on two quiet cores
-    python benchmarks/table.py --json benchmarks/results/table.json      # about 16
+    python benchmarks/table.py --json benchmarks/results/table.json      # about 20
     python benchmarks/table.py --only shots,frames --runs 9 --film FILM --film OTHER
     python benchmarks/table.py --show FILE.json [--markdown] [--into README.md]
 

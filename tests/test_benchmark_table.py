@@ -96,6 +96,24 @@ def test_a_target_against_one_that_is_missing_is_neither_met_nor_missed() -> Non
     assert show.missed(report(contests=(contest(targets=(target,)),))) == []
 
 
+@pytest.mark.parametrize(
+    ("values", "same"),
+    [
+        ((5.71752, 5.71707), True),
+        ((5.72, 5.70), False),
+        ((10, 11), False),
+        ((10_000, 10_001), False),
+        ((3.0, 3.0001), False),
+    ],
+)
+def test_measures_must_be_near_and_counts_equal(values: tuple[float, float], same: bool) -> None:
+    two = [
+        replace(one, runs=tuple(replace(run, counts={"frames": value}) for run in one.runs))
+        for one, value in zip(contest().entrants, values, strict=False)
+    ]
+    assert (figures.disagreements(contest(entrants=tuple(two))) == []) is same
+
+
 def test_who_did_something_else_is_told() -> None:
     assert figures.disagreements(contest()) == []
     other = entrant("decoding", "limit", 1.0)

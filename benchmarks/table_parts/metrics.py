@@ -21,7 +21,6 @@ GOLDEN = "cmdad_anno.csv"
 ADS = (2000, 7316)
 """How many, quick and in full: the latter are all of CMD-AD's."""
 SCALE = 100.0
-DECIMALS = 3
 
 
 def plan(stage: Stage) -> Plan:
@@ -118,7 +117,7 @@ def ours(given: Mapping[str, Any], scratch: Path) -> Ready:
 
 def _told(cider: float | None, bleu: float | None, rouge: float | None, count: int) -> Done:
     values = {"cider": cider, "bleu4": bleu, "rouge": rouge}
-    return Done({"ADs": count, **{k: round(v, DECIMALS) + 0.0 for k, v in values.items() if v is not None}})
+    return Done({"ADs": count, **{k: v for k, v in values.items() if v is not None}})
 
 
 def coco(given: Mapping[str, Any], scratch: Path) -> Ready:
