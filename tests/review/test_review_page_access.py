@@ -163,6 +163,28 @@ def test_who_goes_on_from_within_the_text_hears_which_line_it_is(page: Any) -> N
 
 
 @slow
+def test_findings_that_were_told_before_the_page_listened_are_fetched(opened: Callable[..., Any]) -> None:
+    asked: list[str] = []
+
+    def before_the_check(page: Any) -> None:
+        def answer(route: Any) -> None:
+            film = route.fetch().json()
+            if not asked:
+                while not film["findings"]["done"]:
+                    film = route.fetch().json()
+                film["findings"]["version"] = 0
+                film["lines"] = [{**line, "findings": []} for line in film["lines"]]
+            asked.append(route.request.url)
+            route.fulfill(json=film)
+
+        page.route("**/api/film", answer)
+
+    page = opened(before_the_check)
+    until(page, "document.querySelector('#list')?.textContent.includes('1 finding')")
+    assert len(asked) >= 2
+
+
+@slow
 def test_what_a_job_writes_is_not_said_to_be_somebody_elses(page: Any, folder: Path) -> None:
     job = {"id": "j9", "kind": "redo", "title": "Describe anew", "state": "running", "step": "", "done": None,
            "notes": [], "result": None, "error": None}  # fmt: skip

@@ -45,7 +45,10 @@ def routes(review: Review) -> list[Route]:
         return Response(status_code=204)
 
     async def events(_: Request) -> Any:
-        return EventStream(review.tabs, lambda: {"revision": review.session.revision})
+        return EventStream(
+            review.tabs,
+            lambda: {"revision": review.session.revision, "findings": review.findings.version},
+        )
 
     return [
         get("/", page),

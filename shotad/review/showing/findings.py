@@ -66,6 +66,7 @@ class Findings:
         self._session, self._hub = session, hub
         self._lines: dict[str, Checked] = {}
         self._whole = Whole()
+        self._version = 0
         self._known: Known | None = None
         self._again = Again()
         self._accepted: frozenset[tuple[str, str, str]] = frozenset()
@@ -80,8 +81,10 @@ class Findings:
 
     def summary(self) -> dict[str, Any]:
         """How much is found; ``others`` are findings of no line, ``notes`` say what was not looked at,
-        ``done`` whether there is no more to come until something changes."""
+        ``done`` whether there is no more to come until something changes, ``version`` how often news were
+        told: lines that are read after it hold all of them."""
         with self._lock:
+            version = self._version
             each, whole = [checked.findings for checked in self._lines.values()], self._whole
         every = [*(one for found in each for one in found), *whole.others]
         errors = sum(one.level is Level.ERROR for one in every)
@@ -93,7 +96,13 @@ class Findings:
             "others": [finding_view(one) for one in whole.others],
             "notes": list(whole.notes),
             "done": whole.looked,
+            "version": version,
         }
+
+    @property
+    def version(self) -> int:
+        """How often news were told."""
+        return self._version
 
     def update(self, ids: Iterable[str]) -> None:
         """Check lines that changed, and those around them. All tabs are told what else changes by it."""
@@ -239,6 +248,8 @@ class Findings:
         self._tell([])
 
     def _tell(self, names: Iterable[str]) -> None:
+        with self._lock:
+            self._version += 1
         lines = {name: [finding_view(one) for one in self.of(name)] for name in names}
         self._hub.tell("findings", {"lines": lines, "summary": self.summary()})
 

@@ -80,7 +80,7 @@ const HIDDEN = 5000;
 
 /**
  * Listens to the server's news until `close()`; not while the tab is out of sight. Each connection begins with
- * `hello` {revision}, by which a page knows whether it missed something.
+ * `hello` {revision, findings}, by which a page knows whether it missed something.
  *
  * @param {Record<string, (data: any) => void>} handlers By kind of event; besides these `open` (connected,
  *   again or for the first time), `lost` (no connection for a while, told once for each loss) and `rested` (the

@@ -39,8 +39,8 @@ function change(changed) {
 let doubt = false;
 
 /** A connection begins: what was missed is fetched. */
-function hello({ revision }) {
-  if (doubt || revision !== store.store.revision) fresh();
+function hello({ revision, findings }) {
+  if (doubt || revision !== store.store.revision || !store.findingsAreOf(findings)) fresh();
   doubt = false;
 }
 

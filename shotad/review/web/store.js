@@ -100,6 +100,7 @@ function sort() {
 export function load(film) {
   store.film = film;
   store.revision = film.revision;
+  found = film.findings?.version ?? 0;
   store.lines = new Map(film.lines.map((one) => [one.id, one]));
   const jobs = [...begunAfter(film), ...(film.jobs ?? []).map(newer)];
   store.jobs = new Map(jobs.map((one) => [one.id, one]));
@@ -121,7 +122,19 @@ const begunAfter = (film) => [...store.jobs.values()].filter((job) => job.versio
 
 /** Fetches the film again, when it may have changed while nobody told us. */
 export async function reload() {
-  load(await get("/api/film"));
+  const film = await get("/api/film");
+  // Findings that were told while it was on its way are newer than those in it.
+  load((film.findings?.version ?? 0) < found ? await get("/api/film") : film);
+}
+
+/** Of the findings that we hold: how often the server had told news of them. */
+let found = 0;
+
+/** Whether we hold the findings of that version, which a connection begins with. */
+export function findingsAreOf(version) {
+  const are = version === found;
+  found = version ?? 0;
+  return are;
 }
 
 /**
@@ -173,6 +186,7 @@ export function apply(changed) {
 export function findings(news) {
   const changed = Object.keys(news.lines).filter((id) => store.lines.has(id));
   for (const id of changed) store.lines.set(id, { ...store.lines.get(id), findings: news.lines[id] });
+  found = news.summary?.version ?? found;
   emit("findings", news);
   if (changed.length) emit("lines", { changed, gone: [] });
 }
