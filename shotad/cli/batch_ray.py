@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,10 +15,7 @@ from shotad.cli.console import Console
 from shotad.errors import UsageError
 
 if TYPE_CHECKING:
-    from shotad.catalogue.finding import Planned
-    from shotad.catalogue.jobs import FilmJob
     from shotad.catalogue.leaving import Leaving
-    from shotad.catalogue.ray import RaySettings
 
 _CREWS = "preparing, looking and writing in --ray-config say how many work at once."
 OF_ONE_MACHINE = {
@@ -52,6 +48,7 @@ def on_ray(console: Console, asked: Asked, leaving: Leaving) -> None:
     from shotad.catalogue.finding import Planner
     from shotad.catalogue.marks import done_before
     from shotad.catalogue.ray import load_ray_settings, run
+    from shotad.catalogue.ray.sending import sent_to
     from shotad.catalogue.report import Report
     from shotad.catalogue.table import Row, labels
 
@@ -89,24 +86,3 @@ def on_ray(console: Console, asked: Asked, leaving: Leaving) -> None:
         raise click.Abort
     if any(row.result is None or row.result.state == "failed" for row in rows()):
         raise click.exceptions.Exit(1)
-
-
-def sent_to(planned: Sequence[Planned], settings: RaySettings) -> list[Planned]:
-    """A film for each kind of settings and each server that will be asked in place of the usual one."""
-    kinds = {
-        film.job.config.model_dump_json(exclude={"prompt"}) + str(film.job.makes): film for film in planned
-    }
-    urls: tuple[str | None, ...] = settings.servers or (None,)
-    return [replace(film, job=_asking(film.job, url, settings)) for film in kinds.values() for url in urls]
-
-
-def _asking(job: FilmJob, url: str | None, settings: RaySettings) -> FilmJob:
-    config = job.config
-    if url is not None:
-        config = config.model_copy(update={"openai": config.openai.model_copy(update={"base_url": url})})
-    own = {"base_url": "http://127.0.0.1/v1"}
-    if settings.looking.serve.command is not None:
-        config = config.model_copy(update={"stage1": config.stage1.model_copy(update=own)})
-    if settings.writing.serve.command is not None:
-        config = config.model_copy(update={"stage2": config.stage2.model_copy(update=own)})
-    return replace(job, config=config)

@@ -12,7 +12,7 @@ from shotad.catalogue.finding import Planned
 from shotad.catalogue.jobs import FilmJob, FilmResult, failure
 from shotad.catalogue.leaving import Leaving
 from shotad.catalogue.ray import RaySettings, ServeSettings
-from shotad.cli.batch_ray import sent_to
+from shotad.catalogue.ray.sending import sent_to
 from shotad.config import load_config
 from tests.cli.program import FAKE, Shotad
 

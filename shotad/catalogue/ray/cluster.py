@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
@@ -116,15 +116,21 @@ def _own_words() -> Iterator[None]:
     """Ray prints what its nodes tell of lost workers among a program's results; the register counts them."""
     from ray._private import worker
 
-    said = getattr(worker, "print_to_stdstream", None)
-    if said is None:
+    with _replaced(worker, {"print_to_stdstream": lambda *_, **__: None}):
         yield
-        return
-    worker.print_to_stdstream = lambda *_, **__: None
+
+
+@contextmanager
+def _replaced(owner: Any, values: Mapping[str, Any]) -> Iterator[None]:
+    """What ``owner`` has of these names is another for the time of a block; what it has not stays away."""
+    before = {name: getattr(owner, name) for name in values if hasattr(owner, name)}
+    for name in before:
+        setattr(owner, name, values[name])
     try:
         yield
     finally:
-        worker.print_to_stdstream = said
+        for name, value in before.items():
+            setattr(owner, name, value)
 
 
 @contextmanager
@@ -176,15 +182,8 @@ def quiet_data(ray: Any) -> Iterator[None]:
         wanted["autoscaling_config"] = replace(
             context.autoscaling_config, actor_pool_util_upscaling_threshold=1.0
         )
-    before = {name: getattr(context, name) for name in wanted if hasattr(context, name)}
-    for name in before:
-        setattr(context, name, wanted[name])
-    try:
-        with _without_statistics():
-            yield
-    finally:
-        for name, value in before.items():
-            setattr(context, name, value)
+    with _replaced(context, wanted), _without_statistics():
+        yield
 
 
 @contextmanager
@@ -192,15 +191,8 @@ def _without_statistics() -> Iterator[None]:
     """Ray Data keeps figures on each block until its run has ended: millions of them, with a block a row."""
     from ray.data._internal.execution.operators import map_operator
 
-    kept = getattr(map_operator, "to_stats", None)
-    if kept is None:
+    with _replaced(map_operator, {"to_stats": lambda _: []}):
         yield
-        return
-    map_operator.to_stats = lambda _: []
-    try:
-        yield
-    finally:
-        map_operator.to_stats = kept
 
 
 class Calls:
