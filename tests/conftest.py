@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# Times depend on what else the machine does.
-settings.register_profile("shotad", deadline=None)
-settings.load_profile("shotad")
+# Property tests try the same examples in every run; `tools/check whole` lets them search for others. Times depend
+# on what else the machine does, so there is no deadline.
+settings.register_profile("steady", deadline=None, derandomize=True)
+settings.register_profile("searching", deadline=None, derandomize=False, print_blob=True)
+settings.load_profile("steady")
 
 ROOT = str(Path(__file__).resolve().parent.parent)
 if ROOT not in sys.path:

@@ -54,19 +54,21 @@ def plan_slots(
 
     A gap shorter than ``settings.minimum`` (never below ``hard_minimum``) has none. A longer one is
     cut into slots of about ``preferred`` seconds that start with a shot where one is near, with
-    ``breath`` between them. The roll of end ``credits`` gets one slot at its beginning.
+    ``breath`` between them. The ``earliest`` seconds of the film count as free time, but no slot lies in
+    them; no slot is shorter than ``hard_minimum``. The roll of end ``credits`` gets one slot at its beginning.
     """
-    open_time = Interval(film.start + settings.earliest, max(film.end, film.start + 2 * settings.earliest))
-    free = [piece for gap in union(gaps) if (piece := gap.clip(open_time)) and (piece := piece.clip(film))]
+    opening = film.start + settings.earliest
+    free = [piece for gap in union(gaps) if (piece := gap.clip(film))]
     cuts = sorted({_ceil_ms(shot.interval.start) for shot in shots if shot.interval.start > film.start})
     before = free
     if credits is not None:
         shut = Interval(credits.start - settings.breath, max(credits.end, film.end))
         before = [piece for gap in free for piece in subtract(gap, [shut])]
-    planned = [span for piece in before for span in _keep(_lay_out(piece, cuts, settings), cuts, settings)]
+    layouts = [_lay_out(piece, opening, cuts, settings) for piece in before]
+    planned = [span for layout in layouts for span in _keep(layout, cuts, settings)]
     slots = [_slot(start, end, settings) for start, end in planned]
     if credits is not None:
-        slots += _credit_slot(free, credits, settings)
+        slots += _credit_slot(free, opening, credits, settings)
     return tuple(sorted(slots, key=lambda slot: slot.interval))
 
 
@@ -138,12 +140,15 @@ def _shortest(settings: SlotSettings) -> float:
     return max(minimum, settings.hard_minimum)
 
 
-def _credit_slot(free: Iterable[Interval], roll: Interval, settings: SlotSettings) -> list[Slot]:
+def _credit_slot(
+    free: Iterable[Interval], opening: float, roll: Interval, settings: SlotSettings
+) -> list[Slot]:
     for gap in free:
-        piece = gap.clip(roll)
-        if piece is None or piece.duration < max(settings.minimum, settings.hard_minimum):
+        if (piece := gap.clip(roll)) is None:
             continue
-        start, end = _ceil_ms(piece.start), _floor_ms(piece.end)
+        start, end = _ceil_ms(max(piece.start, opening)), _floor_ms(piece.end)
+        if end - start < _ceil_ms(max(settings.minimum, settings.hard_minimum)):
+            continue
         end = min(end, start + _floor_ms(max(settings.credits, settings.hard_minimum)))
         return [_slot(start, end, settings, credit=True)]
     return []
@@ -179,15 +184,17 @@ class _Course:
     end: int
 
 
-def _lay_out(gap: Interval, cuts: Sequence[int], settings: SlotSettings) -> list[tuple[int, int]]:
-    """The densest layout of one gap as (start, end) in milliseconds: the cheapest way through it.
+def _lay_out(
+    gap: Interval, opening: float, cuts: Sequence[int], settings: SlotSettings
+) -> list[tuple[int, int]]:
+    """The densest layout of one gap from ``opening`` on as (start, end) in milliseconds: the cheapest way.
 
     A slot costs the square of its relative distance from the preferred length, and more if no shot
     starts with it; unused time costs too. Found by dynamic programming from the gap's end.
     """
-    first, end = _ceil_ms(gap.start), _floor_ms(gap.end)
-    lost = gap.start if gap.start <= settings.earliest else 0.0  # kept free for players at the film's start
-    if end - first < _ceil_ms(_shortest(settings) - lost):
+    first, end = _ceil_ms(max(gap.start, opening)), _floor_ms(gap.end)
+    enough = end - _ceil_ms(gap.start) >= _ceil_ms(_shortest(settings))
+    if not enough or end - first < _ceil_ms(settings.hard_minimum):
         return []
     lengths = _Lengths.of(settings)
     if end - first < lengths.minimum:

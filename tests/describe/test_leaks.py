@@ -285,7 +285,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(deadline=None, derandomize=True)
+@settings(deadline=None)
 @given(st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=25).map(" ".join)))
 def test_any_text_can_be_cleaned_and_again_gives_the_same(text: str) -> None:
     given_ = Description("s1", {"Actions": text}, "", "", "v")

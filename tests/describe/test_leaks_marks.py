@@ -179,7 +179,7 @@ PIECES = (
 )  # fmt: skip
 
 
-@settings(deadline=None, derandomize=True)
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=25).map(" ".join))
 def test_any_text_can_be_cleaned_and_bears_no_private_sign(text: str) -> None:
     found, remains = cleaned(text)
@@ -187,7 +187,7 @@ def test_any_text_can_be_cleaned_and_bears_no_private_sign(text: str) -> None:
     assert (found, remains) == cleaned(text)
 
 
-@settings(deadline=None, derandomize=True)
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(["Dashed red", "double White", "red", "a", "dashed", "line"]), max_size=9))
 def test_styles_that_are_held_to_a_colour_are_parted_again(pieces: list[str]) -> None:
     text = " ".join(pieces)

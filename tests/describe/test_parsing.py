@@ -402,7 +402,7 @@ PIECES = st.sampled_from(
 REPLIES = st.one_of(st.text(), st.lists(PIECES, max_size=30).map("".join))
 
 
-@settings(deadline=None, derandomize=True)
+@settings(deadline=None)
 @given(REPLIES, st.sampled_from([1, 5]))
 @example('{"summarized_AD": "\ud800"}', 1)
 @example("\\" * 999, 5)
@@ -418,7 +418,7 @@ def test_any_reply_gives_good_lines_or_a_clear_error(reply: str, candidates: int
         line.encode("utf-8")
 
 
-@settings(deadline=None, derandomize=True)
+@settings(deadline=None)
 @given(REPLIES)
 def test_any_reply_gives_steps_or_a_clear_error(reply: str) -> None:
     try:

@@ -311,7 +311,7 @@ def test_empty_context_is_refused_with_the_slot() -> None:
         plan_frames(Interval(1, 2), (), DEFAULT, Fraction(24))
 
 
-@settings(deadline=None, derandomize=True, max_examples=150)
+@settings(deadline=None, max_examples=150)
 @given(
     start=st.floats(0, 60),
     length=st.floats(0.05, 25),
