@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -62,10 +63,12 @@ class Media:
             # An index that is missing is no reason to guess: times come from packets.
             "fflags": "+genpts",
         }
+        # Metadata need not be UTF-8. PyAV 19 reads it anyhow (`legible`), older ones where they are told to.
+        lenient: Any = {} if int(av.__version__.partition(".")[0]) >= 19 else {"metadata_errors": "replace"}
         source: Any = f"file:{os.path.abspath(self.path)}" if self.path else _View(self)
         try:
             container: InputContainer = av.open(
-                source, "r", container_options=options, metadata_errors="replace", hwaccel=hardware
+                source, "r", container_options=options, hwaccel=hardware, **lenient
             )
             return container
         except (av.error.FFmpegError, UnicodeError, ValueError) as error:
@@ -175,7 +178,7 @@ def exact_start(container: InputContainer) -> Fraction:
         stream.start_time * stream.time_base
         for stream in container.streams
         if stream.start_time is not None
-        and stream.time_base is not None
+        and stream.time_base
         and stream.type in ("video", "audio")
         and not (stream.type == "video" and is_cover(stream))
     ]
@@ -183,6 +186,23 @@ def exact_start(container: InputContainer) -> Fraction:
         return min(starts, default=Fraction(0))
     rounded = Fraction(container.start_time, 1_000_000)
     return min((start for start in starts if abs(start - rounded) <= Fraction(2, 1_000_000)), default=rounded)
+
+
+def exact(ratio: Any) -> Fraction | None:
+    """A rate, a time base or an aspect of PyAV's as a Fraction; None where the film does not tell it.
+
+    PyAV 19 has a kind of number of its own for them, zero where it is not told; older ones have None.
+    """
+    return Fraction(ratio.numerator, ratio.denominator) if ratio else None
+
+
+def legible(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Metadata of a film or a track in letters that can be written; others become U+FFFD."""
+    return {_letters(key): _letters(value) for key, value in metadata.items()}
+
+
+def _letters(text: str) -> str:
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def only(container: InputContainer, stream: Stream) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shotad.errors import FilmError
 from shotad.film.colour import Light, Turn, light_of, turn_of
-from shotad.film.container import Media, exact_start, is_cover
+from shotad.film.container import Media, exact, exact_start, is_cover, legible
 from shotad.film.info import AudioTrack, FilmInfo, SubtitleTrack
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def probe(media: Media) -> Probed:
         turn = turn_of(frame)
         info = _info(media, container, stream, frame, turn)
         base = frame.time_base or stream.time_base
-        first = 0.0 if frame.pts is None or base is None else float(frame.pts * base - info.start)
+        first = 0.0 if frame.pts is None or not base else float(frame.pts * base - info.start)
         return Probed(
             info,
             number,
@@ -79,7 +79,7 @@ def _info(
         duration=_duration(media, container, start),
         width=width,
         height=height,
-        frame_rate=stream.average_rate or stream.guessed_rate,
+        frame_rate=exact(stream.average_rate) or exact(stream.guessed_rate),
         frame_count_hint=stream.frames or None,
         video_codec=stream.codec_context.name,
         start=start,
@@ -94,7 +94,7 @@ def _info(
 
 def _pixel_aspect(stream: VideoStream) -> Fraction:
     """Width to height of a pixel; what is square but for a muxer's rounding counts as square."""
-    aspect = stream.sample_aspect_ratio or Fraction(1)
+    aspect = exact(stream.sample_aspect_ratio) or Fraction(1)
     return aspect if abs(aspect - 1) > Fraction(1, 100) else Fraction(1)
 
 
@@ -182,7 +182,7 @@ def last_second(media: Media, start: Fraction, near: float | None = None) -> flo
 
 
 def _end_of(packet: Any, count: int, start: Fraction) -> float:
-    if packet.pts is not None and packet.time_base is not None:
+    if packet.pts is not None and packet.time_base:
         return float((packet.pts + (packet.duration or 0)) * packet.time_base - start)
     rate = getattr(packet.stream, "guessed_rate", None)
     return float((count + 1) / rate) if packet.size and rate else 0.0
@@ -235,10 +235,10 @@ def _subtitles(number: int, stream: Any) -> SubtitleTrack:
 
 def _title(stream: Any) -> str | None:
     """A track's title, which MP4 and MOV call its name."""
-    title = stream.metadata.get("title") or stream.metadata.get("name")
-    return str(title) if title else None
+    told = legible(stream.metadata)
+    return told.get("title") or told.get("name") or None
 
 
 def _language(stream: Any) -> str | None:
-    language = stream.metadata.get("language")
-    return None if language in (None, "", "und") else str(language)
+    language = legible(stream.metadata).get("language")
+    return None if language in (None, "", "und") else language

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from shotad.errors import FilmError, SubtitleError
-from shotad.film.container import exact_start, find_media
+from shotad.film.container import exact_start, find_media, legible
 from shotad.film.cues import HINT, ordered, parse_subtitles, read_subtitles, utterances_in
 from shotad.types import Utterance
 
@@ -83,11 +83,12 @@ def embedded_track(path: Source, number: int | None = None) -> EmbeddedTrack | N
                 return None
             heard = _read_tracks(container, streams)
             audio = container.streams.best("audio")
-            language = audio.metadata.get("language", "") if audio is not None else ""
+            language = legible(audio.metadata).get("language", "") if audio is not None else ""
             duration = (container.duration or 0) / 1_000_000
+            pairs = zip(streams.items(), heard, strict=True)
+            tracks = [_describe(stream, n, said) for (n, stream), said in pairs]
     except av.error.FFmpegError as error:
         raise FilmError(f"The subtitles inside {path} cannot be read: {error.strerror}.", HINT) from None
-    tracks = [_describe(stream, n, said) for (n, stream), said in zip(streams.items(), heard, strict=True)]
     return tracks[0].track if number is not None else _choose(tracks, language, duration)
 
 
@@ -121,7 +122,7 @@ def _read_tracks(
     zero = float(exact_start(container))
     heard: dict[int, list[Utterance]] = {stream.index: [] for stream in streams.values()}
     for packet in container.demux(*streams.values()):
-        if packet.pts is None or packet.time_base is None:
+        if packet.pts is None or not packet.time_base:
             continue
         start = float(packet.pts * packet.time_base) - zero
         end = start + float((packet.duration or 0) * packet.time_base)
@@ -155,11 +156,12 @@ class _Candidate:
 def _describe(stream: SubtitleStream, number: int, utterances: tuple[Utterance, ...]) -> _Candidate:
     from av.stream import Disposition
 
-    title, flags = stream.metadata.get("title", ""), stream.disposition
+    told, flags = legible(stream.metadata), stream.disposition
+    title = told.get("title", "")
     track = EmbeddedTrack(
         number,
         stream.codec_context.name,
-        stream.metadata.get("language", ""),
+        told.get("language", ""),
         title,
         utterances,
         "asked for",

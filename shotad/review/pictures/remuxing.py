@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
 from shotad.film.audio import choose_track
-from shotad.film.container import is_cover
+from shotad.film.container import exact, is_cover
 from shotad.film.reader import Film
 from shotad.review.pictures.encoding import CLOCK, EncodedSound, Report, Teller
 from shotad.review.pictures.playable import plays_picture
@@ -180,9 +180,10 @@ class CopiedPicture:
 
     def add(self, packet: Packet[Any]) -> None:
         """One more packet, in the order of decoding."""
-        if packet.pts is None or packet.time_base is None:
+        base = exact(packet.time_base)
+        if packet.pts is None or base is None:
             raise Uncopyable("a frame of the picture has no time")
-        shown = self._stamp(packet.pts, packet.time_base)
+        shown = self._stamp(packet.pts, base)
         if self._first is None:
             if not packet.is_keyframe:
                 return
@@ -190,12 +191,12 @@ class CopiedPicture:
         elif shown <= self._first:
             # Before the first frame that can be decoded nothing can be shown.
             return
-        length = (packet.duration or 0) * packet.time_base
+        length = (packet.duration or 0) * base
         self.end = max(self.end, float(shown * CLOCK + length))
         packet.duration = round(length / CLOCK)
         self._waiting.append((packet, shown))
         if packet.dts is not None:
-            self._write(self._stamp(packet.dts, packet.time_base))
+            self._write(self._stamp(packet.dts, base))
 
     def finish(self) -> None:
         """Write what is left. Raises Uncopyable where there is nothing."""
@@ -242,9 +243,10 @@ class CopiedSound:
 
     def add(self, packet: Packet[Any]) -> None:
         """One more packet."""
-        if packet.pts is None or packet.time_base is None:
+        base = exact(packet.time_base)
+        if packet.pts is None or base is None:
             raise Uncopyable("a packet of the sound has no time", sound=True)
-        seconds = packet.pts * packet.time_base - self._start
+        seconds = packet.pts * base - self._start
         if self._first is None:
             if not -MOST_LATE <= seconds <= MOST_LATE:
                 raise Uncopyable("the sound begins late", sound=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from shotad.config.sound import ExtendedSettings
 from shotad.errors import SoundError
-from shotad.film.container import Media, is_cover
+from shotad.film.container import Media, is_cover, legible
 from shotad.film.probe import probe
 from shotad.film.reader import Film
 from shotad.progress import NoProgress, Progress, Task, reported
@@ -167,16 +167,18 @@ def _second(packet: Packet[Any]) -> float:
 
 def _dress(stream: Any, like: Any) -> None:
     """What a stream of the film is called and said to be."""
+    told = legible(like.metadata)
     for key in ("language", "title", "handler_name", "comment", "COMMENT"):
-        if key in like.metadata:
-            stream.metadata[key] = like.metadata[key]
+        if key in told:
+            stream.metadata[key] = told[key]
     stream.disposition = like.disposition
 
 
 def _describe(source: InputContainer, out: OutputContainer, times: TimeMap, start: Fraction) -> None:
     """The film's own metadata, and its chapters where they now are."""
     skipped = {"major_brand", "minor_version", "compatible_brands", "encoder", "duration", "creation_time"}
-    out.metadata.update({key: value for key, value in source.metadata.items() if key.lower() not in skipped})
+    told = legible(source.metadata)
+    out.metadata.update({key: value for key, value in told.items() if key.lower() not in skipped})
     chapters = []
     for chapter in source.chapters():
         base = chapter["time_base"] or Fraction(1, 1000)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from shotad.errors import SoundError
 from shotad.film.colour import matrix_of
-from shotad.film.container import only
+from shotad.film.container import exact, only
 from shotad.film.probe import Probed
 from shotad.film.reader import TOLERANCE, Film
 from shotad.film.reel import Reel
@@ -103,7 +103,7 @@ class PictureKept:
         for packet in self._source.demux(self._video):
             if packet.size == 0:
                 continue
-            if packet.pts is None or packet.time_base is None:
+            if packet.pts is None or not packet.time_base:
                 raise SoundError(
                     f"The picture of {self._name} has no times to move.",
                     "Let it be encoded: picture = encode.",
@@ -172,7 +172,7 @@ def _time_base(film: Film, probed: Probed) -> Fraction:
     assert film.media is not None
     container = film.media.open()
     try:
-        base = container.streams.video[probed.stream].time_base
+        base = exact(container.streams.video[probed.stream].time_base)
     finally:
         container.close()
     own = base is not None and base.numerator == 1 and 1000 <= base.denominator <= _FINEST

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shotad.config.sound import ContainerSettings
-from shotad.film.container import Media, is_cover
+from shotad.film.container import Media, exact, is_cover
 from shotad.film.info import FilmInfo
 from shotad.progress import Progress, reported
 from shotad.sound.mux.boxes import TrackBoxes, mark_tracks
@@ -165,7 +165,8 @@ class Assembly:
             shown = bool(source.disposition & Disposition.default) if source.type == "subtitle" else None
             self._reserve(stream, shown=shown)
         start = Fraction(0) if source.type == "video" and is_cover(source) else recipe.info.start
-        clock = Clock(start, source.time_base or MICROSECOND, getattr(source, "average_rate", None))
+        rate = exact(getattr(source, "average_rate", None))
+        clock = Clock(start, exact(source.time_base) or MICROSECOND, rate)
         extra = source.codec_context.extradata if source.codec_context is not None else None
         self._ways[source.index] = Way(
             stream,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shotad.config.sound import ContainerSettings
+from shotad.film.container import legible
 from shotad.film.info import FilmInfo
 from shotad.sound.mux.kinds import AdSound, AdText
 from shotad.sound.mux.tags import MADE_HERE
@@ -65,7 +66,7 @@ def _candidates(
 
 
 def _language(stream: Any) -> str:
-    language = str(stream.metadata.get("language", ""))
+    language = legible(stream.metadata).get("language", "")
     return "" if language == "und" else language
 
 

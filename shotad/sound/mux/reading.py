@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from shotad.film.container import find_media
+from shotad.film.container import find_media, legible
 from shotad.sound.mux.containers import Container
 from shotad.sound.mux.payload import Payload
 from shotad.sound.mux.timing import hides, unheard
@@ -119,7 +119,7 @@ def track_of(stream: Any) -> Track:
     """A track of an open file."""
     from av.stream import Disposition
 
-    tags = {key.lower(): value for key, value in stream.metadata.items()}
+    tags = {key.lower(): value for key, value in legible(stream.metadata).items()}
     marks = tuple(flag.name for flag in Disposition if stream.disposition & flag and flag.name)
     language = tags.get("language", "")
     return Track(

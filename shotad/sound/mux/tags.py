@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
+from shotad.film.container import legible
 from shotad.sound.mux.containers import Container
 from shotad.sound.mux.tongues import track_language
 
@@ -23,7 +24,7 @@ _SAID = frozenset({"comment", "title", "language"})
 
 def track_tags(source: Any, container: Container) -> dict[str, str]:
     """A track's metadata, less what belongs to the file it was in."""
-    tags = {key: value for key, value in source.metadata.items() if key.lower() not in _TECHNICAL}
+    tags = {key: value for key, value in legible(source.metadata).items() if key.lower() not in _TECHNICAL}
     if tags.get("language"):
         tags["language"] = track_language(tags["language"], container)
     if tags.get("name") and "mov" in source.container.format.name:
@@ -44,7 +45,7 @@ def film_tags(
     What is given under other keys goes into the comment as ``key: value``, so that it is not lost. ``name``
     is that of the film's file.
     """
-    tags = {key: value for key, value in source.items() if key.lower() not in _TECHNICAL}
+    tags = {key: value for key, value in legible(source).items() if key.lower() not in _TECHNICAL}
     by_lower = {key.lower(): key for key in tags}
     for key, value in given.items():
         tags.pop(by_lower.get(key.lower(), ""), None)

@@ -76,7 +76,7 @@ def unheard(stream: Any, packet: Packet[Any], start: Fraction, hidden: bool) -> 
     ``hidden``: the new container does so too. Elsewhere such packets would put all else later by their length
     (an AAC coder's 1024 or 2112 samples), so they are left out there; no player lets them be heard.
     """
-    if hidden or stream.type != "audio" or packet.pts is None or packet.time_base is None:
+    if hidden or stream.type != "audio" or packet.pts is None or not packet.time_base:
         return False
     base, end = packet.time_base, packet.pts + (packet.duration or 0)
     return end * base.numerator * start.denominator <= start.numerator * base.denominator

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from shotad.errors import SoundError
-from shotad.film.container import is_cover
+from shotad.film.container import is_cover, legible
 from shotad.film.info import FilmInfo
 from shotad.sound.mux.containers import CONTAINERS, TEXT, Container, first_endings, holders
 from shotad.sound.mux.tags import track_tags
@@ -102,7 +102,7 @@ def _styles_lost(track: Kept) -> list[str]:
 
 
 def _language_lost(track: Kept, container: Container) -> list[str]:
-    language = track.stream.metadata.get("language", "und")
+    language = legible(track.stream.metadata).get("language", "und")
     if track.stream.type == "subtitle" and not container.named_subtitles and language != "und":
         return [f"{track_name(track.stream)} is copied, but {container.name} does not say its language."]
     return []
@@ -134,7 +134,8 @@ def codec_of(stream: Any) -> str:
 
 def track_name(stream: Any) -> str:
     """A track for people: ``subtitle track 4 (eng, 'Signs', ass)``."""
-    words = [stream.metadata.get("language"), stream.metadata.get("title"), codec_of(stream)]
+    told = legible(stream.metadata)
+    words = [told.get("language"), told.get("title"), codec_of(stream)]
     if stream.type == "video" and is_cover(stream):
         return f"cover picture {stream.index} ({codec_of(stream)})"
     return f"{stream.type} track {stream.index} ({', '.join(str(word) for word in words if word)})"
@@ -174,8 +175,8 @@ def attach_cover(output: Any, source: Any, picture: bytes) -> None:
     """A cover as Matroska has it: a file of that name (matroska.org, "Cover art")."""
     mime = "image/png" if codec_of(source) == "png" else "image/jpeg"
     ending = mime.partition("/")[2].replace("jpeg", "jpg")
-    tags = {key.lower(): value for key, value in source.metadata.items()}
-    output.add_attachment(tags.get("filename", f"cover.{ending}"), tags.get("mimetype", mime), picture)
+    told = {key.lower(): value for key, value in legible(source.metadata).items()}
+    output.add_attachment(told.get("filename", f"cover.{ending}"), told.get("mimetype", mime), picture)
 
 
 def _picture(stream: Any, source: Any, codec: str, container: Container) -> None:
