@@ -17,6 +17,7 @@ import sys
 import tarfile
 import tempfile
 import threading
+import time
 import urllib.parse
 import urllib.request
 import zipfile
@@ -37,6 +38,10 @@ from shotad.resources import manifest_path
 
 _TIMEOUT = 900.0
 """Seconds after which a package client is given up."""
+_SLOWEST = 50_000
+"""Bytes a second; a server that is slower on the whole, those seconds aside, is given up."""
+_MOST_BYTES = 8 << 30
+"""Of an archive, whose size the manifest does not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,12 +342,18 @@ def _from_zip(source: Source, folder: Path, entry: Weights, progress: Progress) 
 
 
 def _from_url(url: str, folder: Path, name: str, size: int | None, progress: Progress) -> Path:
-    """The file behind ``url``, of about ``size`` bytes, whatever it turns out to be."""
+    """The file behind ``url``, ``size`` bytes at most. Raises WeightsError for more, or too slowly."""
     target = folder / "fetched"
     task = progress.task(f"Fetching {name}", size, "B")
     try:
         with urllib.request.urlopen(url, timeout=20) as reply, target.open("wb") as out:
-            while block := reply.read(1 << 18):
+            begun, taken = time.monotonic(), 0
+            while block := reply.read1(1 << 18):
+                taken += len(block)
+                if taken > (_MOST_BYTES if size is None else size):
+                    raise WeightsError(f"it sends more than the {size or _MOST_BYTES} bytes that are wanted")
+                if time.monotonic() - begun > _TIMEOUT + taken / _SLOWEST:
+                    raise WeightsError(f"it sent only {taken} bytes in {_TIMEOUT:g} s")
                 out.write(block)
                 task.advance(len(block))
     finally:

@@ -12,6 +12,7 @@ last goes on for ever; or a function that is given the `Seen` request and return
 from __future__ import annotations
 
 import contextlib
+import gzip
 import json
 import socket
 import threading
@@ -20,6 +21,8 @@ from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 
+_ENDLESS = 1 << 30
+"""Bytes at which an answer without end does end, so that a test fails rather than the machine."""
 HTML = "<!DOCTYPE html><html><body><h1>Bad gateway</h1></body></html>"
 
 
@@ -51,14 +54,15 @@ class Act:
     """What the server does with one request.
 
     ``end``: ``whole`` sends all; ``cut`` announces all, sends half of it and hangs up; ``drop`` hangs up without a
-    word; ``hang`` says nothing until the server closes; ``drip`` sends a blank every ``pause`` seconds for ever;
+    word; ``hang`` says nothing until the server closes; ``drip`` sends a blank every ``pause`` seconds for ever,
+    ``drip head`` a header; ``endless`` sends the body again and again; ``short`` announces half of what it sends;
     ``die`` hangs up and closes the server. ``wait`` is called before anything is sent.
     """
 
     status: int = 200
-    body: str = ""
+    body: str | bytes = ""
     headers: Mapping[str, str] = field(default_factory=dict)
-    end: Literal["whole", "cut", "drop", "hang", "drip", "die"] = "whole"
+    end: Literal["whole", "cut", "drop", "hang", "drip", "drip head", "endless", "short", "die"] = "whole"
     kind: str = "application/json"
     pause: float = 0.02
     wait: Callable[[], object] | None = None
@@ -132,9 +136,24 @@ def hang() -> Act:
     return Act(end="hang")
 
 
-def drip(pause: float = 0.02) -> Act:
+def drip(pause: float = 0.02, code: int = 200) -> Act:
     """A blank every ``pause`` seconds, for ever: never silent, never done."""
-    return Act(end="drip", pause=pause)
+    return Act(code, end="drip", pause=pause)
+
+
+def drip_head(pause: float = 0.02) -> Act:
+    """A header every ``pause`` seconds, for ever."""
+    return Act(end="drip head", pause=pause)
+
+
+def endless(code: int) -> Act:
+    """A body that does not end."""
+    return Act(code, b"x" * (1 << 16), end="endless")
+
+
+def packed(body: bytes, code: int = 200, packing: str = "gzip") -> Act:
+    """A body that is packed by gzip, though nobody asked for that."""
+    return Act(code, gzip.compress(body), {"Content-Encoding": packing})
 
 
 def die() -> Act:
@@ -172,6 +191,8 @@ class BadServer:
         self.listings: list[Seen] = []
         """All requests for the list of models."""
         self.most_at_once = 0
+        self.sent = 0
+        """Bytes of all bodies that were taken from it, or lie in the buffers between."""
         self.models = models
         self._script = script
         self._lock = threading.Lock()
@@ -233,7 +254,7 @@ class BadServer:
             return plain(
                 json.dumps({"object": "list", "data": [{"id": m, "object": "model"} for m in self.models]})
             )
-        if not path.split("?", maxsplit=1)[0].endswith("/v1/chat/completions"):
+        if not path.split("?", maxsplit=1)[0].endswith(("/v1/chat/completions", "/v1/audio/speech")):
             return status(404, f"no such page: {path}")
         with self._lock:
             seen = Seen(len(self.requests), method, path, headers, body)
@@ -303,17 +324,31 @@ class _Handler(BaseHTTPRequestHandler):
             _break(self.connection)
 
     def _send(self, act: Act) -> None:
-        body = act.body.encode()
+        body = act.body.encode() if isinstance(act.body, str) else act.body
         self.send_response(act.status)
         for name, value in {"Content-Type": act.kind, **act.headers}.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(10**6 if act.end == "drip" else len(body)))
+        if act.end == "drip head":
+            self._drip(act.pause, b"X-More: yes\r\n")
+        if act.end == "short":
+            self.send_header("Content-Length", str(len(body) // 2))
+        elif act.end != "endless":
+            self.send_header("Content-Length", str(10**6 if act.end == "drip" else len(body)))
         self.end_headers()
         if act.end == "drip":
-            while not self.owner._closing.wait(act.pause):
-                self.wfile.write(b" ")
-        self.wfile.write(body[: len(body) // 2] if act.end == "cut" else body)
-        self.wfile.flush()
+            self._drip(act.pause, b" ")
+        while act.end == "endless" and self.owner.sent < _ENDLESS:
+            self._give(body)
+        self._give(body[: len(body) // 2] if act.end == "cut" else body)
+
+    def _drip(self, pause: float, drop: bytes) -> None:
+        self.flush_headers()
+        while not self.owner._closing.wait(pause):
+            self.wfile.write(drop)
+
+    def _give(self, data: bytes) -> None:
+        self.wfile.write(data)
+        self.owner.sent += len(data)
 
 
 def _break(connection: socket.socket) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 from shotad import weights as room
 from shotad.errors import WeightsError
+from tests.bad_server import BadServer
 
 CONTENT = b"tiny weights" * 100
 OTHER = b"other weights" * 100
@@ -231,6 +232,20 @@ def test_a_second_source_is_taken_when_the_first_fails(place: Path, server: str)
         ),
     )
     assert room.weights_file("a").read_bytes() == CONTENT
+
+
+def test_a_server_that_sends_without_end_or_at_a_snails_pace_is_given_up(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with BadServer(models=("x" * (4 << 20),)) as server:
+        write_manifest(place, a=entry(CONTENT, "a.onnx", f'kind: url, url: "{server.url}/models"'))
+        with pytest.raises(WeightsError, match=f"more than the {len(CONTENT)} bytes"):
+            room.weights_file("a")
+    monkeypatch.setattr(room, "_TIMEOUT", -1.0)
+    with BadServer(models=("x" * 10,)) as server:
+        write_manifest(place, a=entry(CONTENT, "a.onnx", f'kind: url, url: "{server.url}/models"'))
+        with pytest.raises(WeightsError, match="it sent only"):
+            room.weights_file("a")
 
 
 def test_a_zip_behind_a_url_is_fetched_once_for_all_its_files(place: Path, server: str) -> None:

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import json
 import os
 import socket
 import threading
+import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,13 +20,17 @@ from tests.bad_server import (
     BadServer,
     Seen,
     answer,
+    completion,
     cut_off,
     die,
     drip,
+    drip_head,
     drop,
     echo,
+    endless,
     hang,
     html,
+    packed,
     plain,
     status,
 )  # fmt: skip
@@ -104,7 +111,7 @@ def test_what_may_pass_is_tried_again(bad: Act) -> None:
     assert 1 <= time.slept[1] <= 2
 
 
-@pytest.mark.parametrize("bad", [hang(), drip()])
+@pytest.mark.parametrize("bad", [hang(), drip(), drip(code=500), drip_head()])
 def test_a_slow_server_is_not_waited_for_longer_than_the_limit(bad: Act) -> None:
     with BadServer([bad, answer("A cat.")]) as server:
         (reply,) = engine_for(server.url, timeout=0.25).generate([request()])
@@ -115,6 +122,60 @@ def test_a_slow_server_is_not_waited_for_longer_than_the_limit(bad: Act) -> None
         assert reply.error is not None
         assert "more than 0.2 s" in reply.error
         assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("code", [200, 401, 500])
+def test_no_more_is_taken_of_an_endless_answer_than_the_limit(code: int) -> None:
+    with BadServer([endless(code), answer("A cat.")]) as server:
+        (reply,) = engine_for(server.url, StoppedTime()).generate([request()])
+        assert reply.text == "A cat."
+        assert server.sent < 48 << 20
+    with BadServer([endless(code)]) as server:
+        (reply,) = engine_for(server.url, StoppedTime(), retries=0).generate([request()])
+        assert reply.error is not None
+        assert "more than 32 MiB" in reply.error
+
+
+@pytest.mark.parametrize("code", [200, 500])
+def test_a_packed_answer_is_not_unpacked_beyond_the_limit(code: int) -> None:
+    taken: list[int] = []
+    unpacker = zlib.decompressobj
+
+    class Counted:
+        def __init__(self, *args: Any) -> None:
+            self._inner = unpacker(*args)
+
+        def decompress(self, *args: Any) -> bytes:
+            taken.append(len(piece := self._inner.decompress(*args)))
+            return piece
+
+    bomb = packed(b" " * (200 << 20), code)
+    with BadServer([bomb]) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(zlib, "decompressobj", Counted)
+        (reply,) = engine_for(server.url, StoppedTime(), retries=0).generate([request()])
+    assert reply.error is not None
+    assert "more than 32 MiB" in reply.error
+    assert sum(taken) <= (32 << 20) + 1
+
+
+def test_an_honest_packed_answer_is_read_and_other_packings_are_named() -> None:
+    document = json.dumps(completion("A cat.")).encode()
+    with BadServer([packed(document)]) as server:
+        (reply,) = engine_for(server.url, StoppedTime()).generate([request()])
+        assert reply.text == "A cat."
+        assert server.requests[0].headers["accept-encoding"] == "identity"
+    with BadServer([packed(document, packing="br"), packed(document, packing="gzip, gzip")]) as server:
+        for _ in range(2):
+            (reply,) = engine_for(server.url, StoppedTime(), retries=0).generate([request()])
+            assert "packed" in (reply.error or "")
+
+
+def test_an_answer_shorter_or_longer_than_announced_is_asked_for_again() -> None:
+    for bad in (cut_off(), replace(answer(), end="short")):
+        with BadServer([bad, answer("A cat.")]) as server:
+            (reply,) = engine_for(server.url, StoppedTime()).generate([request()])
+            assert reply.text == "A cat."
+            assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize(

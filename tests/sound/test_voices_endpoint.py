@@ -13,6 +13,7 @@ from shotad.config.sound import VoiceSettings
 from shotad.errors import VoiceError
 from shotad.sound.voices import make_voice, notice
 from shotad.sound.voices.endpoint import EndpointVoice
+from tests.bad_server import BadServer, endless
 from tests.endpoint import StoppedTime
 from tests.speech_server import Act, SpeechServer, refusal, sound, tone
 
@@ -174,6 +175,17 @@ def test_a_connection_that_breaks_in_the_middle_is_tried_again() -> None:
     with SpeechServer([Act(200, whole.body, whole.headers, cut=True), whole]) as server:
         assert voice_at(server).speak("Anna runs.").seconds == pytest.approx(0.5, abs=0.02)
     assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize("code", [200, 500])
+def test_no_more_is_taken_of_an_endless_answer_than_the_limit(code: int) -> None:
+    time = StoppedTime()
+    with BadServer([endless(code)]) as server:
+        settings = VoiceSettings(base_url=server.url)
+        voice = EndpointVoice(settings, "nova", sleep=time.sleep, clock=time.clock)
+        with pytest.raises(VoiceError, match="more than 32 MiB"):
+            voice.speak("A cat.")
+        assert server.sent < 48 * len(server.requests) << 20
 
 
 def test_nobody_listening_is_a_clear_error() -> None:
