@@ -22,7 +22,7 @@ import urllib.parse
 import urllib.request
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -32,6 +32,7 @@ import platformdirs
 import yaml
 from filelock import FileLock
 
+from shotad.archives import Tar, blocks
 from shotad.errors import WeightsError
 from shotad.progress import NoProgress, Progress
 from shotad.resources import manifest_path
@@ -252,7 +253,7 @@ def _keep(entry: Weights, part: Part, archive: Path, member: str) -> None:
     half = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with _opened(archive, member) as stream, half.open("wb") as out:
-            shutil.copyfileobj(stream, out, 1 << 20)
+            out.writelines(blocks(stream, part.bytes))
         found = _sha256(half)
         if found != part.sha256:
             raise WeightsError(f"{part.file} has the hash {found}, wanted {part.sha256}")
@@ -272,7 +273,7 @@ def _opened(archive: Path, member: str) -> Iterator[Any]:
             with zipfile.ZipFile(archive) as pack, pack.open(member) as stream:
                 yield stream
         else:
-            with tarfile.open(archive) as tar:
+            with Tar.open(archive) as tar:
                 yield tar.extractfile(member)
     except (KeyError, zipfile.BadZipFile, tarfile.TarError) as error:
         raise WeightsError(f"{archive.name} does not hold {member}: {error}") from None
@@ -323,9 +324,11 @@ def _growth(folder: Path, entry: Weights, progress: Progress) -> Iterator[None]:
     def watch() -> None:
         seen = 0
         while not stop.wait(0.3):
-            size = sum(_size(p) for p in folder.rglob("*"))
-            task.advance(max(size - seen, 0))
-            seen = max(seen, size)
+            # The client removes folders of its own while they are listed.
+            with suppress(OSError):
+                size = sum(_size(p) for p in folder.rglob("*"))
+                task.advance(max(size - seen, 0))
+                seen = max(seen, size)
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()

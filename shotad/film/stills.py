@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tarfile
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
@@ -12,6 +13,7 @@ from typing import Self, cast
 
 import numpy as np
 
+from shotad.archives import Tar, read_limited
 from shotad.errors import FilmError, UsageError
 from shotad.film.container import Media
 from shotad.film.info import FilmInfo, fingerprint
@@ -20,6 +22,12 @@ from shotad.types import Image
 
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"})
 """Endings of files that are frames."""
+
+LARGEST_FRAME = 256 << 20
+"""Bytes of one frame's file. An unpacked picture of 8K with 16 bits a colour has 203 MiB."""
+
+_IN_MEMORY = 64 << 20
+"""Bytes of the frames that make the fingerprint; more of them go to a temporary file."""
 
 Reader = Callable[[], bytes]
 
@@ -36,7 +44,7 @@ def open_stills(path: Path, frame_rate: Fraction | None) -> StillsFilm:
     try:
         if path.is_dir():
             return StillsFilm(path, frame_rate, _folder(path))
-        archive = tarfile.open(path, "r:*")  # noqa: SIM115 - closed with the film
+        archive = Tar.open(path, "r:*")
         try:
             return StillsFilm(path, frame_rate, _archive(archive, path.name), archive)
         except BaseException:
@@ -76,7 +84,10 @@ class StillsFilm:
     def _look(self, path: Path) -> FilmInfo:
         image = self._image(self._first)
         if image is None:
-            raise FilmError(f"Frame {self._first} of {path.name} is no picture.", "Replace the file.")
+            raise FilmError(
+                f"Frame {self._first} of {path.name} is no picture of at most {LARGEST_FRAME >> 20} MiB.",
+                "Replace the file.",
+            )
         height, width = image.shape[:2]
         return FilmInfo(
             name=path.name,
@@ -95,8 +106,14 @@ class StillsFilm:
         """By rate, numbers, and up to 18 whole frames evenly over the film."""
         extra = f"{self._rate} {self._numbers}".encode()
         picked = sorted({round(i) for i in np.linspace(0, len(self._numbers) - 1, 18)})
-        content = b"".join(self._read[self._numbers[i]]() for i in picked)
-        return fingerprint(len(content), lambda at, n: content[at : at + n], extra)
+        with tempfile.SpooledTemporaryFile(_IN_MEMORY) as content:
+            size = sum(content.write(self._read[self._numbers[i]]()) for i in picked)
+
+            def read_at(at: int, number: int) -> bytes:
+                content.seek(at)
+                return content.read(number)
+
+            return fingerprint(size, read_at, extra)
 
     def _second(self, number: int) -> float:
         return float((number - self._first) / self._rate)
@@ -180,7 +197,7 @@ def _folder(path: Path) -> dict[int, Reader]:
     for file in sorted(path.iterdir()):
         number = frame_number(file.name)
         if number is not None and file.is_file():
-            _add(found, number, file.read_bytes, path.name)
+            _add(found, number, partial(_file, file), path.name)
     return found
 
 
@@ -201,11 +218,17 @@ def _members(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
         return
 
 
+def _file(path: Path) -> bytes:
+    """A file's bytes; none where it is over `LARGEST_FRAME`."""
+    with path.open("rb") as file:
+        return b"" if path.stat().st_size > LARGEST_FRAME else file.read()
+
+
 def _member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
-    """A member's bytes; none where the archive is cut off within it."""
+    """A member's bytes; none where it is over `LARGEST_FRAME`, or the archive is cut off within it."""
     try:
         file = archive.extractfile(member)
-        return file.read() if file else b""
+        return read_limited(file, LARGEST_FRAME) if file else b""
     except (tarfile.TarError, OSError, EOFError):
         return b""
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-import tarfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from shotad.archives import is_tar
 from shotad.errors import FilmError, SubtitleError
 from shotad.film.container import exact_start, find_media, legible
 from shotad.film.cues import HINT, ordered, parse_subtitles, read_subtitles, utterances_in
@@ -96,7 +96,7 @@ def _is_stills(path: Source) -> bool:
     """True for a folder or tar of numbered frames, which can hold no subtitles."""
     if not isinstance(path, str | os.PathLike):
         return False
-    return Path(path).is_dir() or (Path(path).is_file() and tarfile.is_tarfile(path))
+    return Path(path).is_dir() or (Path(path).is_file() and is_tar(Path(path)))
 
 
 def _text_streams(container: InputContainer, number: int | None) -> dict[int, SubtitleStream]:

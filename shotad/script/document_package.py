@@ -15,6 +15,7 @@ from xml.sax.saxutils import escape
 
 from lxml import etree
 
+from shotad.archives import read_limited
 from shotad.errors import ScriptError
 from shotad.script.cue import clean_text
 from shotad.script.track import Track
@@ -62,10 +63,11 @@ def read_part(package: zipfile.ZipFile, part: str, name: str) -> bytes:
     """One part. Raises ScriptError if it is absent, damaged, or declares a document type (XXE)."""
     is_text = not part.lower().endswith(_NOT_TEXT)
     try:
-        size = package.getinfo(part).file_size
-        if is_text and size > LARGEST_PART:
-            raise ScriptError(f"{name} has {size} bytes in {part}; at most {LARGEST_PART} are read.")
-        data = package.read(part)
+        size, most = package.getinfo(part).file_size, LARGEST_PART if is_text else LARGEST
+        if size > most:
+            raise ScriptError(f"{name} has {size} bytes in {part}; at most {most} are read.")
+        with package.open(part) as stream:
+            data = read_limited(stream, most)
     except KeyError:
         raise ScriptError(f"{name} has no part {part}.", "Save it as DOCX or XLSX.") from None
     except _DAMAGE as error:
@@ -82,6 +84,18 @@ def read_xml(package: zipfile.ZipFile, part: str, name: str) -> etree._Element:
         return etree.fromstring(read_part(package, part, name), parser)
     except etree.XMLSyntaxError as error:
         raise ScriptError(f"{name} is damaged at {part}: {error}.") from None
+
+
+def checked_package(data: bytes, name: str) -> bytes:
+    """The same document with parts that are as large as it says, for programs that read it without limits.
+
+    Raises ScriptError as `open_package` and `read_part`.
+    """
+    out = io.BytesIO()
+    with open_package(data, name) as package, zipfile.ZipFile(out, "w") as new:
+        for part in package.namelist():
+            new.writestr(part, read_part(package, part, name))
+    return out.getvalue()
 
 
 def kind_of(data: bytes) -> str | None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from shotad.errors import ScriptError
 from shotad.script.cue import CueStatus, Script, ScriptCue, clean_text, line_stamp
 from shotad.script.document import HEADS, about, cells_of, missing_extra
-from shotad.script.document_package import open_package, read_part, sealed
+from shotad.script.document_package import checked_package, sealed
 from shotad.script.document_reader import column_names, line_of
 from shotad.script.timecode import timecode
 from shotad.script.track import Track
@@ -72,15 +72,13 @@ def read_xlsx(data: bytes, name: str) -> Script:
     """The lines of a workbook.
 
     Raises ScriptError with file, sheet and row; where the extra ``documents`` is not installed; and for a
-    file that is not safe to read (`open_package`).
+    file that is not safe to read (`checked_package`).
     """
     try:
         from openpyxl import load_workbook
     except ModuleNotFoundError:
         raise missing_extra("XLSX", "openpyxl") from None
-    with open_package(data, name) as package:
-        for part in package.namelist():
-            read_part(package, part, name)
+    data = checked_package(data, name)
     with warnings.catch_warnings():
         # openpyxl warns of styles and extensions that it leaves out, which hold no lines.
         warnings.simplefilter("ignore", UserWarning)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import tarfile
+import tracemalloc
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from shotad.errors import FilmError, UsageError
+from shotad.film import stills
 from shotad.film.audio import sound_blocks
 from shotad.film.reader import Film, open_film
 from shotad.film.stills import frame_number
@@ -115,6 +117,46 @@ def test_an_archive_that_is_cut_off(tmp_path: Path) -> None:
         assert 0 < len(numbers) < 12
         assert numbers == list(range(len(numbers)))
         assert film.damage == f"Some frames are no pictures (1, the first is number {len(numbers) + 1})."
+
+
+def _zeros(path: Path, frames: Path, *members: tarfile.TarInfo) -> Path:
+    """A packed archive of whole frames and then of members of many zeros."""
+    with tarfile.open(path, "w:gz") as archive:
+        archive.add(frames, arcname="clip")
+        for member in members:
+            archive.addfile(member, io.BytesIO(bytes(member.size)))
+    return path
+
+
+def test_a_frame_that_unpacks_to_too_much_is_not_read_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stills, "LARGEST_FRAME", 1 << 20)
+    member = tarfile.TarInfo("clip/00003.png")
+    member.size = 200 << 20
+    path = _zeros(tmp_path / "clip.tar.gz", make_stills(tmp_path / "clip", 2), member)
+    assert path.stat().st_size < 1 << 20
+    tracemalloc.start()
+    try:
+        with open_film(path, frame_rate=RATE) as film:
+            assert [read_number(frame.rgb()) for frame in film.frames()] == [0, 1]
+            assert film.damage == "Some frames are no pictures (1, the first is number 3)."
+        assert tracemalloc.get_traced_memory()[1] < 20 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_header_that_unpacks_to_too_much_is_not_read(tmp_path: Path) -> None:
+    member = tarfile.TarInfo("pax")
+    member.type, member.size = tarfile.XHDTYPE, 200 << 20
+    path = _zeros(tmp_path / "clip.tar.gz", make_stills(tmp_path / "clip", 2), member)
+    tracemalloc.start()
+    try:
+        with open_film(path, frame_rate=RATE) as film:
+            assert [read_number(frame.rgb()) for frame in film.frames()] == [0, 1]
+        assert tracemalloc.get_traced_memory()[1] < 20 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_links_and_devices_in_an_archive_are_passed_over(tmp_path: Path) -> None:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import io
+import struct
 import sys
+import tracemalloc
 import zipfile
+import zlib
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -291,6 +295,34 @@ def test_a_small_size_in_the_directory_does_not_hide_a_bomb() -> None:
     assert data.count(size) == 2
     with pytest.raises(ScriptError, match="damaged at word/document.xml"):
         read_docx(data.replace(size, (100).to_bytes(4, "little")), "x")
+
+
+@pytest.mark.parametrize(("form", "part"), [("docx", "word/document.xml"), ("xlsx", "xl/styles.xml")])
+def test_a_part_whose_size_and_sum_lie_is_not_unpacked(form: str, part: str) -> None:
+    """Size and check sum in the directory are those of the part's first bytes; the rest is a bomb."""
+    real = ALL_FORMATS[form].encode(TRACK)
+    out = io.BytesIO()
+    large = 200 << 20
+    with zipfile.ZipFile(io.BytesIO(real)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            with new.open(name, "w") as writing:
+                writing.write(old.read(name))
+                for _ in range(large >> 20 if name == part else 0):
+                    writing.write(bytes(1 << 20))
+        whole, lie = new.getinfo(part), old.read(part)
+        fields = struct.pack("<L", whole.CRC), struct.pack("<L", whole.file_size)
+    told = struct.pack("<L", zlib.crc32(lie)), struct.pack("<L", len(lie))
+    data = out.getvalue()
+    for before, after in zip(fields, told, strict=True):
+        assert before in data
+        data = data.replace(before, after)
+    tracemalloc.start()
+    try:
+        with suppress(ScriptError):
+            assert len(ALL_FORMATS[form].read(data, "x").cues) == 3
+        assert tracemalloc.get_traced_memory()[1] < 40 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_reading_needs_no_extra_and_writing_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
