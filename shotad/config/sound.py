@@ -102,7 +102,7 @@ class ContainerSettings(Settings):
 
 
 class ExtendedSettings(Settings):
-    """Extended AD: the film pauses for lines that do not fit (off by default)."""
+    """Extended AD: the film pauses for lines that do not fit (off by default). Limits are for machine lines."""
 
     on: bool = False
     most: int = Field(20, ge=0)

@@ -15,11 +15,12 @@ from shotad.config import Config
 from shotad.errors import FilmError, UsageError, VoiceError, WorkFolderError
 from shotad.film.reader import open_film
 from shotad.lint.check import lint_track
+from shotad.script.cue import accept
 from shotad.script.track import to_json
 from shotad.sound.checking import describe_tracks
 from shotad.sound.mixing.takes import resampled
 from shotad.sound.voices.fake import FakeVoice
-from shotad.tracking import TRACK
+from shotad.tracking import TRACK, save_track
 from shotad.types import Interval
 from tests.media import SoundSpec
 from tests.rendering.described import (
@@ -230,6 +231,21 @@ def test_a_film_that_pauses_has_the_line_that_did_not_fit(tmp_path: Path) -> Non
     take = resampled(voice.speak(long), RATE)
     assert found_at(sound_of(path, 1), take, starts, RATE) == pytest.approx(starts, abs=0.02)
     assert not list(place.glob(".tmp-*"))
+
+
+def test_a_line_that_a_person_accepted_gets_its_pause_whatever_it_matters(tmp_path: Path) -> None:
+    long = "She walks along the endless corridor, past doors, lamps, and a row of empty chairs."
+    settings = ("extended.on=true", "extended.share=0", "extended.least=50", "fit.drop_clauses=false")
+    place = write_folder(
+        tmp_path / "w", lines={8.4: long, 15.0: "Rain falls."}, speech=(Interval(5, 8), Interval(11, 14))
+    )
+    assert rendered(place, "ad", settings=settings)[0].pauses == ()
+    own = track_of(place)
+    cues = [accept(cue, "Ada", "review") if cue.text == long else cue for cue in own.cues]
+    save_track(own.with_cues(cues), place, own.film.name)
+    done, _ = rendered(place, "ad", settings=settings)
+    assert [pause.cue_id for pause in done.pauses] == [own.cues[0].id]
+    assert [cue.spoken.text for cue in done.spoken if cue.spoken] == [long, "Rain falls."]
 
 
 def test_a_translation_is_rendered_beside_the_original(place: Path) -> None:

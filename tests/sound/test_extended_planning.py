@@ -180,6 +180,36 @@ def test_lines_that_matter_little_and_lines_lost_for_other_reasons_get_none() ->
     assert (found.pauses, found.refused, found.fitting) == ((), (), other)
 
 
+def test_a_persons_line_always_earns_its_pause_and_stays_whole() -> None:
+    tight = ON.model_copy(update={"least": 50.0, "most": 1, "share": 0.01, "longest": 4.0})
+    mine = [
+        replace(line("a", 10.0, (10.0, 10.5), f"{words(20)} {words(20)}"), by_person=True),
+        replace(line("b", 30.0, (30.0, 30.5), "He nods."), by_person=True),
+    ]
+    other = line("c", 50.0, (50.0, 52.0), 'A sign: "No way".')
+    found = plan([other, *mine], settings=tight)
+    assert [pause.cue_id for pause in found.pauses] == ["a", "b"]
+    assert [one.text for one in found.fitting.spoken] == [one.text for one in mine]
+    assert [one.id for one in found.refused] == ["c"]
+
+
+def test_a_persons_line_comes_before_the_machines_and_its_long_pause_costs_them_none() -> None:
+    mine = replace(line("a", 10.0, (10.0, 10.5), words(30)), by_person=True)
+    other = line("b", 30.0, (30.0, 32.0), 'A sign: "No way".')
+    limits = ON.model_copy(update={"longest": 6.0})
+    found = plan([other, mine], settings=limits)
+    assert [pause.cue_id for pause in found.pauses] == ["a", "b"]
+    first = plan([other, mine], settings=limits.model_copy(update={"most": 1}))
+    assert [pause.cue_id for pause in first.pauses] == ["a"]
+
+
+def test_a_persons_line_that_is_heard_in_fewer_words_is_waited_for_whole() -> None:
+    one = replace(line("a", 10.0, (10.0, 12.0), f"{words(4)} {words(6)}"), by_person=True)
+    short = replace(said(one, 10.0, 2.0), text=words(4))
+    found = plan([one], [short], settings=ON.model_copy(update={"least": 50.0}))
+    assert [spoken.text for spoken in found.fitting.spoken] == [one.text]
+
+
 def test_a_voice_that_fails_costs_its_own_line_only() -> None:
     lines = [line("a", 10.0, (10.0, 12.0), "Oh no no no no."), line("b", 30.0, (30.0, 32.0))]
     found = plan(lines, studio=Half(mute="Oh"))

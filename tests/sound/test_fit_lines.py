@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shotad.config import FitSettings
-from shotad.script.cue import Cue, CueStatus
+from shotad.script.cue import Cue, CueStatus, EditField, accept, mark_edit
 from shotad.script.track import FilmId, Track
 from shotad.sound.fitting.ladder import fit
 from shotad.sound.fitting.lines import NO_ROOM, lines_of
@@ -43,6 +43,13 @@ def test_a_lines_room_is_its_whole_gap_but_for_what_is_too_early() -> None:
     assert rounded(found.room) == (19.0, 29.65)
     assert found.start == 20
     assert rounded(only(cue(10.5, 13), (5, 10), (30, 40)).room) == (10.25, 29.65)
+
+
+def test_whose_a_line_is_comes_with_it() -> None:
+    machines = cue(20, 23)
+    assert not only(machines).by_person
+    assert only(accept(machines, "Ada", "review")).by_person
+    assert only(mark_edit(machines, machines, (EditField.TEXT,), "track.json")).by_person
 
 
 def test_the_slot_is_the_part_that_was_planned_for_it() -> None:

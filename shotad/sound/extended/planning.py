@@ -72,7 +72,8 @@ def plan_pauses(
     that time's end, before anybody speaks, for as long as the line then lacks. The moment lies in no other
     line, and not at a cut where that can be helped. `most`, `longest` and `share` limit the pauses; a line
     that alone passes `longest` loses its last sentences until it does not. Lines of less than `least` points
-    get none. Lines that are heard in fewer words count too, by the share of their words that would be lost;
+    get none. A line that a person wrote, changed or accepted (`Line.by_person`) always gets its pause, whole:
+    these limits are for the machine's lines, which share what is left. Lines that are heard in fewer words count too, by the share of their words that would be lost;
     without a pause they stay as they are. Lines that were dropped for other reasons than time (``missing`` 0)
     are left alone.
 
@@ -123,7 +124,8 @@ class _Planner:
         self._places: tuple[_Place, ...] = ()
 
     def candidates(self) -> list[tuple[Line, Unspoken, Worth]]:
-        """Lines for which time was missing, those that matter most first, then in the film's order."""
+        """Lines for which time was missing: people's first, then those that matter most, then in the film's
+        order."""
         lost = {line.id: line for line in self._fitting.unspoken if line.missing > 0}
         names = (
             names_of([line.text for line in self._lines], self._lines[0].language) if lost else frozenset()
@@ -140,14 +142,14 @@ class _Planner:
                     value = value.of_lost(_words(spoken.text, line), _words(line.text, line))
                     found.append((line, self.shortened[line.id], value))
                 last, told = spoken.interval.end, [*told, spoken.text]
-        return sorted(found, key=lambda item: -item[2].points)
+        return sorted(found, key=lambda item: (not item[0].by_person, -item[2].points))
 
     def admit(self, line: Line, lost: Unspoken, value: Worth, studio: Studio) -> str:
         """Take a line in if the limits allow it; else the reason why not."""
         most = self._settings.most
-        if value.points < self._settings.least:
+        if not line.by_person and value.points < self._settings.least:
             return f"it matters too little ({value})"
-        if len(self._places) >= most:
+        if not line.by_person and len(self._places) >= most:
             return f"the film has {most} already, for lines that matter more ({value})"
         squeezed = line.room.duration < ROOM
         if squeezed and (line := self._between_utterances(line)).room.duration < ROOM:
@@ -157,18 +159,22 @@ class _Planner:
             steps = ("whole line again",) if text == line.text else ("last sentences dropped for the pause",)
             wish = _Wish(line, lost, value, studio.say(text), steps, squeezed)
             places = self._arranged((*(place.wish for place in self._places), wish))
-            if max(place.pause.length for place in places) <= self._settings.longest:
+            if line.by_person or self._longest(places) <= self._settings.longest:
                 break
         else:
             longest = self._settings.longest
             return f"it would be longer than {longest:g} s"
         total, allowed = sum(p.pause.length for p in places), self._settings.share * self._duration
-        if total > allowed:
+        if not line.by_person and total > allowed:
             return (
                 f"all together would be {total:.1f} s, more than the {allowed:.1f} s that the film may wait"
             )
         self._places = places
         return ""
+
+    def _longest(self, places: Sequence[_Place]) -> float:
+        """Seconds of the longest pause of a machine's line."""
+        return max((one.pause.length for one in places if not one.wish.line.by_person), default=0.0)
 
     def _between_utterances(self, line: Line) -> Line:
         """With the nearest stretch without speech for its room, however short; else as it is."""

@@ -37,7 +37,15 @@ def lines_of(
     """
     free = () if speech is None else _free(track.film.duration, speech, margin, settings.clear)
     return tuple(
-        Line(cue.id, " ".join(cue.text.split()), cue.interval.start, slot, room, cue.language)
+        Line(
+            cue.id,
+            " ".join(cue.text.split()),
+            cue.interval.start,
+            slot,
+            room,
+            cue.language,
+            by_person=cue.edited is not None,
+        )
         for cue in track.heard
         for room, slot in [_room(cue, None if speech is None else free, slots, settings)]
     )
