@@ -102,7 +102,8 @@ class ContainerSettings(Settings):
 
 
 class ExtendedSettings(Settings):
-    """Extended AD: the film pauses for lines that do not fit (off by default). Limits are for machine lines."""
+    """Extended AD: the film pauses for lines that do not fit (off by default). Limits are for the machine's
+    lines: one that a person wrote, edited or accepted always gets its pause."""
 
     on: bool = False
     most: int = Field(20, ge=0)

@@ -73,9 +73,9 @@ def plan_pauses(
     line, and not at a cut where that can be helped. `most`, `longest` and `share` limit the pauses; a line
     that alone passes `longest` loses its last sentences until it does not. Lines of less than `least` points
     get none. A line that a person wrote, changed or accepted (`Line.by_person`) always gets its pause, whole:
-    these limits are for the machine's lines, which share what is left. Lines that are heard in fewer words count too, by the share of their words that would be lost;
-    without a pause they stay as they are. Lines that were dropped for other reasons than time (``missing`` 0)
-    are left alone.
+    these limits are for the machine's lines, which share what is left. Lines that are heard in fewer words
+    count too, by the share of their words that would be lost; without a pause they stay as they are. Lines
+    that were dropped for other reasons than time (``missing`` 0) are left alone.
 
     ``lines`` are all lines of the track, ``duration`` is the film's in seconds. ``speech`` are the seconds in
     which somebody speaks: a line whose room is no more than a place in a conversation is said between two
