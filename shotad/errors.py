@@ -10,15 +10,19 @@ from __future__ import annotations
 class ShotadError(Exception):
     """Base of all errors that are the user's to read.
 
-    ``what`` says what happened, with the offending value; ``hint`` says what to do about it.
+    ``what`` says what happened, with the offending value; ``hint`` says what to do about it. ``again``:
+    whether the same may succeed on a second try with nothing changed (None: as a rule of its class).
     """
 
     exit_code = 1
+    again = False
 
-    def __init__(self, what: str, hint: str = "") -> None:
+    def __init__(self, what: str, hint: str = "", *, again: bool | None = None) -> None:
         super().__init__(what if not hint else f"{what} {hint}")
         self.what = what
         self.hint = hint
+        if again is not None:
+            self.again = again
 
 
 class UsageError(ShotadError):
@@ -56,7 +60,9 @@ class PromptError(ShotadError):
 
 
 class EngineError(ShotadError):
-    """An engine that is unknown, not installed, or unfit for what is asked of it."""
+    """An engine that is unknown, not installed, unfit for what is asked of it, or failed to answer."""
+
+    again = True
 
 
 class WeightsError(ShotadError):
@@ -69,6 +75,10 @@ class DatasetError(ShotadError):
 
 class WorkFolderError(ShotadError):
     """A work folder that cannot be written, is damaged, or is in use."""
+
+
+class OtherFilm(WorkFolderError):  # noqa: N818  said of what the folder holds
+    """A work folder whose track is of another film, or of another version of this one."""
 
 
 class EditConflict(WorkFolderError):  # noqa: N818  the word of the decision it enforces
@@ -85,6 +95,8 @@ class EvaluationError(ShotadError):
 
 class VoiceError(ShotadError):
     """A voice that is unknown, not installed, cannot speak a language, or failed to speak."""
+
+    again = True
 
 
 class SoundError(ShotadError):
@@ -105,6 +117,8 @@ class StorageError(ShotadError):
 
 class InUse(StorageError, WorkFolderError):  # noqa: N818  no fault of anybody's
     """A work folder that another process, here or on another machine, is writing: it is in good hands."""
+
+    again = True
 
 
 class NoRoom(WorkFolderError):  # noqa: N818  said of the disk

@@ -136,7 +136,7 @@ def _fetch(repo: str, revision: str | None, progress: Progress, wanted: Sequence
         )
     except (http_error, *http_error.__bases__, OSError, ValueError) as error:
         raise WeightsError(
-            f"The model {repo}{version} could not be fetched from the hub: {reason(error)}.", hint
+            f"The model {repo}{version} could not be fetched from the hub: {reason(error)}.", hint, again=True
         ) from None
     finally:
         task.done()

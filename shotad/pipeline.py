@@ -25,7 +25,7 @@ from shotad.prepare import Bench, Given, prepare
 from shotad.profiling import span
 from shotad.progress import NoProgress, Progress
 from shotad.sheet import write_sheet
-from shotad.tracking import write_track
+from shotad.tracking import present_track, write_track
 from shotad.understand import Insight, get_ready
 from shotad.workfolder import WorkFolder
 from shotad.writing import Course, Engines, Looking, write_as_they_come
@@ -45,8 +45,10 @@ def describe(
 ) -> Outcome:
     """Write the AD track of ``film`` into ``folder``; what is already done there is not done again.
 
-    ``sheet``: whether the overview is drawn too.
+    ``sheet``: whether the overview is drawn too. Raises OtherFilm where the folder's track is of another
+    film, EditConflict where the same line was edited in it and in a script, and what the acts raise.
     """
+    present_track(folder, film.info, with_scripts=not discard_edits)  # refused now, or when all is paid for
     engines = engines or Engines.of(config)
     bench = Bench.of(film, folder, config, given or Given(), progress or NoProgress())
     bench.frames.share(overview=sheet)

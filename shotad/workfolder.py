@@ -100,7 +100,9 @@ class WorkFolder:
             found = self.read_json(f"{name}.json")
         self._fresh.add(name)
         if found is None:
-            raise WorkFolderError(f"{self.path / name}.json vanished while it was in use.", "Run again.")
+            raise WorkFolderError(
+                f"{self.path / name}.json vanished while it was in use.", "Run again.", again=True
+            )
         return found
 
     def known(self, name: str, key: str) -> dict[str, Any] | None:

@@ -9,12 +9,14 @@ import functools
 import json
 import signal
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests import busy_engine
 from tests.bad_server import Act, BadServer, Seen, answer, hang
 from tests.chat_server import ChatServer, shared_server
 from tests.shotad_process import SECRET, Run, answers, ended, good, lost
@@ -127,3 +129,35 @@ def test_a_run_that_waits_can_be_interrupted(tmp_path: Path, in_flight: int) -> 
     assert "Traceback" not in said.err
     assert "run the same command again" in said.err
     assert len(good(run.records("stage2"))) == 1
+
+
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_ends_by_itself_while_a_model_is_at_work(
+    kind: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is torn down under the thread that is in the model's native code: that would abort."""
+    mark = tmp_path / "begun"
+    monkeypatch.setenv(busy_engine.MARK, str(mark))
+    run = Run(tmp_path / "w", ("stage1.engine=tests.busy_engine:Busy", "stage2.engine=fake"), slots=1)
+    process = run.start()
+    assert run.wait_for(process, mark.exists), ended(process).err
+    process.send_signal(kind)
+    said = ended(process)
+    assert said.code == 130
+    assert said.err.strip().endswith("run the same command again to go on.")
+
+
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_while_code_is_made_is_one_like_any(kind: signal.Signals) -> None:
+    """Python remembers one that came while it ran a text as code (data classes are made so), and kills itself."""
+    code = (
+        "import os\n"
+        "from shotad.cli import main as program\n"
+        "from shotad.cli.main import main\n"
+        f"text = 'os.kill(os.getpid(), {int(kind)})\\nwhile True: pass'\n"
+        "program.cli.main = lambda **_: exec(text)\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert "Traceback" not in done.stderr

@@ -22,12 +22,6 @@ from shotad.errors import NoRoom
 BEAT = 0.25
 """Seconds between two looks at memory, room and new films."""
 
-WORTH_ANOTHER_TRY = frozenset(
-    {"killed", "memory", "unexpected", "EngineError", "InUse", "StorageError", "VoiceError", "WeightsError",
-     "WorkFolderError"}
-)  # fmt: skip
-"""Kinds of failures that may be of the moment; a film that cannot be read will not be another time."""
-
 OF_THE_ENGINE = frozenset({"EngineError", "WeightsError"})
 SAME = 3
 """Films in a row that fail by the same fault of the engine, after which no other is begun: each would."""
@@ -187,7 +181,7 @@ class Batch:
 
     def _death(self, entry: _Entry, died: Died) -> FilmResult:
         what = f"{died.what} It said last: {died.last}" if died.last else died.what
-        result = failure(entry.film.job, what, died.hint, kind=died.kind)
+        result = failure(entry.film.job, what, died.hint, kind=died.kind, again=True)
         seconds = 0.0 if entry.need is None else entry.need.film_seconds
         return replace(result, film_seconds=seconds, wall_seconds=self.clock() - entry.begun)
 
@@ -199,7 +193,7 @@ class Batch:
         self._look_for_a_pattern(result)
         result = replace(result, attempts=entry.tries, peak=max(result.peak, worker.peak))
         hopeless = result.kind == "memory" and fresh
-        if result.kind in WORTH_ANOTHER_TRY and entry.tries <= self.terms.retries and not hopeless:
+        if result.again and entry.tries <= self.terms.retries and not hopeless:
             assert result.error is not None
             self.board.note(f"{entry.label}: {result.error[0]} It will be tried again, alone, at the end.")
             self._alone.append(entry)

@@ -14,7 +14,7 @@ from shotad.catalogue.limits import Need, need_of
 from shotad.catalogue.marks import done_before, mark_done
 from shotad.catalogue.places import Placed, placed
 from shotad.config import Config
-from shotad.errors import ShotadError
+from shotad.errors import EngineError, ShotadError
 from shotad.film.reader import Film, open_film
 from shotad.outcome import Outcome
 from shotad.prepare import Given, GivenCast
@@ -25,6 +25,7 @@ from shotad.rendering.rendered import Rendered
 from shotad.rendering.wanted import Wanted, parse_wanted, wanted_files
 from shotad.runsettings import write_settings
 from shotad.system import forget_peak, peak_memory
+from shotad.tracking import present_track
 from shotad.workfolder import WorkFolder
 from shotad.writing import Engines
 
@@ -46,11 +47,11 @@ def described(
         with placed(job, run.progress) as place:
             result = run.on(place)
     except ShotadError as error:
-        result = failure(job, error.what, error.hint, kind=type(error).__name__)
+        result = failure(job, error.what, error.hint, kind=type(error).__name__, again=error.again)
     except MemoryError:
-        result = failure(job, "There was not enough memory.", _LESS, kind="memory")
+        result = failure(job, "There was not enough memory.", _LESS, kind="memory", again=True)
     except Exception as error:  # noqa: BLE001  one film's failure must not take the others along
-        result = failure(job, *run.unexpected(error), kind="unexpected")
+        result = failure(job, *run.unexpected(error), kind="unexpected", again=True)
     seconds = run.film_seconds or result.film_seconds
     return replace(
         result, film_seconds=seconds, wall_seconds=time.monotonic() - clock, peak=peak_memory()
@@ -91,6 +92,7 @@ class _Run:
     ) -> FilmResult:
         job, config, given = self.job, self.job.config, given_of(self.job, place)
         _check(film, wanted, config)
+        present_track(folder, film.info, with_scripts=False)
         write_settings(
             folder,
             config,
@@ -196,7 +198,8 @@ def finished(job: FilmJob, folder: Path, outcome: Outcome, heard: Rendered | Non
     )
     if (trouble := _trouble(result, outcome, heard)) is not None:
         kind, *error = trouble
-        return replace(result, state="failed", kind=kind, error=(error[0], error[1]))
+        again = kind == EngineError.__name__
+        return replace(result, state="failed", kind=kind, error=(error[0], error[1]), again=again)
     if not result.amiss:
         mark_done(job, folder, result)
     return result
@@ -210,7 +213,7 @@ def _trouble(result: FilmResult, outcome: Outcome, heard: Rendered | None) -> tu
         what = (
             f"None of the {result.slots} slots could be described: {next(iter(reasons), 'no reason given')}"
         )
-        return "EngineError", what, "The same command asks again."
+        return EngineError.__name__, what, "The same command asks again."
     if heard is not None and heard.failed:
         told = [*(one.reason for one in heard.failures), *map(str, heard.findings)]
         what = f"The track is written, but not all that was to be made is good: {next(iter(told), '')}"

@@ -105,7 +105,8 @@ class FilmResult:
     another run is at it.
 
     ``error`` is (what, hint) where it failed or is in use; ``kind`` the name of its class, or killed, memory,
-    disk, stopped. ``lines`` are heard in ``slots``; ``unsaid`` slots are silent or dropped, ``amiss`` have
+    disk, stopped; ``again`` whether a second try may go better.
+    ``lines`` are heard in ``slots``; ``unsaid`` slots are silent or dropped, ``amiss`` have
     failed. ``silences`` are long stretches without speech or AD. Seconds are those of the film that are to be
     described, and of this run's work on it; ``peak`` is the most memory in bytes, ``attempts`` how often it
     was begun, ``files`` (by name, in the folder) the track, its scripts and what was rendered.
@@ -116,6 +117,7 @@ class FilmResult:
     state: State
     error: tuple[str, str] | None = None
     kind: str = ""
+    again: bool = False
     slots: int = 0
     lines: int = 0
     unsaid: int = 0
@@ -157,10 +159,12 @@ class FilmResult:
 _LISTED = ("files", "warnings", "spent")
 
 
-def failure(job: FilmJob, what: str, hint: str = "", *, kind: str, attempts: int = 1) -> FilmResult:
+def failure(
+    job: FilmJob, what: str, hint: str = "", *, kind: str, attempts: int = 1, again: bool = False
+) -> FilmResult:
     """The result of a film that was not described: it failed or, by its ``kind`` of error, is in use."""
     state: State = "in_use" if kind == InUse.__name__ else "failed"
-    return FilmResult(job.film, job.folder, state, (what, hint), kind, attempts=attempts)
+    return FilmResult(job.film, job.folder, state, (what, hint), kind, again, attempts=attempts)
 
 
 def describe_film(

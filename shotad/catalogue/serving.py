@@ -20,6 +20,7 @@ from shotad.catalogue.limits import Need
 from shotad.catalogue.messages import Advanced, Begun, Came, Ended, News, Order, Refuse, Said, Take, Wants
 from shotad.errors import NoRoom
 from shotad.progress import Task
+from shotad.system import leave
 
 if TYPE_CHECKING:
     from shotad.config import Config
@@ -41,6 +42,8 @@ def serve(line: Connection, log: str) -> None:
     with suppress(KeyboardInterrupt, EOFError, OSError):
         while isinstance(order := _heard(line), Take):
             _describe(order, line, engines)
+    if multiprocessing.parent_process() is not None:
+        leave(0)
 
 
 def _describe(order: Take, line: Connection, engines: _Engines) -> None:

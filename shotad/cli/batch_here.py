@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from types import FrameType
 from typing import TYPE_CHECKING
 
 import click
@@ -45,11 +41,10 @@ def on_this_machine(console: Console, asked: Asked, leaving: Leaving) -> None:
     batch = Batch(terms, board, None if watch is None else _later(watch, planner, board, leaving))
     batch.on_change = lambda: report.write(lambda: batch.rows, batch.seconds)
     stopped = False
-    with stoppable():
-        try:
-            batch.run(planned)
-        except KeyboardInterrupt:
-            stopped = watch is None or any(row.begun and row.result is None for row in batch.rows)
+    try:
+        batch.run(planned)
+    except KeyboardInterrupt:
+        stopped = watch is None or any(row.begun and row.result is None for row in batch.rows)
     report.write(lambda: batch.rows, batch.seconds, ended=True)
     tell(console, batch.rows, batch.seconds, report, batch.halted)
     if stopped:
@@ -91,20 +86,3 @@ def _later(watch: Watch, planner: Planner, board: Board, leaving: Leaving) -> Ca
         return films
 
     return more
-
-
-@contextmanager
-def stoppable() -> Iterator[None]:
-    """SIGTERM, as machines are told to stop, ends the batch like Ctrl-C."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, _interrupted)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _interrupted(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

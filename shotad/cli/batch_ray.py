@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shotad.cli.batch_asked import Asked
-from shotad.cli.batch_here import stoppable
 from shotad.cli.batch_told import tell
 from shotad.cli.console import Console
 from shotad.errors import UsageError
@@ -72,14 +71,13 @@ def on_ray(console: Console, asked: Asked, leaving: Leaving) -> None:
         report.write(rows, time.monotonic() - began)
 
     board.start(len(jobs))
-    with stoppable():
-        try:
-            address = asked.options["address"] or None
-            run(jobs, address=address, settings=settings, progress=console, told=told)
-        except KeyboardInterrupt:
-            stopped = True
-        finally:
-            board.stop()
+    try:
+        address = asked.options["address"] or None
+        run(jobs, address=address, settings=settings, progress=console, told=told)
+    except KeyboardInterrupt:
+        stopped = True
+    finally:
+        board.stop()
     report.write(rows, time.monotonic() - began, ended=True)
     tell(console, rows(), time.monotonic() - began, report)
     if stopped:

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
+import threading
+from types import FrameType
 
 import click
 
 from shotad import __version__
 from shotad.cli.lazy import LazyGroup
 from shotad.errors import ShotadError
+from shotad.system import leave
 
 _COMMANDS = {
     "batch": ("shotad.cli.batch", "Describe many films: folders, lists, catalogues."),
@@ -52,26 +56,46 @@ def cli() -> None:
 
 def main() -> None:
     """The program. Exit code 0 on success, 2 for a command that cannot be meant, 1 for other errors,
-    130 after an interruption."""
+    130 after an interruption (Ctrl-C or SIGTERM).
+
+    Where another program calls it, signals stay that program's.
+    """
+    own = getattr(sys.modules["__main__"], "main", None) is main
+    if own and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _interrupted)
+    try:
+        code = _run()
+    except KeyboardInterrupt:  # once more, while the first was told
+        code = 130
+    if own and (code == 130 or threading.active_count() > 1):
+        leave(code)
+    sys.exit(code)
+
+
+def _interrupted(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _run() -> int:
+    """Run the command line, with its errors as text; the exit code."""
     os.environ.setdefault("OPENCV_LOG_LEVEL", "ERROR")
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Names may hold what the terminal's encoding has no sign for; standard error does so already.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        code = cli.main(standalone_mode=False)
+        return cli.main(standalone_mode=False) or 0
     except click.ClickException as error:
         error.show()
-        code = error.exit_code
+        return error.exit_code
     except click.Abort:
         click.echo("Stopped. What is done is kept; run the same command again to go on.", err=True)
-        code = 130
+        return 130
     except ShotadError as error:
         click.echo(f"Error: {error}", err=True)
-        code = error.exit_code
+        return error.exit_code
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 1
-    sys.exit(code or 0)
+        return 1
 
 
 if __name__ == "__main__":

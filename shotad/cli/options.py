@@ -120,10 +120,12 @@ def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, W
     """The film, its work folder, and the files given, ready for use.
 
     The film is opened first, so that a mistaken name leaves no folder behind. A command that writes lines
-    leaves there what it was asked to do, for a later redo.
+    leaves there what it was asked to do, for a later redo. Raises OtherFilm where the folder's track is of
+    another film, before anything is written.
     """
     from shotad.film.reader import open_film
     from shotad.runsettings import write_settings
+    from shotad.tracking import present_track
     from shotad.workfolder import WorkFolder, work_folder_of
 
     given = _given(options)
@@ -131,6 +133,7 @@ def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, W
     with open_film(options["film"], reader=config.film.reader, frame_rate=rate) as film:
         place = options["out"] or work_folder_of(options["film"])
         with WorkFolder(Path(place), force=bool(options.get("force"))) as folder:
+            present_track(folder, film.info, with_scripts=False)
             if _writes_lines(options):
                 names, assignments = options["config"], options["assignments"]
                 write_settings(

@@ -42,12 +42,15 @@ def check_images(engine: Engine, images: int) -> None:
     able = engine.abilities
     if not able.accepts_images:
         raise EngineError(
-            f"The engine {engine.identity.engine} takes no images.", "Choose another one as stage1.engine."
+            f"The engine {engine.identity.engine} takes no images.",
+            "Choose another one as stage1.engine.",
+            again=False,
         )
     if able.max_images is not None and images > able.max_images:
         raise EngineError(
             f"The engine {engine.identity.engine} takes {able.max_images} images, the clip has {images}.",
             "Lower frames.inside and frames.outside.",
+            again=False,
         )
 
 

@@ -53,21 +53,23 @@ def preset(name: str) -> Preset:
     """The pair called ``name``; ``auto`` takes the best that the machine has, and fetches nothing for it."""
     chosen = best_here() if name == "auto" else name
     if chosen not in PRESETS:
-        raise EngineError(*_unknown("engine preset", name, ["auto", *PRESETS]))
+        raise EngineError(*_unknown("engine preset", name, ["auto", *PRESETS]), again=False)
     return PRESETS[chosen]
 
 
 def engine_class(name: str) -> type[Engine]:
     """The class called ``name``, or written out as ``module:Class``."""
     if name not in ENGINES and ":" not in name:
-        raise EngineError(*_unknown("engine", name, list(ENGINES)))
+        raise EngineError(*_unknown("engine", name, list(ENGINES)), again=False)
     module, _, attribute = ENGINES.get(name, name).partition(":")
     try:
         found: type[Engine] = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
-        raise EngineError(f"The engine {name} cannot be loaded: {error}.", "Install what it needs.") from None
+        raise EngineError(
+            f"The engine {name} cannot be loaded: {error}.", "Install what it needs.", again=False
+        ) from None
     if not callable(found):
-        raise EngineError(f"{name} is no class.", _WANTED)
+        raise EngineError(f"{name} is no class.", _WANTED, again=False)
     return found
 
 
@@ -83,7 +85,7 @@ def make_engine(name: str, config: Config, stage: Stage) -> Engine:
         return for_stage(config, stage)
     engine: object = made(config)  # type: ignore[call-arg]  # a Protocol declares no constructor
     if not isinstance(engine, Engine):
-        raise EngineError(f"{name} is no engine.", _WANTED)
+        raise EngineError(f"{name} is no engine.", _WANTED, again=False)
     return engine
 
 

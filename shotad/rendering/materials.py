@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from shotad.config import Config
-from shotad.errors import WorkFolderError
+from shotad.errors import OtherFilm
 from shotad.film.reader import Film
 from shotad.prepare import Prepared
 from shotad.recorded import recorded
@@ -115,17 +115,17 @@ def _read(film: Film, folder: WorkFolder, file: Path) -> tuple[Brought, dict[Pat
 
 
 def _check_film(film: Film, track: Track, file: Path) -> None:
-    """Raises WorkFolderError for a film that is not the track's."""
+    """Raises OtherFilm for a film that is not the track's."""
     info, own = film.info, track.film
     if own.fingerprint == info.fingerprint:
         return
     if own.name == info.name:
-        raise WorkFolderError(
+        raise OtherFilm(
             f"{info.path or info.name} has the name of the film that {file} was made for, and is another: it "
             "was replaced or changed since.",
             "Name the right one with --film, or describe this one.",
         )
-    raise WorkFolderError(
+    raise OtherFilm(
         f"{file} belongs to another film: {own.name}, not {info.name}.",
         "Name its film with --film, or another work folder.",
     )

@@ -53,6 +53,7 @@ class Engines:
             raise EngineError(
                 f"verify.on asks the engine of Stage I, but {name} answers no questions.",
                 "Choose a vision-language model for Stage I, or leave --verify away.",
+                again=False,
             )
         if config.stage2.select == "sequence":
             check_installed()
@@ -62,6 +63,7 @@ class Engines:
             raise EngineError(
                 f"story.on tells the engine of Stage II what came before, but {name} reads no prompts.",
                 "Choose a language model for Stage II, or leave --context away.",
+                again=False,
             )
 
     def ready_if_here(self) -> None:

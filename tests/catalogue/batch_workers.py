@@ -17,6 +17,15 @@ from shotad.catalogue.serving import settle
 HOG = 600_000_000
 """Bytes that a film called hog takes."""
 
+FAILURES = {
+    "engine": ("EngineError", True, "The key is refused.", "Get another."),
+    "unforeseen": ("unexpected", True, "shotad failed."),
+    "broken": ("FilmError", False, "It is no film.", "Give a film."),
+    "unreached": ("StorageError", True, "The store is not reached."),
+    "absent": ("StorageError", False, "The store has no such film."),
+}
+"""Of films that fail, by name: kind, whether another try may go better, what and hint."""
+
 
 def work(line: Connection, log: str) -> None:
     """As `shotad.catalogue.serving.serve`, with films that are no films."""
@@ -52,12 +61,9 @@ def _do(job: FilmJob, line: Connection) -> FilmResult:
     elif name == "hang":
         line.send(Said("hangs"))
         time.sleep(60)
-    elif name == "engine":
-        return failure(job, "The key is refused.", "Get another.", kind="EngineError")
-    elif name == "unforeseen":
-        return failure(job, "shotad failed.", kind="unexpected")
-    elif name == "broken":
-        return failure(job, "It is no film.", "Give a film.", kind="FilmError")
+    elif name in FAILURES:
+        kind, again, *error = FAILURES[name]
+        return failure(job, *error, kind=kind, again=again)
     elif name == "large":
         line.send(Wants(Need(10.0, 1 << 60, Path(job.folder))))
         answer = line.recv()

@@ -210,14 +210,29 @@ def test_another_version_of_a_film_leaves_the_track_of_the_first_alone(tmp_path:
     film, folder = tmp_path / "movie.mp4", tmp_path / "w"
     film.write_bytes(make_film(FILM).path.read_bytes())
     assert describe_film(job(folder, film=str(film))).state == "done"
-    track = (folder / "track.json").read_bytes()
+    before = files(folder)
     film.write_bytes(make_film(replace(FILM, frames=180)).path.read_bytes())
-    found = describe_film(job(folder, film=str(film)))
+    found = describe_film(job(folder, film=str(film), force=True))
     assert found.error is not None
     assert "another version of movie.mp4" in found.error[0]
-    assert (folder / "track.json").read_bytes() == track
-    (folder / "track.json").rename(folder / "track.old.json")
+    assert not found.again
+    assert files(folder) == before
+    folder.rename(tmp_path / "old")
     assert describe_film(job(folder, film=str(film))).state == "done"
+    assert files(tmp_path / "old") == before
+
+
+def test_a_failure_says_whether_another_try_may_go_better(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for one in (job(tmp_path / "w", film="none.mp4"), job(tmp_path / "file" / "w")):
+        found = describe_film(one)
+        assert found.state == "failed"
+        assert not found.again
+    with WorkFolder(tmp_path / "held"):
+        assert describe_film(job(tmp_path / "held")).again
+    unlooked = load_config(None, (*ASSIGNMENTS[1:], "engine=embedded", "verify.on=true"))
+    found = describe_film(job(tmp_path / "e", config=unlooked))
+    assert (found.kind, found.again) == ("EngineError", False)
 
 
 def test_the_pace_is_that_of_what_is_described(tmp_path: Path) -> None:

@@ -36,6 +36,8 @@ def test_workers_that_die_stop_no_other(tmp_path: Path) -> None:
         "killonce",
         "broken",
         "unforeseen",
+        "unreached",
+        "absent",
         "good-4",
     )
     found = batch(Terms(2, retries=1)).run(planned(tmp_path, *names))
@@ -58,6 +60,7 @@ def test_workers_that_die_stop_no_other(tmp_path: Path) -> None:
         "crash": 2,
         "killonce": 2,
         "unforeseen": 2,
+        "unreached": 2,
     }
     assert {name: len(begun(tmp_path, name)) for name in names} == tries
     # Good films share their worker, where none died in it.

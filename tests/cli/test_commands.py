@@ -248,6 +248,22 @@ def test_a_file_in_the_way_of_the_work_folder_is_explained(shotad: Shotad, film:
     assert "--out" in said.err
 
 
+@pytest.mark.parametrize("command", ["describe", "shots", "slots", "grammar"])
+def test_a_film_put_in_place_of_another_is_refused_before_anything_is_written(
+    shotad: Shotad, film: Path, command: str
+) -> None:
+    folder = film.with_suffix(".shotad")
+    assert shotad("describe", film, *FAKE).code == 0
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    shutil.copy(make_film(FilmSpec(frames=240, cuts=(120,))).path, film)
+    said = shotad(command, film, "--force", *(FAKE if command == "describe" else FAKE[2:]))
+    assert said.code == 1
+    assert "another version of movie.mp4" in said.err
+    assert f"Move {folder} away" in said.err
+    assert "--out" in said.err
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
 def test_the_folder_of_another_run_is_refused(shotad: Shotad, film: Path) -> None:
     from shotad.workfolder import WorkFolder
 

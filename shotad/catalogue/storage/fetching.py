@@ -86,6 +86,7 @@ def fetch_film(
     raise StorageError(
         f"{shown(place)} is being written: it changed each time that it was fetched.",
         "Wait until it is whole.",
+        again=True,
     )
 
 
@@ -144,7 +145,9 @@ def _fetch(store: Store, entry: Entry, target: Path, progress: Progress, room: R
         else:
             _fetch_parts(store, half, name, progress, room)
         if size is not None and half.file.stat().st_size != size:
-            raise StorageError(f"{shown(entry.place)} came with another size than it has.", "Run again.")
+            raise StorageError(
+                f"{shown(entry.place)} came with another size than it has.", "Run again.", again=True
+            )
         half.file.replace(target)
         half.notes.unlink(missing_ok=True)
     except FileNotFoundError:
@@ -211,7 +214,9 @@ def _one_part(store: Store, half: _Beginning, file: int, part: int) -> None:
     data = store.read(half.entry.place, start, start + length)
     if len(data) != length:
         raise StorageError(
-            f"{shown(half.entry.place)} gave {len(data)} bytes where {length} were asked for.", "Run again."
+            f"{shown(half.entry.place)} gave {len(data)} bytes where {length} were asked for.",
+            "Run again.",
+            again=True,
         )
     view, at = memoryview(data), start
     while view:

@@ -82,7 +82,9 @@ class Mirror:
             except Refused as trouble:
                 if attempt == _TRIES - 1:
                     raise StorageError(
-                        f"{shown(str(trouble))} is being written by others all the time.", "Run again later."
+                        f"{shown(str(trouble))} is being written by others all the time.",
+                        "Run again later.",
+                        again=True,
                     ) from None
             finally:
                 self._remember()
@@ -219,13 +221,16 @@ class Mirror:
         try:
             merge_track(self.folder, theirs)
         except EditConflict as trouble:
-            raise StorageError(f"{shown(entry.place)}: {trouble.what}", trouble.hint) from None
+            raise StorageError(
+                f"{shown(entry.place)}: {trouble.what}", trouble.hint, again=trouble.again
+            ) from None
         self._seen[name] = Seen(entry.mark, None)
 
     def _refusal(self, entry: Entry) -> StorageError:
         return StorageError(
             f"{shown(entry.place)} was changed by others while this run made its own; theirs stays.",
             "Run again, to go on from theirs: what this run was answered is kept.",
+            again=True,
         )
 
     # What goes up

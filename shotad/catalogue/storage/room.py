@@ -66,6 +66,7 @@ def _too_small(folder: Path, wanted: int, free: int, place: str) -> StorageError
         f"{shown(place)} does not fit on the disk of {folder}: {_size(wanted)} are to be fetched, "
         f"{_size(free)} are free, of which {_size(SPARE)} stay so.",
         "Make room, name another scratch folder, or let fewer films be described at a time.",
+        again=True,
     )
 
 

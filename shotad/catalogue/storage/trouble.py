@@ -167,6 +167,7 @@ def explained(error: BaseException, place: str) -> StorageError:
         return StorageError(
             f"{where} cannot be reached ({_plain(error)}).",
             "Check the network and the address of the store; run again: what is done is kept.",
+            again=True,
         )
     hint = "Check the name of the bucket." if "ParamValidationError" in named else "Check the address."
     return StorageError(f"{where} cannot be used ({_plain(error)}).", hint)

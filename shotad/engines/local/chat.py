@@ -96,4 +96,5 @@ class ChatModel(LocalModel[_Ready]):
                 f"{label} takes {context} tokens; {self._stage}.sampling.max_tokens = {self._answer} "
                 f"leaves {max(0, context - self._answer)} of them for the prompt.",
                 "Lower that number, or name a model that takes more.",
+                again=False,
             )

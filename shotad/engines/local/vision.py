@@ -142,6 +142,7 @@ class VisionModel(LocalModel[_Ready]):
             raise EngineError(
                 f"{label} takes {context} tokens; {clip}{self._stage}.sampling.max_tokens is {self._answer}.",
                 f"{hint}ame a model that takes more.",
+                again=False,
             )
 
 

@@ -80,12 +80,13 @@ def _try(words: Words, label: str) -> None:
         words.image_tokens(56, 56, 2)
     except Refused as error:
         raise EngineError(
-            f"{label} cannot be asked about a clip: {error}.", "Choose another model."
+            f"{label} cannot be asked about a clip: {error}.", "Choose another model.", again=False
         ) from None
     except failures as error:
         raise EngineError(
             f"The processor of {label} cannot be used here: {reason(error)}.",
             "If it names a package, install that; else choose another model.",
+            again=False,
         ) from None
 
 
@@ -97,6 +98,7 @@ def _qwen(
         raise EngineError(
             f"The tokenizer of {place.label} has no {' and no '.join(missing)}.",
             "Fetch or save it again, whole.",
+            again=False,
         )
     pad = template.tokenizer.pad_token_id
     return QwenWords(
@@ -114,6 +116,7 @@ def _check_kind(config: Any, label: str) -> None:
         raise EngineError(
             f"{label} ({config.model_type}) is no model that takes images and answers in words.",
             "Choose one that does, such as qwen2-vl-7b.",
+            again=False,
         )
 
 

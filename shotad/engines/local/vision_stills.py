@@ -108,6 +108,7 @@ def make_processor(folder: Path, config: Any, tokenizer: Any, template: str | No
         raise EngineError(
             f"{label} ({config.model_type}) has no processor in transformers {transformers.__version__}.",
             "Choose another model, or a newer transformers.",
+            again=False,
         )
     purpose = f"The processor of {label}"
     failures: tuple[type[Exception], ...] = (*broken(purpose), ImportError)
@@ -127,9 +128,10 @@ def make_processor(folder: Path, config: Any, tokenizer: Any, template: str | No
         raise EngineError(
             f"{purpose} ({name}) cannot be used here: {reason(error)}.",
             "If it names a package, install that; else choose another model.",
+            again=False,
         ) from None
     if not isinstance(getattr(made, "image_token", None), str):
-        raise EngineError(f"{purpose} ({name}) has no mark for images.", "Choose another model.")
+        raise EngineError(f"{purpose} ({name}) has no mark for images.", "Choose another model.", again=False)
     return made
 
 

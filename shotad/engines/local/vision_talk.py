@@ -62,7 +62,9 @@ class Template:
         self.text = text or tokenizer.chat_template
         if not self.text:
             raise EngineError(
-                f"{label} has no chat template, so it cannot be asked.", "Choose a model tuned for chat."
+                f"{label} has no chat template, so it cannot be asked.",
+                "Choose a model tuned for chat.",
+                again=False,
             )
         named = {str(one) for one in tokenizer.added_tokens_decoder.values() if one.special}
         words = sorted({*named, *tokenizer.all_special_tokens, *marks} - {""}, key=len, reverse=True)
