@@ -18,9 +18,9 @@ from shotad.cast.members import Cast, Member
 from shotad.casting.desk import Desk
 from shotad.config import Config
 from shotad.film.reader import open_film
-from shotad.prepare import Bench, Given
+from shotad.prepare import Bench, Given, prepare
 from shotad.progress import NoProgress
-from shotad.understand import study
+from shotad.understand import understand
 from shotad.workfolder import WorkFolder
 
 QUIET = {"threads": {"features": "none"}, "scale": {"method": "none"}}
@@ -67,7 +67,7 @@ def judged(
     work = f"work-{lab.film.stem}-{'frame' if (settings or {}).get('decide') == 'frame' else 'track'}"
     found = {}
     with lab.bench(work, settings) as bench:
-        plans = study(bench).plans
+        plans = understand(prepare(bench), bench).plans
         shots = tuple({piece.shot.index: piece.shot for plan in plans for piece in plan.shots}.values())
         owners: dict[tuple[int, int], tuple[str | None, float]] = {}
         for name, cast in casts.items():

@@ -48,10 +48,11 @@ from shotad.cast.members import Cast, Member
 from shotad.casting.reading import Source, Wanted, read_faces, ticks_in
 from shotad.config import CastSettings
 from shotad.film.reader import open_film
+from shotad.prepare import prepare
 from shotad.progress import NoProgress
 from shotad.sight.facemodels import make_face_models
 from shotad.types import Image
-from shotad.understand import study
+from shotad.understand import understand
 from shotad.workfolder import WorkFolder
 
 Photos = Mapping[str, Embeddings]
@@ -211,7 +212,7 @@ def speed(lab: Lab) -> None:
     models = make_face_models(CastSettings())
     seconds = min(lab.truth.seconds, 60.0)
     with lab.bench(f"work-{lab.film.stem}-track") as bench:
-        shots = {p.shot.index: p.shot for plan in study(bench).plans for p in plan.shots}
+        shots = {p.shot.index: p.shot for plan in understand(prepare(bench), bench).plans for p in plan.shots}
         wanted = [
             Wanted(shot, tuple(ticks_in(shot.interval.start, shot.interval.end, CastSettings().looks)))
             for _, shot in sorted(shots.items())

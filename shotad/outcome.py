@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shotad.describe.usage import Used
-from shotad.script.cue import CueStatus, is_changed
+from shotad.script.cue import Cue, CueStatus, is_changed
 from shotad.script.rules import Limits, gaps, silences
 from shotad.script.track import Track
 from shotad.types import Interval
@@ -33,6 +33,23 @@ class Outcome:
     """What the engines of this run took."""
     recognised: tuple[tuple[str, int], ...] | None = None
     """Who of the cast was recognised in the clips, and in how many shots; None where no cast was given."""
+
+    @property
+    def cues(self) -> tuple[Cue, ...]:
+        """The lines of the part that was described."""
+        part = self.described
+        return tuple(cue for cue in self.track.cues if part.start <= cue.interval.start < part.end)
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Why slots of the part described have failed, a reason for each."""
+        reasons = [cue.reason for cue in self.cues if cue.status is CueStatus.FAILED]
+        return (*(reason for _, reason in self.failed_slots), *reasons)
+
+    @property
+    def all_failed(self) -> bool:
+        """Whether slots of the part described have failed, and no line of it is heard."""
+        return bool(self.failures) and not any(cue.heard for cue in self.cues)
 
     @property
     def counts(self) -> dict[str, int]:

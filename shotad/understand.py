@@ -26,9 +26,10 @@ from shotad.grammar.scale import make_scale_reader, scale_weights
 from shotad.plan.context import context_shots
 from shotad.plan.moments import ShotMoments, moments_of, published_moments_of
 from shotad.plan.sampling import plan_frames
-from shotad.prepare import Bench, Given, Prepared, prepare
+from shotad.prepare import Bench, Given, Prepared, shots_step
 from shotad.progress import Progress, reported
-from shotad.types import ContextShot, Grammar, Interval, Seconds, Slot
+from shotad.records import shots_of
+from shotad.types import ContextShot, Grammar, Interval, Role, Seconds, Shot, Slot
 from shotad.weights import weights_file
 from shotad.workfolder import WorkFolder, key_of
 
@@ -101,7 +102,7 @@ class Insight:
 
     def __init__(self, bench: Bench, density: float = 0.0, readers: GrammarReaders | None = None) -> None:
         given = readers or make_readers(bench.config, bench.progress)
-        self._bench, self._density, self._warnings = bench, density, given.warnings
+        self._bench, self._density, self.warnings = bench, density, given.warnings
         self._readers = given.readers
         self._key = self._grammar_key()
         known = bench.folder.known("grammar", self._key) or {"shots": [], "pairs": []}
@@ -122,7 +123,7 @@ class Insight:
             self._expect(sketches, prepared)
         known = recognise([sketch.plan for sketch in sketches], prepared, self._bench, run)
         named = tuple(replace(one, plan=plan) for one, plan in zip(sketches, known.plans, strict=True))
-        return Outline(named, (*self._warnings, *known.warnings), known.shots)
+        return Outline(named, (*self.warnings, *known.warnings), known.shots)
 
     def _expect(self, sketches: Sequence[Sketch], prepared: Prepared) -> None:
         """Say of what moments frames will be wanted, so that all who look share one pass."""
@@ -150,20 +151,38 @@ class Insight:
     def plans(self, outline: Outline) -> Iterator[SlotPlan]:
         """The plan of each clip as soon as its grammar is known, in order; what was read is written down."""
         clips = [self._clip(sketch) for sketch in outline.sketches]
+        for number in self._read(clips, "clips"):
+            yield self._plan(outline.sketches[number], clips[number])
+
+    def whole(self, shots: Sequence[Shot], end: float) -> None:
+        """Read the grammar of every shot of the film, which ends at second ``end``, and write it down.
+
+        Pairs are scored that lie as near to each other as those of the clip of a slot within one shot.
+        """
+        context, clock = self._bench.config.context, self._clock(end)
+        pieces = [ContextShot(shot, Role.CURRENT, shot.interval) for shot in shots]
+        known = [(piece, _moments(piece, whole=True, clock=clock)) for piece in pieces]
+        looks = [Look(piece.shot.index, moments) for piece, moments in known if moments is not None]
+        near = context.past + 1 + context.future
+        for _ in self._read([looks[first : first + near] for first in range(len(looks))], "shots"):
+            pass
+
+    def _read(self, clips: Sequence[Sequence[Look]], unit: str) -> Iterator[int]:
+        """The number of each clip as soon as its grammar is known, in order; what is read is written down."""
         self._reader.book.keep(clips)
         lacking = [number for number, clip in enumerate(clips) if self._reader.lacks(clip)]
         moments = self._reader.moments(clips[number] for number in lacking)
         pictures = Sweep(moments, self._bench.frames.pictures)
         read = dict(zip(lacking, range(1, len(lacking) + 1), strict=True))
         try:
-            with reported(self._bench.progress, "Reading film grammar", len(lacking), "clips") as task:
-                for number, (sketch, clip) in enumerate(zip(outline.sketches, clips, strict=True)):
+            with reported(self._bench.progress, "Reading film grammar", len(lacking), unit) as task:
+                for number, clip in enumerate(clips):
                     if number in read:
                         self._reader.read(clip, pictures)
                         task.advance()
                         if read[number] % SAVE_EVERY == 0:
                             self._save(clips)
-                    yield self._plan(sketch, clip)
+                    yield number
         finally:
             self._save(clips)
 
@@ -219,10 +238,15 @@ def _sketch(slot: Slot, prepared: Prepared, config: Config, density: float, cloc
     return Sketch(SlotPlan(slot, shown_shots(context, frames), frames, Grammar(), spoken), tuple(context))
 
 
-def study(bench: Bench) -> Understood:
-    """Both first acts, for those who want no lines: what the film's shots, slots and grammar are."""
+def study(bench: Bench) -> tuple[str, ...]:
+    """Read the grammar of all shots of the film, for those who want no lines, into ``grammar.json``.
+
+    Returns what the user should know of what was left out.
+    """
     get_ready(bench)
-    return understand(prepare(bench), bench)
+    insight, found = Insight(bench), shots_step(bench)
+    insight.whole(shots_of(found["shots"]), float(found["end"]))
+    return insight.warnings
 
 
 def get_ready(bench: Bench) -> None:

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import shotad.understand
+from shotad.cli.grammar import command
 from shotad.config import load_config
 from shotad.engines.fake import FakeEngine
 from shotad.errors import ConfigError, WeightsError
@@ -268,6 +270,28 @@ def test_letters_name_the_threads_of_the_film(tmp_path: Path, readers: tuple[Mak
                 assert SET_UPS[i] == SET_UPS[j]
     assert letters[0] == letters[2] == "A"
     assert letters[1] == letters[3] == "B"
+
+
+def test_the_command_reads_every_shot_also_where_there_is_no_slot(
+    tmp_path: Path, readers: tuple[Maker, Scales]
+) -> None:
+    spoken = tmp_path / "spoken.srt"
+    spoken.write_text("1\n00:00:00,000 --> 00:00:20,000\nOn and on.\n")
+    film, out = str(make_film(SPEC).path), str(tmp_path / "w")
+    (tmp_path / "shots.csv").write_text("start,end\n" + "".join(f"{n},{n + 2}\n" for n in range(0, 20, 2)))
+    words = [film, "--out", out, "--subtitles", str(spoken), "--shots", str(tmp_path / "shots.csv"), "--json"]
+    said = CliRunner().invoke(command, words, catch_exceptions=False)
+    told = json.loads(said.stdout)
+    assert [row["index"] for row in told["shots"]] == list(range(10))
+    assert [row["scale"] for row in told["shots"]] == [NAMES[scale] for scale in SCALES]
+    threads = {row["index"]: row["thread"] for row in told["shots"]}
+    near = {(i, j) for i in range(10) for j in range(i + 1, 10) if j - i < 5 and SET_UPS[i] == SET_UPS[j]}
+    assert all(threads[i] == threads[j] is not None for i, j in near)
+    assert threads[4] is None
+    # What is known is not read again, and a run that describes wants no more than it did.
+    seen = len(readers[0].frames)
+    CliRunner().invoke(command, words, catch_exceptions=False)
+    assert len(readers[0].frames) == seen == 20
 
 
 def test_scales_that_cannot_be_had_are_left_out_with_a_word(

@@ -207,12 +207,8 @@ def finished(job: FilmJob, folder: Path, outcome: Outcome, heard: Rendered | Non
 
 def _trouble(result: FilmResult, outcome: Outcome, heard: Rendered | None) -> tuple[str, str, str] | None:
     """Kind, what and hint of what makes a written track no good one."""
-    if result.amiss and not result.lines:
-        reasons = (*(reason for _, reason in outcome.failed_slots),
-                   *(cue.reason for cue in outcome.track.cues if cue.status.value == "failed"))  # fmt: skip
-        what = (
-            f"None of the {result.slots} slots could be described: {next(iter(reasons), 'no reason given')}"
-        )
+    if outcome.all_failed:
+        what = f"None of the {result.slots} slots could be described: {outcome.failures[0]}"
         return EngineError.__name__, what, "The same command asks again."
     if heard is not None and heard.failed:
         told = [*(one.reason for one in heard.failures), *map(str, heard.findings)]

@@ -15,7 +15,7 @@ from shotad.cli.batch_limits import AUTO
 from shotad.cli.batch_ray import check_cluster, on_ray
 from shotad.cli.batch_told import foresee, open_with
 from shotad.cli.console import Console
-from shotad.cli.options import console_options
+from shotad.cli.options import console_options, strict_option
 from shotad.errors import UsageError
 
 OF_DESCRIBE = (
@@ -86,6 +86,7 @@ OF_DESCRIBE = (
     help="On a Ray cluster: auto, host:6379, or (no address) processes of this machine.",
 )
 @click.option("--ray-config", "ray_files", multiple=True, metavar="FILE", help="Settings of a cluster run.")
+@strict_option
 @console_options
 def command(console: Console, films: tuple[str, ...], **options: Any) -> None:
     """Describe many films: files, folders with all below them, patterns, addresses (s3://bucket/films).

@@ -11,7 +11,7 @@ import click
 
 from shotad.cli.batch_asked import Asked
 from shotad.cli.batch_limits import terms_of
-from shotad.cli.batch_told import tell
+from shotad.cli.batch_told import end, tell
 from shotad.cli.console import Console
 
 if TYPE_CHECKING:
@@ -49,8 +49,9 @@ def on_this_machine(console: Console, asked: Asked, leaving: Leaving) -> None:
     tell(console, batch.rows, batch.seconds, report, batch.halted)
     if stopped:
         raise click.Abort
-    if batch.halted or any(row.result and row.result.state == "failed" for row in batch.rows):
+    if batch.halted:
         raise click.exceptions.Exit(1)
+    end(batch.rows, strict=asked.options["strict"])
 
 
 def _watch(asked: Asked) -> Watch:

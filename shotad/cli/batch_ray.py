@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shotad.cli.batch_asked import Asked
-from shotad.cli.batch_told import tell
+from shotad.cli.batch_told import end, tell
 from shotad.cli.console import Console
 from shotad.errors import UsageError
 
@@ -82,5 +82,6 @@ def on_ray(console: Console, asked: Asked, leaving: Leaving) -> None:
     tell(console, rows(), time.monotonic() - began, report)
     if stopped:
         raise click.Abort
-    if any(row.result is None or row.result.state == "failed" for row in rows()):
+    if any(row.result is None for row in rows()):
         raise click.exceptions.Exit(1)
+    end(rows(), strict=asked.options["strict"])

@@ -8,10 +8,13 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import click
+
 from shotad.cli import describe as describing
 from shotad.cli.batch_asked import Asked
 from shotad.cli.batch_limits import check_limits
 from shotad.cli.console import Console
+from shotad.cli.options import tell_failures
 from shotad.errors import UsageError
 
 if TYPE_CHECKING:
@@ -75,3 +78,13 @@ def tell(
     last = f"Report: {report.path}" if report.trouble is None else f"No report: {report.trouble}"
     found = {**report.content(rows, seconds, ended=True), "halted": halted}
     console.result("\n".join([text, *([halted] if halted else []), last]), found)
+
+
+def end(rows: Sequence[Row], *, strict: bool) -> None:
+    """Exit code 1 where a film failed; where only slots did, say so, with 3 if ``strict``."""
+    ended = [(row.label, row.result) for row in rows if row.result is not None]
+    if any(result.state == "failed" for _, result in ended):
+        raise click.exceptions.Exit(1)
+    reasons = [f"a slot of {label}" for label, result in ended for _ in range(result.amiss)]
+    of = sum(result.slots for _, result in ended)
+    tell_failures(reasons, of, "slots", all_failed=False, strict=strict)

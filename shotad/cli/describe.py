@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shotad.cli.console import Console, duration
-from shotad.cli.options import DETAIL, console_options, film_options, note_text, opened, settings
+from shotad.cli.options import (
+    DETAIL,
+    console_options,
+    film_options,
+    note_text,
+    opened,
+    settings,
+    strict_option,
+    tell_failures,
+)
 from shotad.cli.profile import profile_option, timed
 from shotad.cli.profile import told as told_of_time
 from shotad.cli.render import sound_flags, sound_options
@@ -72,6 +81,7 @@ if TYPE_CHECKING:
 @sound_options
 @click.option("--discard-edits", is_flag=True, help="Throw away what people changed in the track.")
 @profile_option
+@strict_option
 @console_options
 def command(console: Console, **options: Any) -> None:
     """Write an audio-description track of FILM.
@@ -80,6 +90,8 @@ def command(console: Console, **options: Any) -> None:
     scripts and the records of each step go to the work folder, FILM.shotad beside the film or --out.
     The same command again goes on where it stopped. With --voice (or --make) the lines are spoken too,
     and the described film is written, as shotad render does it.
+
+    Exit code 1 if every slot failed; if only some did, 0, or 3 with --strict.
     """
     from shotad.describe import bill
     from shotad.foreseeing import foresee
@@ -120,7 +132,7 @@ def command(console: Console, **options: Any) -> None:
         )
         folder.note(f"described {film.info.name}: {outcome.counts}")
         heard = None
-        if spoken:
+        if spoken and not outcome.all_failed:
             if console.mode != "json":
                 # Said before the voice begins, which may take long and may fail.
                 console.result(summary(outcome), None)
@@ -134,6 +146,8 @@ def command(console: Console, **options: Any) -> None:
     console.result("\n".join(told), found)
     if heard is not None and heard.failed:
         raise click.exceptions.Exit(1)
+    slots = len(outcome.cues) + len(outcome.failed_slots)
+    tell_failures(outcome.failures, slots, "slots", all_failed=outcome.all_failed, strict=options["strict"])
 
 
 def _wanted(film: Film, folder: WorkFolder, config: Config, makes: Sequence[str]) -> tuple[Wanted, ...]:

@@ -15,14 +15,13 @@ from shotad.types import Shot
 
 @click.command(name="grammar")
 @film_options
-@click.option("--slots", type=click.Path(path_type=Path), help="Slots that are given: VTT, SRT, CSV or JSON.")
 @click.option("--shots", type=click.Path(path_type=Path), help="Shots that are given: CSV or JSON.")
 @click.option("--force", is_flag=True, help="Read it again.")
 @console_options
 def command(console: Console, **options: Any) -> None:
     """Read the film grammar of FILM: which shots share a camera set-up, and how close they are.
 
-    Shots that no slot's clip shows are not read.
+    Every shot is read, also those that no slot's clip shows.
     """
     from shotad.prepare import Bench
     from shotad.records import shots_of
@@ -31,14 +30,14 @@ def command(console: Console, **options: Any) -> None:
     config = settings(options)
     with opened(options, config) as (film, folder, given):
         bench = Bench.of(film, folder, config, given, console)
-        understood = study(bench)
+        warnings = study(bench)
         bench.frames.release()
         found = folder.read_json("grammar.json") or {}
         shots = shots_of((folder.read_json("shots.json") or {})["shots"])
     lines = [f"{'shot':>5}  {'start':>13}  {'end':>13}  {'thread':>6}  scale"]
     lines += [_line(row, shots[row["index"]]) for row in found["shots"]]
     lines.append(summary(found, len(shots)))
-    lines += [f"Note: {warning}" for warning in understood.warnings]
+    lines += [f"Note: {warning}" for warning in warnings]
     told = {name: value for name, value in found.items() if name != "key"}
     console.result("\n".join(lines), {"film": film.info.name, **told})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -13,7 +13,7 @@ import click
 
 from shotad.cli.console import Console, asked_time, mode_of
 from shotad.config import Config, load_config
-from shotad.errors import UsageError
+from shotad.errors import ShotadError, UsageError
 
 if TYPE_CHECKING:
     from shotad.film.reader import Film
@@ -81,6 +81,33 @@ def settings(options: Mapping[str, Any], **more: Any) -> Config:
         slots__detail=options.get("detail"),
         **more,
     )
+
+
+def strict_option(function: Command) -> Command:
+    """Add ``--strict``; see `tell_failures`."""
+    return click.option("--strict", is_flag=True, help="Exit code 3 if a part failed, not 0.")(function)
+
+
+AGAIN = "Run the same command again: what is done is kept, and what failed is tried again."
+
+
+def tell_failures(
+    reasons: Sequence[str], of: int, unit: str, *, all_failed: bool, strict: bool, hint: str = AGAIN
+) -> None:
+    """End a command that has worked: say on standard error how many slots or lines failed, and how to go on.
+
+    ``reasons`` has one for each of those, of so many. Raises ShotadError (exit code 1) where all failed, and
+    Exit with code 3 where some did and ``strict`` is set.
+    """
+    if not reasons:
+        return
+    first = reasons[0].rstrip(".")
+    if all_failed:
+        raise ShotadError(f"{len(reasons)} of {of} {unit} failed, and no line came: {first}.", hint)
+    told = "failed" if len(reasons) == 1 else "failed; the first"
+    click.echo(f"{len(reasons)} of {of} {unit} {told}: {first}. {hint}", err=True)
+    if strict:
+        raise click.exceptions.Exit(3)
 
 
 def note_text(path: Path | None) -> str | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shotad.cli.console import Console
-from shotad.cli.options import console_options, settings_options
+from shotad.cli.options import console_options, settings_options, strict_option, tell_failures
 from shotad.config import Config, load_config
 from shotad.errors import UsageError
 
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     "so that they are not loaded in turn for every clip).",
 )
 @settings_options
+@strict_option
 @console_options
 def command(console: Console, dataset: str, **options: Any) -> None:
     """Describe the videos of DATASET (cmd-ad, tv-ad, mad-eval, or a file that describes one).
@@ -68,7 +69,8 @@ def command(console: Console, dataset: str, **options: Any) -> None:
     of settings, prompts or videos has made stale. Shards can run at once, each with an --out of its own;
     their files joined (cat) are the whole. The dataset's own settings are added to --config.
 
-    Exit code 1 if a line failed; a missing or broken video fails the lines of its clip, and the run goes on.
+    A missing or broken video fails the lines of its clip, and the run goes on. Exit code 1 if every line
+    failed; if only some did, 0, or 3 with --strict.
     """
     from shotad.engines.openai.notice import notice
     from shotad.evaluation.datasets.loading import load_dataset
@@ -85,8 +87,9 @@ def command(console: Console, dataset: str, **options: Any) -> None:
     done = predict(job, tasks)
     out = str(options["out"])
     console.result(summary.render(done, out), summary.as_json(done, out))
-    if done.failed:
-        click.get_current_context().exit(1)
+    reasons = [line.failure for line in done.lines if line.text is None]
+    of = len(done.lines)
+    tell_failures(reasons, of, "lines", all_failed=len(reasons) == of, strict=options["strict"])
 
 
 def _settings(data: Dataset, options: dict[str, Any]) -> Config:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shotad.cli.console import Console
-from shotad.cli.options import console_options, track_folder
+from shotad.cli.options import console_options, strict_option, tell_failures, track_folder
 from shotad.script.timecode import timecode
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 @click.option("--cast", type=click.Path(path_type=Path), help="The cast, where it has moved, or another one.")
 @click.option("--over-edits", is_flag=True, help="Also lines that a person changed by hand.")
 @click.option("--no-sheet", is_flag=True, help="Draw no overview of the film.")
+@strict_option
 @console_options
 def command(
     console: Console,
@@ -37,13 +38,15 @@ def command(
     cast: Path | None,
     over_edits: bool,
     no_sheet: bool,
+    strict: bool,
 ) -> None:
     """Describe single slots of a film anew, and leave the rest.
 
     SLOT is an id (s00083120), a time (1:23), or the number of a line in the SRT script (12). The
     settings are those of the run unless others are given here. The new line is yours: every later
     describe keeps it, and the old one stays among its candidates in track.json. Where no better line
-    comes, nothing is changed. Exit code 1 if a slot got no line.
+    comes, nothing is changed. Exit code 1 if no slot got a line; if only some got none, 0, or 3 with
+    --strict.
     """
     from shotad.engines.openai.notice import notice
     from shotad.film.reader import open_film
@@ -81,14 +84,18 @@ def command(
         told = ", ".join(f"{one.before.id} {'changed' if one.after else 'kept'}" for one in done.results)
         folder.note(f"described anew: {told}")
     console.result(_summary(done), _report(done))
-    if any(one.after is None and not one.same for one in done.results):
-        click.get_current_context().exit(1)
+    reasons = [one.reason for one in done.results if one.after is None and not one.same]
+    of = len(done.results)
+    tell_failures(reasons, of, "slots", all_failed=len(reasons) == of, strict=strict, hint=_AGAIN)
 
 
 SAME = (
     "the engines gave the line again that was there. An engine without chance gives the same answer to the "
     "same question: give a hint with --note, or another engine."
 )
+
+
+_AGAIN = "Their lines stay as they were; run the command again with these slots alone."
 
 
 def _summary(done: Redone) -> str:

@@ -26,11 +26,11 @@ def command(console: Console, **options: Any) -> None:
     never described is drawn with its shots, speech and slots.
     """
     from shotad.framing import Frames
-    from shotad.prepare import Bench
+    from shotad.prepare import Bench, prepare
     from shotad.script.track import FilmId
     from shotad.sheet import write_sheet
     from shotad.tracking import present_track
-    from shotad.understand import study
+    from shotad.understand import get_ready, study
 
     config = settings(options)
     options = {**options, **_places(options)}
@@ -41,7 +41,9 @@ def command(console: Console, **options: Any) -> None:
             files = write_sheet(folder.path, frames.pictures, config, console)
         else:
             bench = Bench.of(film, folder, config, given, console)
-            for warning in study(bench).warnings:
+            get_ready(bench)
+            prepare(bench)
+            for warning in study(bench):
                 console.note(f"Note: {warning}")
             files = write_sheet(folder.path, bench.frames.pictures, config, console)
             bench.frames.release()

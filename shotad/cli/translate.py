@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shotad.cli.console import Console
-from shotad.cli.options import console_options, note_text, track_file
+from shotad.cli.options import console_options, note_text, strict_option, tell_failures, track_file
 from shotad.config import Config, load_config
 from shotad.config.languages import language_of
 from shotad.script.timecode import timecode
@@ -35,14 +35,15 @@ if TYPE_CHECKING:
 @click.option("--estimate", is_flag=True, help="Say what a run would ask and cost; send nothing.")
 @click.option("--force", is_flag=True, help="Translate every line again; a person's edits stay.")
 @click.option("--discard-edits", is_flag=True, help="Throw away what people changed in the translation.")
+@strict_option
 @console_options
 def command(console: Console, path: Path, target: str, **options: Any) -> None:
     """Translate the audio description of a film, each line within its time.
 
     The lines stay at their places, and each may take the time of its slot, counted at the pace of the
     other language. The translation goes beside the track as track.LANGUAGE.json, with its scripts; edit
-    it as you would the track. The same command again asks only for lines that have changed. Exit code 1
-    if a line has no translation that fits.
+    it as you would the track. The same command again asks only for lines that failed or have
+    changed. Exit code 1 if every line failed; if only some did, 0, or 3 with --strict.
     """
     from shotad.describe import bill
     from shotad.recordlog import RecordLog
@@ -88,8 +89,9 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
         failed = len(outcome.translated.failed)
         folder.note(f"translated into {tag}: {len(outcome.track.heard)} lines, {failed} without")
     console.result(summary(outcome), report(outcome))
-    if outcome.translated.failed:
-        click.get_current_context().exit(1)
+    reasons = [one.reason for one in outcome.translated.failed]
+    heard = len(outcome.track.heard)
+    tell_failures(reasons, len(reasons) + heard, "lines", all_failed=not heard, strict=options["strict"])
 
 
 def _engine(config: Config, source: str) -> Engine:

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from shotad.config import Config
+from shotad.engines.base import Request
+from shotad.engines.fake import FakeEngine
 from tests.cli.program import Said, Shotad
 from tests.media import FilmSpec, SoundSpec, make_film
 
@@ -52,6 +55,50 @@ def test_json_is_all_that_stands_on_standard_output(shotad: Shotad, film: Path) 
 
 def test_quiet_is_quiet(shotad: Shotad, film: Path) -> None:
     assert shotad("describe", film, *FAKE, "--quiet") == Said(0, "", "")
+
+
+class Early(FakeEngine):
+    """A Stage II that answers for the film's first seconds alone."""
+
+    last = "s00004000"
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config, answer=self._line)
+
+    def _line(self, request: Request) -> str:
+        return json.dumps({"summarized_AD": "A cat sits."}) if request.slot_id < self.last else ""
+
+
+class Never(Early):
+    """One that answers for none."""
+
+    last = ""
+
+
+@pytest.mark.parametrize(
+    ("engine", "flags", "failed", "code"),
+    [(Never, (), 3, 1), (Never, ("--strict",), 3, 1), (Early, (), 2, 0), (Early, ("--strict",), 2, 3)],
+)
+def test_slots_that_fail_are_told_and_decide_the_exit_code(
+    shotad: Shotad,
+    film: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    engine: type,
+    flags: tuple[str],
+    failed: int,
+    code: int,
+) -> None:
+    # This module is imported anew by the name under which the command line loads it.
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2]))
+    slots = film.with_name("slots.csv")
+    slots.write_text("start,end\n0.5,3.5\n5,8\n9,11.5\n")
+    words = ("describe", film, *FAKE, "--slots", slots, "--no-sheet", "--quiet")
+    name = f"stage2.engine=tests.cli.test_commands:{engine.__name__}"
+    said = shotad(*words, "--set", name, *flags)
+    assert (said.code, said.out) == (code, "")
+    assert f"{failed} of 3 slots failed" in said.err
+    assert "Run the same command again" in said.err
+    assert shotad(*words) == Said(0, "", "")
 
 
 def test_out_is_the_work_folder_itself(shotad: Shotad, film: Path, tmp_path: Path) -> None:

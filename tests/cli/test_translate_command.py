@@ -79,7 +79,9 @@ def test_lines_that_stay_english_are_told_with_their_reason(shotad: Shotad, fold
 
     with BadServer(stubborn) as server:
         said = shotad(*words(folder, server, "--json"))
-    assert said.code == 1
+        strictly = shotad(*words(folder, server, "--strict"))
+    assert (said.code, strictly.code) == (0, 3)
+    assert "1 of 5 lines failed: " in said.err
     told = json.loads(said.out)
     assert [one["id"] for one in told["failed"]] == [IDS[2]]
     assert "another language" in told["failed"][0]["reason"]
