@@ -48,7 +48,9 @@ class PeopleFact:
     (None: not measured); ``hair`` and ``clothes``, colours that are beyond doubt. ``facing``: two
     people face each other. ``again``: the number of the earlier shot of this clip in which the same
     face was seen. ``frames`` is the number of frames with a sighting. ``names`` are those of the people
-    counted who were recognised, from left to right; the others are unknown.
+    counted who were recognised, from left to right; the others are unknown. ``since``: the second from which
+    what is told of them is to be seen: all of them at once, the movement, the turn, the leaving. None:
+    ``first``.
     """
 
     shot: int
@@ -72,6 +74,7 @@ class PeopleFact:
     clothes: Colour | None = None
     frames: int = 0
     names: tuple[Named, ...] = ()
+    since: float | None = None
 
     def __post_init__(self) -> None:
         if self.names and len(self.names) > self.count:
@@ -90,18 +93,23 @@ class PeopleFact:
 
 @dataclass(frozen=True, slots=True)
 class ThingFact:
-    """An object or animal named with certainty: seen in several frames, by a wide margin."""
+    """An object or animal named with certainty: seen in several frames, by a wide margin. ``since``: the
+    second of the first frame that shows as many (None: not known)."""
 
     shot: int
     name: str
     count: int
     place: Place
     sure: float
+    since: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TextFact:
-    """Text on the screen. ``subtitle`` is a burnt-in subtitle, which AD must not repeat."""
+    """Text on the screen. ``subtitle`` is a burnt-in subtitle, which AD must not repeat. ``since``: the
+    second from which all of it stands there, where it is written letter by letter or line by line (None:
+    ``first``).
+    """
 
     shot: int
     text: str
@@ -109,6 +117,7 @@ class TextFact:
     first: float
     last: float
     sure: float
+    since: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +125,14 @@ class LightFact:
     """How light a shot is, and how that changes within it.
 
     ``level``: mean luma: black, dark, middling, bright, white. ``change``: fade-out, fade-in, flash or None.
+    ``since``: the second from which the change, or else the shot, is to be seen (None: not known).
     """
 
     shot: int
     level: Literal["black", "dark", "middling", "bright", "white"]
     change: Literal["fade-out", "fade-in", "flash"] | None
     sure: float
+    since: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

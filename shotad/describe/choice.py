@@ -9,6 +9,7 @@ from typing import Protocol
 from shotad.describe.candidates import is_near_copy
 from shotad.describe.fit import Fitted
 from shotad.describe.wording import content_of, is_unfinished, verbs_of
+from shotad.script.cue import Sight
 from shotad.script.rules import BENCHMARK, Finding, Level, Limits, similarity
 from shotad.types import Interval, Slot
 
@@ -49,7 +50,8 @@ class Around:
 class Line:
     """A candidate that was made to fit, when it is spoken, and what is still wrong with it.
 
-    ``number`` counts the slot's candidates from 0; ``unseen`` is what it states and the frames do not show.
+    ``number`` counts the slot's candidates from 0; ``unseen`` is what it states and the frames do not show;
+    ``sight`` is when it may start, None where that is not known.
     """
 
     number: int
@@ -57,6 +59,7 @@ class Line:
     interval: Interval
     findings: tuple[Finding, ...]
     unseen: tuple[str, ...] = ()
+    sight: Sight | None = None
 
     @property
     def text(self) -> str:

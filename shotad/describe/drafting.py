@@ -145,8 +145,18 @@ class Draft:
             "unseen": {
                 str(i): list(self.unseen[line]) for i, line in enumerate(self.lines) if line in self.unseen
             },
-            "notes": dict(last.reply.notes),
+            "notes": self._notes(),
         }
+
+    def _notes(self) -> dict[str, Any]:
+        """What the engine noted last; notes on single lines stand as the lines do."""
+        notes = dict(self.tries[-1].reply.notes)
+        if "said" not in notes:
+            return notes
+        said: dict[str, Any] = {}
+        for one in self.tries:
+            said |= dict(zip(one.lines, one.reply.notes.get("said", ()), strict=False))
+        return {**notes, "said": [said.get(self._written.get(line, line), []) for line in self.lines]}
 
     def _tried(self, request: Request, reply: Reply, wanted: int) -> _Try:
         # No line may repeat an example, but where answers are taken as they come.

@@ -26,6 +26,8 @@ _MORE = (
     r"|women|people|times|of))\]?){0,8}"
 )
 _SHOTS = rf"(?:\[?(?:the )?{_NUMBER}{_MORE}\]?)"
+SHOTS = re.compile(_SHOTS)
+"""A mention of shots by their numbers: ``[Shot 2, Shot 3]``, ``shots 2 and 3``."""
 _THING = (
     r"(?:video|clip|footage|frames?|images?|scenes?|sequences?|segment|shots?|film clip|movie clip"
     r"|video clip|excerpt)"

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from shotad.config import Config
 from shotad.config.languages import is_english, language_of
 from shotad.describe.choice import Around, ByRules, Chooser, Line, Situation
+from shotad.describe.evidence import Rows, sight_of
 from shotad.describe.fit import Fitted
 from shotad.describe.inlanguage import fit_spoken
 from shotad.describe.tongue import other_language
 from shotad.facts import Facts
+from shotad.plan.slots import word_budget
+from shotad.presence import NOBODY, Presence
 from shotad.records import description_of
 from shotad.script.cue import (
     Cue,
@@ -19,14 +23,16 @@ from shotad.script.cue import (
     CueStatus,
     Maker,
     Provenance,
+    Sight,
     clean_text,
     count_words,
+    in_sight,
     spoken_interval,
 )
 from shotad.script.nameruns import keys_of
 from shotad.script.pace import budget_in, spoken_words
 from shotad.script.rules import check_line
-from shotad.types import Slot
+from shotad.types import Interval, Slot
 from shotad.workfolder import key_of
 
 __all__ = ["SILENT", "Around", "Line", "cue_of", "one_line"]
@@ -45,11 +51,14 @@ def cue_of(
     around: Around,
     chooser: Chooser | None = None,
     said: Sequence[str] = (),
+    presence: Presence = NOBODY,
 ) -> Cue:
     """The slot's cue from the records of both stages.
 
     ``chooser`` takes one of the candidates that were made to fit (None: `ByRules`); ``said`` are all lines
-    heard so far in the film, oldest first (empty: those of ``around``). A cue without a line says why.
+    heard so far in the film, oldest first (empty: those of ``around``); ``presence`` is who of the cast is on
+    the frames. The line starts when what it tells is seen, as far as that is known, and is shortened where
+    its slot ends too soon. A cue without a line says why.
     """
     answers = (stage1, stage2)
     error = stage1["error"] or (stage2 or {}).get("error")
@@ -58,16 +67,21 @@ def cue_of(
         return _without_line(
             slot, answers, config, CueStatus.FAILED, f"{stage} failed: {error or 'no record'}"
         )
-    candidates, unseen = _candidates(stage2)
+    drafts = _drafts(stage2)
+    candidates = [draft.text for draft in drafts]
     if not candidates:
         return _lineless(slot, answers, config)
     if (strange := _in_another_language(candidates, config)) is not None:
         return _without_line(slot, answers, config, CueStatus.FAILED, strange)
-    lines = _fitting(candidates, unseen, slot, config, around)
+
+    def sight(text: str, rows: Rows) -> Sight | None:
+        return sight_of(text, rows, stage1, config.slots.seconds_per_word, config.language, presence)
+
+    lines = _fitting(drafts, slot, config, around, sight)
     if not lines:
-        reason = _too_long(
-            min(candidates, key=lambda text: spoken_words(text, config.language)), slot, config.language
-        )
+        shortest = min(drafts, key=lambda draft: spoken_words(draft.text, config.language))
+        seen = sight(shortest.text, shortest.said)
+        reason = _too_long(shortest.text, seen, slot, config)
         return _without_line(slot, answers, config, CueStatus.DROPPED, reason)
     description = description_of(slot.id, stage1).text
     situation = Situation(slot, tuple(said or around.before), description, around)
@@ -97,32 +111,44 @@ def cue_of(
         spoken_length=line.interval.duration,
         fit_steps=line.fitted.steps,
         provenance=_provenance(stage1, stage2),
+        seen_from=None if line.sight is None else line.sight.since,
     )
 
 
-def _candidates(stage2: Mapping[str, Any]) -> tuple[list[str], list[tuple[str, ...]]]:
-    """The record's candidates as they can be spoken, and what the frames do not show of each."""
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A candidate as it can be spoken, what the frames do not show of it, and the narrator's notes on it."""
+
+    text: str
+    unseen: tuple[str, ...]
+    said: Rows
+
+
+def _drafts(stage2: Mapping[str, Any]) -> list[_Draft]:
     noted: Mapping[str, Sequence[str]] = stage2.get("unseen") or {}
-    texts = [(one_line(text), str(number)) for number, text in enumerate(stage2["candidates"])]
-    spoken = [(text, tuple(noted.get(number, ()))) for text, number in texts if count_words(text)]
-    return [text for text, _ in spoken], [statements for _, statements in spoken]
+    said: Sequence[Rows] = (stage2.get("notes") or {}).get("said", ())
+    found = [
+        _Draft(one_line(text), tuple(noted.get(str(at), ())), said[at] if at < len(said) else ())
+        for at, text in enumerate(stage2["candidates"])
+    ]
+    return [draft for draft in found if count_words(draft.text)]
 
 
 def _fitting(
-    candidates: Sequence[str], unseen: Sequence[tuple[str, ...]], slot: Slot, config: Config, around: Around
+    drafts: Sequence[_Draft],
+    slot: Slot,
+    config: Config,
+    around: Around,
+    sight: Callable[[str, Rows], Sight | None],
 ) -> list[Line]:
-    """Those of the candidates that fit, or can be made to."""
+    """Those of the candidates that fit, or can be made to. ``sight`` tells when a line may start."""
     lines = []
-    for number, (text, statements) in enumerate(zip(candidates, unseen, strict=True)):
-        fitted = (
-            Fitted(text)
-            if config.stage2.fit == "none"
-            else fit_spoken(text, slot.max_words, language=config.language)
-        )
-        foreign = not is_english(config.language) and other_language(text, config.language)
+    for number, draft in enumerate(drafts):
+        fitted = _in_time(draft, slot, config, sight)
+        foreign = not is_english(config.language) and other_language(draft.text, config.language)
         if fitted is not None and not foreign:
-            pace = config.slots.seconds_per_word
-            interval = spoken_interval(slot.interval, spoken_words(fitted.text, config.language), pace)
+            seen = sight(fitted.text, draft.said)
+            interval = _spoken(fitted.text, slot, seen, config)
             findings = check_line(
                 fitted.text,
                 interval=interval,
@@ -131,8 +157,41 @@ def _fitting(
                 language=config.language,
                 limits=around.limits,
             )
-            lines.append(Line(number, fitted, interval, findings, statements))
+            lines.append(Line(number, fitted, interval, findings, draft.unseen, seen))
     return lines
+
+
+def _in_time(
+    draft: _Draft, slot: Slot, config: Config, sight: Callable[[str, Rows], Sight | None]
+) -> Fitted | None:
+    """The candidate, or the longest whole form of it that can be said in its slot once it is seen."""
+    if config.stage2.fit == "none":
+        return Fitted(draft.text)
+    words = slot.max_words
+    while (fitted := fit_spoken(draft.text, words, language=config.language)) is not None:
+        room = _words_from(sight(fitted.text, draft.said), slot, config)
+        if spoken_words(fitted.text, config.language) <= room:
+            return fitted
+        # What is left out may be what comes late: then the rest has more time again.
+        words = max(room, spoken_words(fitted.text, config.language) - 1) if room else 0
+        if not words:
+            return None
+    return None
+
+
+def _words_from(seen: Sight | None, slot: Slot, config: Config) -> int:
+    """How many words can be said in a slot of what is ``seen`` then."""
+    room = in_sight(slot.interval, None if seen is None else seen.since)
+    if room is None:
+        return 0
+    return slot.max_words if room == slot.interval else word_budget(room.duration, config.slots)
+
+
+def _spoken(text: str, slot: Slot, seen: Sight | None, config: Config) -> Interval:
+    if seen is not None and in_sight(slot.interval, seen.since) is None:
+        seen = None
+    words = spoken_words(text, config.language)
+    return spoken_interval(slot.interval, words, config.slots.seconds_per_word, seen)
 
 
 def _in_another_language(candidates: Sequence[str], config: Config) -> str | None:
@@ -193,13 +252,15 @@ def one_line(text: str) -> str:
     return clean_text(text).replace("\n", " ")
 
 
-def _too_long(text: str, slot: Slot, language: str) -> str:
-    if not is_english(language):
-        room = budget_in(language, slot.max_words)
-        return f"longer than the {room} that fit, and no whole phrase is short enough: {text}"
-    return (
-        f"{count_words(text)} words where {slot.max_words} fit, and no whole phrase is short enough: {text}"
-    )
+def _too_long(text: str, seen: Sight | None, slot: Slot, config: Config) -> str:
+    words = _words_from(seen, slot, config)
+    late = ""
+    if seen is not None and words < slot.max_words:
+        late = f" after what it tells is seen, at {seen.since:.1f} s"
+    if not is_english(config.language):
+        room = budget_in(config.language, words)
+        return f"longer than the {room} that fit{late}, and no whole phrase is short enough: {text}"
+    return f"{count_words(text)} words where {words} fit{late}, and no whole phrase is short enough: {text}"
 
 
 def _kind(text: str, stage1: Mapping[str, Any]) -> CueKind:

@@ -33,7 +33,7 @@ from shotad.presence import NOBODY
 from shotad.sight.companies import companies
 from shotad.sight.figures import figure_of, things_of
 from shotad.sight.inscriptions import FrameText
-from shotad.sight.light import Change, Level, active_area, change_of, level_of, mean_luma
+from shotad.sight.light import Change, Level, active_area, change_of, level_of, mean_luma, since_of
 from shotad.sight.missed import with_missed
 from shotad.sight.motion import camera_of, inside_of
 from shotad.sight.persons import Person, Stretch, people_fact, people_of
@@ -44,7 +44,7 @@ from shotad.sight.verdict import Borders
 from shotad.types import Clip, Role
 from shotad.workfolder import key_of
 
-REVISION = "1"
+REVISION = "2"
 """Raise it with every change that changes what is measured: records depend on it."""
 FRAMES_PER_SECOND = 8.0
 """How densely a slot is best sampled for it; it works with fewer, and sees less movement."""
@@ -257,7 +257,10 @@ def _light(frames: ShotFrames) -> LightFact:
     changes = [_change(frames, lumas, a, b) for a, b in pairwise(borders)]
     known = (c for c in (changes[-1], changes[0], *changes) if c is not None)
     change = next((c for c in known if _belongs(c, changes)), None)
-    return LightFact(frames.number, level_of(lumas), change, 0.95)
+    at = len(changes) - 1 if change == "fade-out" else changes.index(change) if change else 0
+    part = slice(borders[at], borders[at + 1])
+    since = since_of(change, lumas[part], frames.seconds[part])
+    return LightFact(frames.number, level_of(lumas), change, 0.95, round(since, 3))
 
 
 def _change(frames: ShotFrames, lumas: Sequence[float], start: int, end: int) -> Change | None:

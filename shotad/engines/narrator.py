@@ -19,12 +19,13 @@ from shotad.engines.narration.naming import without_names
 from shotad.engines.narration.sentence import Line, lines, plans
 from shotad.engines.narration.statement import Statement
 from shotad.engines.narration.statements import Findings, find_statements
+from shotad.engines.narration.timing import Timing
 from shotad.errors import EngineError
 from shotad.facts import Facts, Named
 from shotad.script.rules import check_line
 from shotad.workfolder import key_of
 
-REVISION = "2"
+REVISION = "3"
 """Raise it with every change to the grammar that changes a line: records depend on it."""
 _UNLIMITED = 60
 """Words to plan for where a request sets no budget."""
@@ -49,9 +50,11 @@ class Narrator:
                 "Describe in English, then let a language model translate the track: shotad translate FILM "
                 f"--to {settings.language}. Or choose another engine, as --engine openai.",
             )
-        self.identity = Identity("narrator", "grammar", f"{REVISION}-{key_of(settings.narrator)}")
+        known = key_of(settings.narrator, settings.slots.seconds_per_word)
+        self.identity = Identity("narrator", "grammar", f"{REVISION}-{known}")
         self.abilities = Abilities(accepts_images=False, uses_history=True, converses=False)
         self._settings = settings.narrator
+        self._pace = settings.slots.seconds_per_word
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
         """One reply for each request, in order."""
@@ -78,34 +81,53 @@ class Narrator:
         facts = Facts.from_json(request.notes)
         memory = _memory(request, facts)
         room = _UNLIMITED if request.budget is None else request.budget
-        slot = request.scene.slot if request.scene else None
-        findings = find_statements(facts, memory, room, self._settings.sure, slot)
+        timing = _timing(request, self._pace)
+        findings = find_statements(facts, memory, room, self._settings.sure, timing)
         able = [s for s in findings.statements if s.worth >= self._settings.worth]
-        found = self._lines(able, memory, request, number)
+        found = self._lines(able, memory, request, timing, number)
         if not found and self._settings.always:
             able = list(findings.statements)
-            found = self._lines(able, memory, request, 1, again=True)
-        return _Told(tuple(found), findings, "" if found else _silence(findings, able, memory, request))
+            found = self._lines(able, memory, request, timing, 1, again=True)
+        if found:
+            return _Told(tuple(found), findings)
+        late = timing is not None and self._lines(able, memory, request, None, 1)
+        reason = _LATE if late else _silence(findings, able, memory, request)
+        return _Told((), findings, reason)
 
     def _lines(
         self,
         able: Sequence[Statement],
         memory: Memory,
         request: Request,
+        timing: Timing | None,
         number: int,
         *,
         again: bool = False,
     ) -> list[Line]:
-        """As many different lines as are wanted, or can be made. ``again``: they may copy an earlier one."""
+        """As many different lines as are wanted, or can be made in time. ``again``: they may copy an earlier
+        one."""
         found: list[Line] = []
         for group in _groups(able, self._settings.statements, number):
             made = lines(group, memory, request.budget)
-            line = next((line for line in made if _fit(line, request, again=again)), None)
+            in_time = (line for line in made if timing is None or timing.allows(line))
+            line = next((line for line in in_time if _fit(line, request, again=again)), None)
             if line and all(line.text != other.text for other in found):
                 found.append(line)
             if len(found) == number:
                 break
         return found
+
+
+_LATE = "what there is to tell comes too late in the slot for a line"
+
+
+def _timing(request: Request, pace: float) -> Timing | None:
+    """When lines can be spoken; None where the slot is not known."""
+    scene = request.scene
+    if scene is None:
+        return None
+    starts = {number: piece.clipped.start for number, piece in enumerate(scene.context)}
+    return Timing(scene.slot, pace, starts)
 
 
 def _names(request: Request) -> list[str]:
@@ -150,7 +172,7 @@ def _quote_description(request: Request, number: int) -> _Told:
     prose = next((m.text for m in reversed(request.messages) if m.role == "user"), "")
     found: list[Line] = []
     for sentence in sentences(prose):
-        candidates = (Line(text, ()) for text in shortened(sentence, request.budget))
+        candidates = (Line(text) for text in shortened(sentence, request.budget))
         line = next((line for line in candidates if _fit(line, request)), None)
         if line and all(line.text != other.text for other in found):
             found.append(line)
@@ -179,13 +201,17 @@ def _notes(told: _Told) -> dict[str, Any]:
     if told.reason:
         notes["reason"] = told.reason
     if told.lines:
-        notes["said"] = [[_said(statement) for statement in line.statements] for line in told.lines]
+        notes["said"] = [[_said(statement, after) for statement, after in line.told] for line in told.lines]
     if told.findings.unread:
         notes["unread"] = [{"text": u.text, "reason": u.reason} for u in told.findings.unread]
     return notes
 
 
-def _said(statement: Statement) -> dict[str, Any]:
-    """``who`` are the ids of those it names, where it names somebody."""
-    said = {"what": statement.key, "shot": statement.shot, "sure": round(statement.sure, 3)}
+def _said(statement: Statement, after: int) -> dict[str, Any]:
+    """``since`` and ``until`` are the seconds between which it is to be seen, ``after`` is how many words of
+    the line come before it, ``who`` are the ids of those it names, where it names somebody."""
+    said: dict[str, Any] = {"what": statement.key, "shot": statement.shot, "sure": round(statement.sure, 3)}
+    if statement.since is not None:
+        until = None if statement.until is None else round(statement.until, 3)
+        said |= {"since": round(statement.since, 3), "until": until, "after": after}
     return {**said, "who": [name.id for name in statement.names]} if statement.names else said

@@ -121,7 +121,7 @@ def _checked(
         material = script_material(file, language, speech=asked.speech, cast=asked.cast)
         skipped, extra = (), ()
         if folder is not None:
-            material, skipped = in_folder(material, folder, load_track(folder / TRACK).film)
+            material, skipped = in_folder(material, folder, load_track(folder / TRACK))
     if asked.film is not None:
         material = beside_film(material, asked.film)
     if asked.screen:

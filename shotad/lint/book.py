@@ -59,6 +59,12 @@ _RULES = (
         "WebVTT and the players that read it",
     ),
     Rule(
+        "T7", "told before it is seen", "error over 1 s; warning in a line that a person wrote or changed",
+        "Over another picture a line misleads those who see a little, and spoils what comes.",
+        "Move the line to where what it tells is on the screen, or have it written anew: shotad redo.",
+        _COMMON,
+    ),
+    Rule(
         "L1", "past, future or passive", "warning",
         "AD is spoken while it happens: present tense. The active voice says who does it, in fewer words.",
         "Say who does what, in the present tense.",

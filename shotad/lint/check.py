@@ -22,7 +22,17 @@ from shotad.lint.screen import check_texts
 from shotad.lint.sentences import Reader, reader_for
 from shotad.lint.wordfiles import UserWords, lists_for, read_words
 from shotad.script.namerules import check_names
-from shotad.script.rules import BENCHMARK, Finding, Level, Limits, check_line, check_order, gaps, stretches
+from shotad.script.rules import (
+    BENCHMARK,
+    Finding,
+    Level,
+    Limits,
+    check_line,
+    check_order,
+    check_seen,
+    gaps,
+    stretches,
+)
 from shotad.script.track import Track
 from shotad.script.words import WordList
 from shotad.types import Interval, SpeechKind
@@ -165,6 +175,9 @@ def each_line(
         sentences = read.merged(wording, events) if read is not None else wording
         yield from _of(line, sentences)
         yield from _of(line, _times(line, spoken.near(line.heard), free.near(line.heard), checker))
+        seen_from = line.seen_from if line.seen_from is not None else material.seen.get(line.id)
+        if seen_from is not None:
+            yield from _of(line, tuple(check_seen(line.heard, seen_from, by_hand=line.by_hand)))
         if material.speech is not None:
             yield from _of(line, tuple(check_dialogue(line, said.near(line.heard, window), window)))
         if material.texts is not None:

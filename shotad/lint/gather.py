@@ -11,17 +11,20 @@ from typing import Any
 from shotad.cast.files.loading import load_cast
 from shotad.cast.members import Cast
 from shotad.config import Config
+from shotad.describe.evidence import sight_of
 from shotad.errors import CastError, WorkFolderError
 from shotad.facts import TextFact
 from shotad.film.cues import read_subtitles
-from shotad.lint.lines import Material, lines_of_script, lines_of_track
+from shotad.lint.lines import Material, TrackLine, lines_of_script, lines_of_track
 from shotad.lint.screentexts import kept_texts
 from shotad.recordlog import RecordLog
 from shotad.records import slots_of, utterances_of
+from shotad.script.cue import Cue, line_stamp
+from shotad.script.edits import is_by_hand
 from shotad.script.findings import finding_of
 from shotad.script.rules import Finding
 from shotad.script.text import read_cues
-from shotad.script.track import FilmId, Track
+from shotad.script.track import Track
 from shotad.types import Interval, Utterance
 from shotad.workfolder import work_folder_of
 
@@ -55,6 +58,7 @@ def track_material(
         found_cast,
         _screen(folder, track.film.fingerprint),
         _is_given(folder),
+        seen=_seen(folder, track),
     )
     return material, tuple(noted)
 
@@ -77,20 +81,31 @@ def script_material(
     )
 
 
-def in_folder(material: Material, folder: Path, film: FilmId) -> tuple[Material, tuple[str, ...]]:
+def in_folder(material: Material, folder: Path, track: Track) -> tuple[Material, tuple[str, ...]]:
     """The material of a script that lies in a work folder, such as the VTT that a person edits, with what
-    the folder knows, and what is amiss with that. What the material has already stays."""
+    the folder and its ``track`` know, and what is amiss with that. What the material has already stays."""
     noted: list[str] = []
+    film, cues = track.film, {cue.id: cue for cue in track.cues}
     more = replace(
         material,
+        lines=tuple(_as_in_track(line, cues.get(line.id)) for line in material.lines),
         film=film.name,
         end=film.duration,
+        seen=_seen(folder, track),
         speech=material.speech if material.speech is not None else _speech(folder),
         cast=material.cast or _cast_of(folder, noted),
         texts=_screen(folder, film.fingerprint),
         given=_is_given(folder),
     )
     return more, tuple(noted)
+
+
+def _as_in_track(line: TrackLine, cue: Cue | None) -> TrackLine:
+    """A script's line, with what the track knows of it: whose it is, unless it was changed in the script."""
+    if cue is None:
+        return line
+    same = line_stamp(line.interval, line.text) == line_stamp(cue.interval, cue.text)
+    return replace(line, seen_from=cue.seen_from, by_hand=not same or is_by_hand(cue))
 
 
 def run_config(folder: Path) -> Config | None:
@@ -193,6 +208,32 @@ def _texts(folder: Path | None) -> tuple[TextFact, ...] | None:
         except (TypeError, AttributeError) as trouble:
             raise _damaged(path, trouble) from None
     return tuple(found) if looked else None
+
+
+def _seen(folder: Path | None, track: Track) -> dict[str, float]:
+    """From when on it is seen what the narrator's lines tell, for a track that was written before tracks
+    said so."""
+    told = any(cue.seen_from is not None for cue in track.cues)
+    if folder is None or told or not any(maker.engine == "narrator" for maker in track.makers):
+        return {}
+    looks, lines = (_by_slot(folder / f"{stage}.jsonl") for stage in ("stage1", "stage2"))
+    found: dict[str, float] = {}
+    for cue in track.heard:
+        look, line = looks.get(cue.slot_id or ""), lines.get(cue.slot_id or "")
+        if look is None or line is None or cue.chosen is None:
+            continue
+        try:
+            said = (line["notes"].get("said") or [])[cue.chosen : cue.chosen + 1]
+            sight = sight_of(cue.text, said[0], look, 0.0) if said else None
+        except (KeyError, TypeError, AttributeError) as trouble:
+            raise _damaged(folder / "stage2.jsonl", trouble) from None
+        if sight is not None:
+            found[cue.id] = sight.since
+    return found
+
+
+def _by_slot(path: Path) -> dict[str, Mapping[str, Any]]:
+    return {row["slot"]: row for row in RecordLog(path).records() if "slot" in row} if path.is_file() else {}
 
 
 def _record(path: Path) -> Mapping[str, Any] | None:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from shotad.cast.members import Cast
 from shotad.facts import TextFact
 from shotad.script.cue import Cue, ScriptCue, Voiced
+from shotad.script.edits import is_by_hand
 from shotad.script.track import Track
 from shotad.types import Interval, Utterance
 
 
 @dataclass(frozen=True, slots=True)
 class TrackLine:
-    """A line as its listeners get it. ``slot`` is the time planned for it, ``voiced`` how it was spoken."""
+    """A line as its listeners get it. ``slot`` is the time planned for it, ``voiced`` how it was spoken.
+
+    ``seen_from`` as in `shotad.script.cue.Cue`; ``by_hand``: a person wrote, changed or accepted it.
+    """
 
     id: str
     interval: Interval
@@ -23,6 +27,8 @@ class TrackLine:
     language: str = "en"
     slot: Interval | None = None
     voiced: Voiced | None = None
+    seen_from: float | None = None
+    by_hand: bool = True
 
     @property
     def heard(self) -> Interval:
@@ -53,6 +59,8 @@ class Material:
     given: bool = False
     film: str = ""
     """The film's name, as casts have it, where that is not ``name``."""
+    seen: Mapping[str, float] = field(default_factory=dict)
+    """``seen_from`` of lines that do not say it themselves, by their ids."""
 
     @property
     def duration(self) -> float:
@@ -69,7 +77,9 @@ def lines_of_track(track: Track, slots: dict[str, Interval] | None = None) -> tu
 
 
 def _of_cue(cue: Cue, slot: Interval | None) -> TrackLine:
-    return TrackLine(cue.id, cue.interval, cue.text, cue.language, slot, cue.spoken)
+    return TrackLine(
+        cue.id, cue.interval, cue.text, cue.language, slot, cue.spoken, cue.seen_from, is_by_hand(cue)
+    )
 
 
 def lines_of_script(cues: Sequence[ScriptCue], language: str) -> tuple[TrackLine, ...]:

@@ -148,7 +148,8 @@ class Desk:
         last = said[-number:] if number else ()
         around = around_of(last, self._prepared, self._bench)
         other = record and other_than(record, ask.before.text)
-        return cue_of(ask.plan.slot, look, other, ask.config, around, self._chooser(ask), said)
+        presence = ask.plan.presence
+        return cue_of(ask.plan.slot, look, other, ask.config, around, self._chooser(ask), said, presence)
 
     def _judged(self, ask: Ask, cue: Cue) -> Result:
         before = ask.before
@@ -219,11 +220,14 @@ def other_than(record: Record, line: str) -> Record:
     kept = [n for n, text in enumerate(record["candidates"]) if one_line(text) != line]
     if not kept or len(kept) == len(record["candidates"]):
         return record
-    unseen = record.get("unseen") or {}
+    unseen, notes = record.get("unseen") or {}, record.get("notes") or {}
+    if "said" in notes:
+        notes = {**notes, "said": [notes["said"][n] for n in kept if n < len(notes["said"])]}
     return {
         **record,
         "candidates": [record["candidates"][n] for n in kept],
         "unseen": {str(new): unseen[str(n)] for new, n in enumerate(kept) if str(n) in unseen},
+        "notes": notes,
     }
 
 

@@ -16,6 +16,9 @@ REDO = "redo"
 EARLIEST = 0.1
 """Seconds. No cue starts before: players fire a cue at 0.000 before they play (rule T6)."""
 
+LEAD = 1.0
+"""Seconds by which a machine's line may begin before what it tells is seen (rule T7)."""
+
 _ID = re.compile(r"[sh]\d{8,}")
 _LINE_END = re.compile(r"\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _NOT_XML = re.compile(
@@ -191,6 +194,8 @@ class Cue:
     ``interval`` reaches from the start to the spoken end. ``slot_id`` is None for a line that a person
     added. ``chosen`` counts ``candidates`` from 0. ``edited`` is None while the line is the machine's.
     ``spoken_length`` is in seconds, estimated or measured. ``fit_steps`` say how it was made to fit.
+    ``seen_from`` is the second from which the machine's line may start so that nothing in it is told before
+    it is seen; None where that is not known.
     """
 
     id: str
@@ -209,6 +214,7 @@ class Cue:
     provenance: Provenance | None = None
     voiced: Voiced | None = None
     accepted: Accepted | None = None
+    seen_from: float | None = None
 
     def __post_init__(self) -> None:
         if not _ID.fullmatch(self.id):
@@ -221,6 +227,8 @@ class Cue:
             raise ValueError(f"cue {self.id} text has control characters or blank lines: {self.text!r}")
         if self.status.heard and not self.text:
             raise ValueError(f"cue {self.id} is {self.status} but has no text")
+        if self.seen_from is not None and not abs(self.seen_from) < float("inf"):
+            raise ValueError(f"cue {self.id} must be seen from a second of the film, got {self.seen_from}")
         if self.chosen is not None and not 0 <= self.chosen < len(self.candidates):
             raise ValueError(f"cue {self.id} chose {self.chosen} of {len(self.candidates)} candidates")
 
@@ -265,10 +273,55 @@ class ScriptCue:
     text: str
 
 
-def spoken_interval(slot: Interval, words: int, seconds_per_word: float) -> Interval:
-    """From the slot's start to the spoken end, within the slot: 8 words at 0.375 s in [10, 20) → [10, 13)."""
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """When a line may start so that each part of it is told while it is seen: from ``since`` on, and best by
+    ``until`` (None: not known), after which something in it is gone before it is told."""
+
+    since: float
+    until: float | None = None
+
+    @staticmethod
+    def of(parts: Iterable[tuple[int, float, float | None]], seconds_per_word: float) -> Sight | None:
+        """That of a line by its parts: for each the words of the line before it, and the seconds from and
+        until which it is seen. None without any.
+
+        ``[(0, 12.0, 13.0), (4, 14.0, None)]`` at 0.375 s a word → from 12.5, until 13.0.
+        """
+        moved = [
+            (since - words * seconds_per_word, None if until is None else until - words * seconds_per_word)
+            for words, since, until in parts
+        ]
+        ends = [until for _, until in moved if until is not None]
+        return Sight(max(since for since, _ in moved), min(ends, default=None)) if moved else None
+
+    @property
+    def best(self) -> float:
+        """The second at which the line starts best: at ``since``, or up to `LEAD` before where ``until`` is
+        earlier."""
+        return self.since if self.until is None else max(self.since - LEAD, min(self.since, self.until))
+
+
+def spoken_interval(
+    slot: Interval, words: int, seconds_per_word: float, sight: Sight | None = None
+) -> Interval:
+    """From the slot's start to the spoken end, within the slot: 8 words at 0.375 s in [10, 20) → [10, 13).
+
+    With ``sight`` it starts when that is best, or, where the slot ends too soon, up to `LEAD` before:
+    → [12, 15) seen from 12 on, [17, 20) from 17.5 on.
+    """
     start = slot.start if slot.start >= EARLIEST or slot.end <= 2 * EARLIEST else EARLIEST
-    return Interval(start, min(slot.end, start + max(1, words) * seconds_per_word))
+    length = max(1, words) * seconds_per_word
+    if sight is not None:
+        start = max(start, min(sight.best, max(slot.end - length, sight.since - LEAD)))
+    return Interval(start, min(slot.end, start + length))
+
+
+def in_sight(slot: Interval, since: float | None) -> Interval | None:
+    """The part of a slot in which a line may be spoken that may start ``since`` then; None where there is
+    none."""
+    start = slot.start if since is None else max(slot.start, since - LEAD)
+    return Interval(start, slot.end) if start < slot.end else None
 
 
 def hand_id(start: float, taken: Iterable[str] = ()) -> str:

@@ -39,7 +39,7 @@ EMPTIED = "emptied by a person"
 _MAKER = ("stage", "engine", "model", "revision")
 _KEYS = (
     "id", "start", "end", "text", "kind", "language", "status", "reason", "edited", "slot", "spoken_length",
-    "fit_steps", "chosen", "candidates", "machine", "provenance", "voiced", "accepted", "stamp",
+    "fit_steps", "chosen", "candidates", "machine", "provenance", "voiced", "accepted", "seen_from", "stamp",
 )  # fmt: skip
 
 
@@ -59,6 +59,7 @@ def cue_json(cue: Cue) -> dict[str, Any]:
         "edited": {"what": list(edit.fields), "source": edit.source} if edit else None,
         "slot": cue.slot_id,
         "spoken_length": None if cue.spoken_length is None else round(cue.spoken_length, 3),
+        **({} if cue.seen_from is None else {"seen_from": round(cue.seen_from, 3)}),
         "fit_steps": list(cue.fit_steps),
         "chosen": cue.chosen,
         "candidates": list(cue.candidates),
@@ -105,6 +106,7 @@ def read_cue(fields: Fields, raw: Mapping[str, Any], where: str, language: str, 
             provenance=None if made is None else _provenance(fields, made, where),
             voiced=None if raw.get("voiced") is None else _voiced(fields, raw["voiced"], where),
             accepted=None if raw.get("accepted") is None else _accepted(fields, raw["accepted"], where),
+            seen_from=None if raw.get("seen_from") is None else fields.number(raw, "seen_from", where),
         ),
         where,
     )

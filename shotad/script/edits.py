@@ -170,7 +170,8 @@ def given_back(cue: Cue) -> Cue | None:
     chosen = cue.candidates.index(old.text) if old.text in cue.candidates else None
     made = None if _is_own_choice(cue) else cue.provenance
     length = old.interval.duration if old.status.heard else None
-    return replace(back, chosen=chosen, provenance=made, spoken_length=length, fit_steps=())
+    seen = cue.seen_from if made is not None else None
+    return replace(back, chosen=chosen, provenance=made, spoken_length=length, fit_steps=(), seen_from=seen)
 
 
 def _other_film(previous: Track, new: Track, *, discard_edits: bool) -> bool:
@@ -203,6 +204,7 @@ def _over(cue: Cue, fresh: Cue | None) -> Cue:
         candidates=said + older,
         chosen=chosen,
         provenance=cue.provenance if _is_own_choice(cue) or _keeps_words(cue, fresh) else fresh.provenance,
+        seen_from=fresh.seen_from if blank or cue.text == fresh.text else cue.seen_from,
     )
 
 

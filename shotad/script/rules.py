@@ -1,4 +1,4 @@
-"""Describers' guidelines as checks: T1 to T6 on times, L1 to L5 and L13 on words, L9 on repetition.
+"""Describers' guidelines as checks: T1 to T7 on times, L1 to L5 and L13 on words, L9 on repetition.
 
 Pure functions. The numbers are those of the guidelines and stand in `Limits`; the words are English and
 used for English lines only. Text in quotation marks, which is read from the screen, is exempt from L1 to
@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 
-from shotad.script.cue import Cue, ScriptCue, count_words, milliseconds
+from shotad.script.cue import LEAD, Cue, ScriptCue, count_words, milliseconds
 from shotad.script.track import Track
 from shotad.script.words import ARTICLES, MARKUP, WordList, packaged
 from shotad.types import Interval
@@ -133,6 +133,8 @@ def check_track(
             language=cue.language,
             limits=limits,
         )
+        if cue.seen_from is not None:
+            line += tuple(check_seen(cue.interval, cue.seen_from, by_hand=cue.edited is not None))
         found += [replace(finding, cue_id=cue.id) for finding in line]
         if earlier:
             found += check_order(earlier[-1].interval, cue.interval, cue.id)
@@ -256,6 +258,15 @@ def check_order(before: Interval, interval: Interval, name: str) -> Iterator[Fin
         yield Finding("T6", Level.ERROR, f"{interval} stands after {before}, out of order", name)
     elif milliseconds(before.end) > milliseconds(interval.start):
         yield Finding("T6", Level.ERROR, f"{interval} overlaps the line before, {before}", name)
+
+
+def check_seen(heard: Interval, seen_from: float, *, by_hand: bool) -> Iterator[Finding]:
+    """T7: a line that is heard more than `LEAD` before what it tells is seen. A person may mean it so."""
+    early = seen_from - heard.start
+    if milliseconds(early) > milliseconds(LEAD):
+        level = Level.WARNING if by_hand else Level.ERROR
+        what = f"is told {early:.1f} s before it is seen, at {seen_from:.3f}"
+        yield Finding("T7", level, what)
 
 
 def stretches(lines: Sequence[Interval], free: Iterable[Interval], limits: Limits) -> Iterator[Finding]:

@@ -50,7 +50,9 @@ def things_of(
         sure = float(np.mean([s.score for frame in seen for s in frame]))
         glimpses = tuple(Glimpse(s.box, s.seconds) for frame in seen for s in frame)
         place = place_of([Track(glimpses, tuple(range(len(glimpses))))])
-        facts.append(ThingFact(shot, name, counts[_FRAMES - 1], place, round(sure, 3)))
+        count = counts[_FRAMES - 1]
+        since = next(frame[0].seconds for frame in seen if len(frame) >= count)
+        facts.append(ThingFact(shot, name, count, place, round(sure, 3), round(since, 3)))
     return facts
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 import numpy as np
 
@@ -53,6 +53,13 @@ def turn_of(seen: Sequence[Glimpse]) -> Look | None:
     steps = [_ORDER[b] - _ORDER[a] for a, b in pairwise(clear)]
     one_way = all(step >= 0 for step in steps) or all(step <= 0 for step in steps)
     return clear[-1] if one_way and clear[-1] != "ahead" else None
+
+
+def gaze_since(seen: Sequence[Glimpse]) -> float:
+    """The second from which the face points to where it points last."""
+    faces = [(g.seconds, _look(g.face.yaw)) for g in seen if g.face and g.face_score > FACE_SEEN]
+    clear = [(second, look) for second, look in faces if look is not None]
+    return min(second for second, _ in takewhile(lambda face: face[1] == clear[-1][1], reversed(clear)))
 
 
 def _look(yaw: float) -> Look | None:

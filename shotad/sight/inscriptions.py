@@ -16,6 +16,8 @@ import numpy as np
 from shotad.sight.lettering import TextLine, is_readable, letters, tidy
 from shotad.types import Box
 
+_WHOLE = 0.8
+"""Likeness of a reading to the best spelling from which no part is still to come."""
 _GAP = 2
 """Frames in a row in which a line may be missed without becoming another one."""
 
@@ -53,6 +55,12 @@ class Inscription:
     @property
     def last(self) -> float:
         return self.readings[-1].seconds
+
+    @property
+    def whole(self) -> float:
+        """The second from which all of it stands there, give or take misread letters."""
+        alike = (r.seconds for r in self.readings if likeness(r.line.text, self.text) >= _WHOLE)
+        return next(alike, self.last)
 
     @property
     def frames(self) -> frozenset[int]:

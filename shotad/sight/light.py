@@ -83,6 +83,20 @@ def change_of(lumas: Sequence[float], seconds: Sequence[float]) -> Change | None
     return None
 
 
+def since_of(change: Change | None, lumas: Sequence[float], seconds: Sequence[float]) -> float:
+    """The second from which a change that `change_of` found is to be seen: the picture half gone, the
+    first of it come, the flash at its brightest. Without a change that of the first frame."""
+    values = np.asarray(lumas, float)
+    peak = int(values.argmax())
+    if change == "flash":
+        return float(seconds[int(np.diff(values).argmax()) + 1])
+    if change == "fade-out":
+        return float(seconds[peak + int(np.argmax(values[peak:] < values[peak] / 2))])
+    if change == "fade-in":
+        return float(seconds[int(np.argmax(values >= _FADED))])
+    return float(seconds[0])
+
+
 def _falls(values: npt.NDArray[np.float64]) -> bool:
     """True where the values fall step by step, with at least one in between: no cut to black."""
     between = np.count_nonzero((values > values[-1] + 3) & (values < values[0] - 3))

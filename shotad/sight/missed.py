@@ -68,8 +68,13 @@ def _at_once(proven: Faces) -> frozenset[str]:
 
 def _with_group(told: Sequence[PeopleFact], group: PeopleFact) -> list[PeopleFact]:
     """The facts with all names of the group where some of it were counted at that time; else it besides."""
-    named = [replace(fact, names=group.names) if _knows_some(fact, group) else fact for fact in told]
+    named = [_with_names(fact, group) if _knows_some(fact, group) else fact for fact in told]
     return named if any(_ids(group) <= _ids(fact) for fact in named) else [*named, group]
+
+
+def _with_names(fact: PeopleFact, group: PeopleFact) -> PeopleFact:
+    since = fact.first if fact.since is None else fact.since
+    return replace(fact, names=group.names, since=max(since, group.first))
 
 
 def _knows_some(fact: PeopleFact, group: PeopleFact) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shotad.facts import Movement, Named, PeopleFact, Place
-from shotad.sight.heads import EDGE, FACE_SEEN, framing_of, look_of, turn_of
+from shotad.sight.heads import EDGE, FACE_SEEN, framing_of, gaze_since, look_of, turn_of
 from shotad.sight.people import Glimpse
 from shotad.sight.recognised import identities, looks_known
 from shotad.sight.tracks import Carrier, Track, Way, way_of, windows
@@ -26,6 +26,10 @@ _PROOF = 3
 """Frames in which a face must be recognised to be the only proof of a person."""
 _WINDOW = 2.5
 """Seconds in which a movement is looked for."""
+_LEAVING = 1.0
+"""Seconds that it takes to leave the picture."""
+_MEANWHILE = 2.0
+"""Seconds after a movement within which a look or a turn of the head is still told with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,16 @@ def people_fact(
     alone = len(people) == 1
     seen = main.track.seen
     movement = movement_of(main.track, stretch) if alone else None
+    enters = alone and not _seen_before(main) and _enters(main.track, stretch, movement)
+    leaves = alone and not _seen_after(main) and _leaves(main.track, stretch, movement)
+    since = _since(main, together, stretch, movement, enters=enters, leaves=leaves)
+    looks, turns = (look_of(seen), turn_of(seen)) if alone else (None, None)
+    if looks or turns:
+        gaze = gaze_since(seen)
+        if not (enters or leaves) and movement in (None, "still"):
+            since = gaze
+        elif gaze > since + _MEANWHILE:
+            looks = turns = None
     return PeopleFact(
         shot=stretch.shot,
         first=round(min(p.track.first for p in people), 3),
@@ -96,16 +110,17 @@ def people_fact(
         size=round(_size(main.track), 3),
         face=any(_faces(p.track) for p in people),
         movement=movement,
-        enters=alone and not _seen_before(main) and _enters(main.track, stretch, movement),
-        leaves=alone and not _seen_after(main) and _leaves(main.track, stretch, movement),
+        enters=enters,
+        leaves=leaves,
         sure=round(min(p.sure for p in together), 3),
         framing=framing_of(main.track) if alone else None,
-        looks=look_of(seen) if alone else None,
-        turns=turn_of(seen) if alone else None,
+        looks=looks,
+        turns=turns,
         quick=quick_of(main.track, stretch) if movement in ("left", "right") else None,
         facing=len(people) == 2 and _face_each_other(people[0].track, people[1].track),
         frames=len(seen),
         names=_names(together, cast or {}),
+        since=round(since, 3),
     )
 
 
@@ -126,13 +141,41 @@ def movement_of(track: Track[Glimpse], stretch: Stretch) -> Movement | None:
     A movement counts where the picture shows it and the background does not explain it, for at least a
     second. One who moves both ways is told of neither; one who never moves stays still.
     """
-    found = {_movement_in(part, stretch) for part in windows(track, _WINDOW)} - {None}
+    found = {movement for movement, _ in _movements(track, stretch)}
     if len(found) == 1:
         return found.pop()
     way = way_of(track, stretch.shifts, stretch.aspect)
     return (
         "still" if not found and way.seconds >= 1.0 and way.known >= 0.7 and _is_still(track, way) else None
     )
+
+
+def _movements(track: Track[Glimpse], stretch: Stretch) -> list[tuple[Movement, float]]:
+    """Each movement that a part of the track shows, and the second from which that part is seen."""
+    parts = ((_movement_in(part, stretch), part.first) for part in windows(track, _WINDOW))
+    return [(movement, first) for movement, first in parts if movement is not None]
+
+
+def _since(
+    main: Person,
+    together: Sequence[Person],
+    stretch: Stretch,
+    movement: Movement | None,
+    *,
+    enters: bool,
+    leaves: bool,
+) -> float:
+    """The second from which what is told is to be seen: several people when all of them are, one who leaves
+    when they do, a movement when it begins."""
+    if len(together) > 1:
+        return min(set.intersection(*({g.seconds for g in p.track.seen} for p in together)))
+    track = main.track
+    if enters:
+        return track.first
+    if leaves:
+        return max(track.first, track.last - _LEAVING)
+    began = (first for found, first in _movements(track, stretch) if found == movement)
+    return min(began, default=track.first)
 
 
 def _movement_in(track: Track[Glimpse], stretch: Stretch) -> Movement | None:

@@ -163,6 +163,7 @@ def _fact(card: Sequence[Inscription], kind: TextKind) -> TextFact:
         first=first.first,
         last=max(line.last for line in card),
         sure=round(min(mean_score(card), 1.0), 3),
+        since=first.first if _is_roll(card) else max(line.whole for line in card),
     )
 
 

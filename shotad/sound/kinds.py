@@ -153,8 +153,8 @@ class Line:
     """A line to be spoken: its id, its words, the second it is wanted at, and the time that it may use.
 
     ``room`` is free of speech, margins kept; ``slot`` the part of it that was planned for this line. Rooms of
-    lines in one gap may be the same: whoever fits keeps them apart. ``by_person``: a person wrote, changed or
-    accepted it.
+    lines in one gap may be the same: whoever fits keeps them apart. A line does not begin before
+    ``earliest``, what it tells being not seen yet. ``by_person``: a person wrote, changed or accepted it.
     """
 
     id: str
@@ -163,6 +163,7 @@ class Line:
     slot: Interval
     room: Interval
     language: str = "en"
+    earliest: float = 0.0
     by_person: bool = False
 
 

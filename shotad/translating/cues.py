@@ -68,6 +68,7 @@ def cue_of(
         spoken_length=min(length, interval.duration),
         fit_steps=fitted.steps,
         provenance=made,
+        seen_from=cue.seen_from,
     )
 
 

@@ -158,7 +158,8 @@ class LineDesk:
 
     def _add(self, plan: SlotPlan, look: Record, record: Record | None) -> None:
         around = around_of(self._last_lines(), self._prepared, self._bench)
-        cue = cue_of(plan.slot, look, record, self._config, around, self._chooser, self._said())
+        said, presence = self._said(), plan.presence
+        cue = cue_of(plan.slot, look, record, self._config, around, self._chooser, said, presence)
         self._written.cues.append(cue)
         if cue.heard:
             self._telling.heard(cue)

@@ -115,6 +115,8 @@ def _people(fact: PeopleFact, light: Level, same: dict[int, int]) -> Statement:
         names=fact.names,
         time=(fact.first, fact.last),
         sure=fact.sure,
+        since=fact.first if fact.since is None else fact.since,
+        until=fact.last,
     )
 
 
@@ -132,7 +134,10 @@ def _who(fact: PeopleFact, same: dict[int, int]) -> int | str | None:
 def _figure(fact: FigureFact) -> Statement:
     key = "figure passes" if fact.enters or fact.leaves else "figure"
     time = (fact.first, fact.last)
-    return Statement(key, fact.shot, WORTH[key], figure_clauses(fact), time=time, sure=fact.sure)
+    clauses = figure_clauses(fact)
+    return Statement(
+        key, fact.shot, WORTH[key], clauses, time=time, sure=fact.sure, since=fact.first, until=fact.last
+    )
 
 
 def _company(people: list[PeopleFact], things: list[ThingFact], light: Level) -> Statement:
@@ -148,7 +153,12 @@ def _company(people: list[PeopleFact], things: list[ThingFact], light: Level) ->
     worth += WORTH["accompanied"] * bool(people) + WORTH["named"] * bool(names)
     heads = sum(fact.count for fact in people)
     sure = min([f.sure for f in people] + [f.sure for f in things])
-    return Statement("thing", things[0].shot, worth, clauses, heads=heads, names=names, sure=sure)
+    known = [f.since for f in things if f.since is not None]
+    known += [f.first if f.since is None else f.since for f in people]
+    since = max(known, default=None)
+    return Statement(
+        "thing", things[0].shot, worth, clauses, heads=heads, names=names, sure=sure, since=since
+    )
 
 
 def _nouns(people: list[PeopleFact], things: list[ThingFact], light: Level) -> list[str]:
@@ -185,7 +195,7 @@ def _light(fact: LightFact, blank: bool, facts: Facts) -> Statement | None:
         return None
     key = fact.change or "level"
     phase = {"fade-in": START, "fade-out": END}.get(key, MIDDLE)
-    return Statement(key, fact.shot, WORTH[key], clauses, phase=phase, sure=fact.sure)
+    return Statement(key, fact.shot, WORTH[key], clauses, phase=phase, sure=fact.sure, since=fact.since)
 
 
 def _contrasts(facts: Facts) -> Iterator[Statement]:
@@ -199,7 +209,8 @@ def _contrasts(facts: Facts) -> Iterator[Statement]:
             to_light = after.level in ("bright", "white")
             clauses = phrases.contrast_clauses(to_light, "black" in (before.level, after.level))
             sure = min(before.sure, after.sure)
-            yield Statement("contrast", after.shot, WORTH["contrast"], clauses, phase=START, sure=sure)
+            key, since = "contrast", after.since
+            yield Statement(key, after.shot, WORTH[key], clauses, phase=START, sure=sure, since=since)
 
 
 def _motion(fact: MotionFact) -> Statement:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 
 from shotad.engines.narration.memory import Memory, same_text
 from shotad.engines.narration.phrases import text_clauses, text_words
 from shotad.engines.narration.quotes import Quote, clean, fit_quote
 from shotad.engines.narration.statement import WORTH, Statement
+from shotad.engines.narration.timing import Timing
 from shotad.facts import Facts, TextFact
+from shotad.script.cue import Sight
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,21 +22,24 @@ class Unread:
     reason: str
 
 
-def text_statements(facts: Facts, memory: Memory, room: int) -> tuple[list[Statement], list[Unread]]:
+def text_statements(
+    facts: Facts, memory: Memory, room: int, timing: Timing | None = None
+) -> tuple[list[Statement], list[Unread]]:
     """What can be read aloud in ``room`` words, one statement for each kind, and what cannot.
 
-    In end credits all that is neither title nor sign counts as credits.
+    In end credits all that is neither title nor sign counts as credits. With ``timing`` a text that comes
+    late in its slot has only the words that are left in it.
     """
     new = _new_texts(facts, memory)
     statements: list[Statement] = []
     unread: list[Unread] = []
     for kind in ("title", "sign"):
-        found, left = _read_out([text for text in new if text.kind == kind], room)
+        found, left = _read_out([text for text in new if text.kind == kind], room, timing)
         statements += [found] if found else []
         unread += left
     named = [text for text in new if text.kind == "credit"]
     if named or facts.credits:
-        found, left = _credits(named, facts, memory, room)
+        found, left = _credits(named, facts, memory, room, timing)
         statements += [found] if found else []
         unread += left
     return statements, unread
@@ -50,14 +55,17 @@ def _new_texts(facts: Facts, memory: Memory) -> list[TextFact]:
     return new
 
 
-def _read_out(texts: list[TextFact], room: int) -> tuple[Statement | None, list[Unread]]:
+def _read_out(
+    texts: list[TextFact], room: int, timing: Timing | None
+) -> tuple[Statement | None, list[Unread]]:
     """One statement that reads as many of these texts, all of one kind, as there is room for."""
     if not texts:
         return None, []
     left_over = room - text_words(texts[0])
     chosen: list[tuple[TextFact, Quote]] = []
     for text in sorted(texts, key=lambda f: -f.sure * (f.last - f.first)):
-        quote = fit_quote(text.text, left_over - len(chosen[:1]))
+        late = room if timing is None else timing.words_from(_since(text))
+        quote = fit_quote(text.text, min(left_over, late - text_words(text)) - len(chosen[:1]))
         if quote and (quote.whole or not (chosen or text.kind == "credit")):
             chosen.append((text, quote))
             left_over -= quote.spoken + (len(chosen) > 1)
@@ -71,7 +79,23 @@ def _read_out(texts: list[TextFact], room: int) -> tuple[Statement | None, list[
     first, last = min(t.first for t in read), max(t.last for t in read)
     kind = read[0].kind
     sure = min(t.sure for t in read)
-    return Statement(kind, read[0].shot, WORTH[kind], clauses, time=(first, last), sure=sure), unread
+    sight = _sight(chosen, timing)
+    statement = Statement(kind, read[0].shot, WORTH[kind], clauses, time=(first, last), sure=sure)
+    return replace(statement, since=sight.since, until=sight.until), unread
+
+
+def _since(text: TextFact) -> float:
+    return text.first if text.since is None else text.since
+
+
+def _sight(chosen: list[tuple[TextFact, Quote]], timing: Timing | None) -> Sight:
+    """When it can be begun to read texts, one after the other, each while it stands there."""
+    words = accumulate((quote.spoken for _, quote in chosen), initial=text_words(chosen[0][0]))
+    parts = [(n, _since(text), text.last) for (text, _), n in zip(chosen, words, strict=False)]
+    sight = Sight.of(parts, 0.0 if timing is None else timing.pace)
+    assert sight is not None
+    # The words before the first text are no reason to begin before it is there.
+    return Sight(max(sight.since, _since(chosen[0][0])), sight.until)
 
 
 def _join(texts: list[TextFact]) -> str:
@@ -80,11 +104,11 @@ def _join(texts: list[TextFact]) -> str:
 
 
 def _credits(
-    texts: list[TextFact], facts: Facts, memory: Memory, room: int
+    texts: list[TextFact], facts: Facts, memory: Memory, room: int, timing: Timing | None
 ) -> tuple[Statement | None, list[Unread]]:
     """A credit that fits is read; of end credits one that names the maker; else only that they appear."""
     wanted = [text for text in texts if not facts.credits or _names_maker(text.text)]
-    found, _ = _read_out(wanted[:1] if facts.credits else wanted, room)
+    found, _ = _read_out(wanted[:1] if facts.credits else wanted, room, timing)
     if found and not facts.credits:
         return found, _unread([t for t in texts if not _reads(found, t)], room)
     if memory.lines_since("credits appear") is not None:
@@ -93,7 +117,10 @@ def _credits(
     shot = texts[0].shot if texts else facts.current[0]
     clauses = text_clauses("credit", quotes, "and", appearing=True)
     time = (texts[0].first, texts[-1].last) if texts else None
-    statement = Statement("credits", shot, WORTH["credits"], clauses, time=time)
+    since, until = time or (None, None)
+    if found:
+        since, until = found.since, found.until
+    statement = Statement("credits", shot, WORTH["credits"], clauses, time=time, since=since, until=until)
     return statement, _unread([t for t in texts if not _reads(statement, t)], room)
 
 

@@ -21,10 +21,15 @@ from shotad.facts import Named
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A sentence and the statements it makes, in order."""
+    """A sentence and the statements it makes, in order, each with the number of words before it."""
 
     text: str
-    statements: tuple[Statement, ...]
+    told: tuple[tuple[Statement, int], ...] = ()
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """What it states."""
+        return tuple(statement for statement, _ in self.told)
 
 
 def plans(able: Sequence[Statement], most: int) -> Iterator[tuple[Statement, ...]]:
@@ -53,10 +58,10 @@ def lines(group: Sequence[Statement], memory: Memory, budget: int | None) -> Ite
     for pick in range(max(len(options) for options in choices)):
         for options, adverbials in [*((choices, n) for n in range(most, -1, -1)), (shortest, 0)]:
             clauses = [option[min(pick, len(option) - 1)] for option in options]
-            text = _realise(ordered, clauses, adverbials, memory)
+            text, before = _realise(ordered, clauses, adverbials, memory)
             if text not in told and (budget is None or spoken_words(text) <= budget):
                 told.add(text)
-                yield Line(text, tuple(ordered))
+                yield Line(text, tuple(zip(ordered, before, strict=True)))
 
 
 def _shortest(options: Sequence[Clause], keep_detail: bool, beside: bool) -> list[Clause]:
@@ -213,14 +218,17 @@ def _open_whose(other: Statement, statement: Statement) -> bool:
 
 def _realise(
     statements: Sequence[Statement], clauses: Sequence[Clause], adverbials: int, memory: Memory
-) -> str:
+) -> tuple[str, list[int]]:
+    """The sentence, and how many words of it come before each of its clauses."""
     joints = _joints(statements, memory)
     text = _opening(clauses[0], adverbials, alone=len(clauses) == 1)
+    before = [0]
     for at, joint in enumerate(joints, 1):
+        before.append(spoken_words(text))
         extra = _not_again(clauses[at], [place for other in clauses[:at] for place in other.where])
         whole = extra.body(min(adverbials, 1), at == len(joints))
         text = _joined(text, joint, extra.subject if _does_as(statements, clauses, at) else whole)
-    return capital(text) if text.endswith('"') else f"{capital(text)}."
+    return capital(text) if text.endswith('"') else f"{capital(text)}.", before
 
 
 def _does_as(statements: Sequence[Statement], clauses: Sequence[Clause], at: int) -> bool:

@@ -38,7 +38,8 @@ class Statement:
     ``near``: of one person hardly more than the face is seen.
 
     ``shot``, ``phase`` (start, middle or end of the shot) and ``time`` put statements in order;
-    ``time`` is when it holds, in film seconds, None where that was not measured.
+    ``time`` is when it holds, in film seconds, None where that was not measured. ``since`` and
+    ``until`` are the seconds between which it is to be seen when told, None where they are not known.
     """
 
     key: str
@@ -52,6 +53,8 @@ class Statement:
     phase: int = MIDDLE
     time: tuple[float, float] | None = None
     sure: float = 1.0
+    since: float | None = None
+    until: float | None = None
 
     @property
     def order(self) -> tuple[int, int, float]:

@@ -11,6 +11,7 @@ from shotad.engines.narration.phrases import Clause
 from shotad.engines.narration.pictures import picture_statements
 from shotad.engines.narration.reading import Unread, text_statements
 from shotad.engines.narration.statement import EVENTS, PRESENT, WORTH, Statement
+from shotad.engines.narration.timing import Timing
 from shotad.facts import Facts, Named
 from shotad.types import Interval
 
@@ -31,16 +32,20 @@ class Findings:
 
 
 def find_statements(
-    facts: Facts, memory: Memory, room: int, sure: float, slot: Interval | None = None
+    facts: Facts, memory: Memory, room: int, sure: float, timing: Timing | None = None
 ) -> Findings:
     """What can be said of a clip's current shots, in ``room`` spoken words, after what was said.
 
-    Facts less sure than ``sure`` are left out.
+    Facts less sure than ``sure`` are left out. With ``timing`` each statement has the second from which it is
+    true.
     """
     facts = _certain(facts, sure)
-    texts, unread = text_statements(facts, memory, room)
+    texts, unread = text_statements(facts, memory, room, timing)
     others = [] if facts.credits else picture_statements(facts, bool(texts))
+    slot = None if timing is None else timing.slot
     weighed = [_weigh(statement, memory, slot) for statement in _unique([*texts, *others])]
+    if timing is not None:
+        weighed = [timing.placed(statement) for statement in weighed]
     weighed.sort(key=lambda statement: (-statement.worth, statement.order, statement.key))
     return Findings(tuple(weighed), tuple(unread))
 

@@ -13,6 +13,7 @@ from shotad.plan.gaps import subtract
 from shotad.script.pace import spoken_words
 from shotad.sound.extended.kinds import Extension, Pause
 from shotad.sound.extended.worth import Worth, names_of, worth
+from shotad.sound.fitting.lines import earliest
 from shotad.sound.kinds import Fitting, Line, Spoken, Studio, Take, Unspoken
 from shotad.types import Interval, Shot
 
@@ -182,7 +183,8 @@ class _Planner:
         def distance(gap: Interval) -> float:
             return max(gap.start - line.start, line.start - gap.end, 0.0)
 
-        gap = min(self._gaps, key=lambda gap: (distance(gap), gap.start), default=None)
+        gaps = (gap for gap in self._gaps if gap.end > line.earliest)
+        gap = min(gaps, key=lambda gap: (distance(gap), gap.start), default=None)
         return line if gap is None or distance(gap) > NEAR else replace(line, room=gap)
 
     def _arranged(self, wishes: Sequence[_Wish]) -> tuple[_Place, ...]:
@@ -216,10 +218,10 @@ class _Planner:
         free = line.room.start + breath
         if taken_until > 0:
             free = max(free, taken_until + fit.between)
-        earliest = max(free, min(line.start - fit.earlier, end))
-        missing = max(SHORTEST, _up(earliest + wish.take.seconds + breath - end))
-        at = self._still(max(min(earliest, end), min(taken_until, end)), end)
-        start = max(earliest, end + missing - breath - wish.take.seconds)
+        first = max(free, min(earliest(line, fit), end))
+        missing = max(SHORTEST, _up(first + wish.take.seconds + breath - end))
+        at = self._still(max(min(first, end), min(taken_until, end)), end)
+        start = max(first, end + missing - breath - wish.take.seconds)
         return _Place(wish, start, Pause(at, missing, line.id), end)
 
     def _still(self, low: float, high: float) -> float:

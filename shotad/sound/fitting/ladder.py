@@ -25,7 +25,7 @@ from shotad.progress import NoProgress, Progress, reported
 from shotad.script.pace import spoken_words
 from shotad.sound.fitting.asking import Answer, Shorten, Wish
 from shotad.sound.fitting.forms import Form, shorter_forms, spoken, whole_form, written
-from shotad.sound.fitting.lines import NO_ROOM
+from shotad.sound.fitting.lines import NO_ROOM, earliest, latest
 from shotad.sound.fitting.placing import (
     Option,
     Window,
@@ -265,17 +265,12 @@ def _is_usable(answer: Answer, wish: Wish) -> bool:
 
 
 def _window(line: Line, settings: FitSettings) -> Window:
-    """Where a line may stand, in whole milliseconds inside its room.
-
-    It may begin `settings.later` after it is wanted, and in any case when its slot begins: that is later only
-    where people speak at its own time.
-    """
-    earliest = max(line.room.start, line.start - settings.earlier)
-    latest = max(line.start + settings.later, line.slot.start, earliest)
+    """Where a line may stand, in whole milliseconds inside its room."""
+    first = math.ceil(earliest(line, settings) * 1000 - 1e-6)
     return Window(
         round(line.start * 1000),
-        math.ceil(earliest * 1000 - 1e-6),
-        max(math.floor(latest * 1000 + 1e-6), math.ceil(earliest * 1000 - 1e-6)),
+        first,
+        max(math.floor(latest(line, settings) * 1000 + 1e-6), first),
         math.floor(line.room.end * 1000 + 1e-6),
     )
 

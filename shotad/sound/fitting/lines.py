@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from shotad.config import FitSettings
 from shotad.plan.gaps import subtract
-from shotad.script.cue import EARLIEST, Cue
+from shotad.script.cue import EARLIEST, LEAD, Cue
+from shotad.script.edits import is_by_hand
 from shotad.script.track import Track
 from shotad.sound.kinds import Line
 from shotad.types import Interval
@@ -44,11 +45,28 @@ def lines_of(
             slot,
             room,
             cue.language,
+            earliest=_in_sight(cue),
             by_person=cue.edited is not None,
         )
         for cue in track.heard
         for room, slot in [_room(cue, None if speech is None else free, slots, settings)]
     )
+
+
+def earliest(line: Line, settings: FitSettings) -> float:
+    """The second before which a line may not begin."""
+    return max(line.room.start, line.start - settings.earlier, min(line.start, line.earliest))
+
+
+def latest(line: Line, settings: FitSettings) -> float:
+    """The second by which it must have begun: `settings.later` after it is wanted, and in any case when its
+    slot begins, which is later only where people speak at its own time."""
+    return max(line.start + settings.later, line.slot.start, earliest(line, settings))
+
+
+def _in_sight(cue: Cue) -> float:
+    """The second before which a line tells of what is not seen yet; 0 where that is a person's choice."""
+    return 0.0 if cue.seen_from is None or is_by_hand(cue) else cue.seen_from - LEAD
 
 
 def _free(duration: float, speech: Sequence[Interval], margin: float, clear: float) -> tuple[Interval, ...]:
@@ -75,7 +93,8 @@ def _room(
 def _nearest(cue: Cue, free: Sequence[Interval], settings: FitSettings) -> Interval | None:
     """The best of the rooms in reach, None where there is none."""
     start, need = cue.interval.start, cue.interval.duration / settings.fastest
-    near = Interval(start - settings.earlier, start + settings.later + NO_ROOM)
+    first = max(start - settings.earlier, min(start, _in_sight(cue)))
+    near = Interval(first, start + settings.later + NO_ROOM)
     reach = Interval(near.start, max(cue.interval.end, near.end))
     rooms = [Interval(max(gap.start, reach.start), gap.end) for gap in free if gap.overlaps(reach)]
 
