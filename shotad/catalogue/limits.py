@@ -82,7 +82,7 @@ def disk_of(folder: Path) -> int:
 
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-_SIZE = re.compile(r"\s*(\d+(?:[.,]\d+)?)\s*([kmgt]?)i?b?\s*", re.IGNORECASE)
+_SIZE = re.compile(r"\s*+(\d++(?:[.,]\d++)?)\s*+([kmgt]?)i?b?\s*+", re.IGNORECASE)
 
 
 def parse_size(text: str) -> int:

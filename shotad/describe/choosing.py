@@ -47,7 +47,7 @@ _ORDINAL = re.compile(
     rf"\bthe ({'|'.join(_ORDINALS)})\b(?: (?:one|candidate|option|sentence))?", re.IGNORECASE
 )
 _BARE = re.compile(r"\W*(\d{1,2}|[a-z]+)\W*(?:\n.*)?", re.IGNORECASE | re.DOTALL)
-_LEADING = re.compile(r"\W*(\d{1,2})[.):]?\s+\S")
+_LEADING = re.compile(r"(?:(?<!\W)\W+)?(\d{1,2})[.):]?\s+\S")
 
 
 def _in_json(text: str) -> set[int]:

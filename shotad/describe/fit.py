@@ -24,7 +24,7 @@ _ANY_SENTENCE = re.compile(r"""(?<=[.!?…؟۔।])["”“’»«]?\s+|(?<=[。
 _ORDINAL = re.compile(r"\d\.$")
 _OPENING = "\"'“„«‘‚¿¡「『"
 _ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|Sgt|Lt|Capt|Col|Gen|Jr|Sr|vs|No)\.$")
-_BORDER = re.compile(r"[,;:]\s+|\s+[–—-]\s+")
+_BORDER = re.compile(r"[,;:]\s+|(?<!\s)\s+[–—-]\s+")
 _LONGEST_ABBREVIATION = 8
 _FEWEST = 3
 """Words that a shortened line must still have to be worth saying."""

@@ -32,7 +32,7 @@ def own_signs(text: str, language: str) -> str:
     if is_english(language):
         return text
     text = re.sub(r"([।॥。！？؟۔])\.$", r"\1", text)
-    text = re.sub(r'"\s+([^"]+?)\s+"', r'"\1"', text)
+    text = re.sub(r'"\s++([^"]+)(?<=\s)"', lambda found: f'"{found[1].rstrip()}"', text)
     code = language.lower().split("-")[0]
     if code in ("zh", "yue", "cmn", "ja"):
         comma = "、" if code == "ja" else "，"

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-_FENCED = re.compile(r"\A\s*(?:[^\n{]{0,200}\n)?\s*(?:```\w*\s*)?(?=\{)")
+_FENCED = re.compile(r"\A\s*+(?:[^\n{]{0,200}\n)?\s*+(?:```\w*\s*+)?(?=\{)")
 _BROKEN_KEY = re.compile(r"[\"']([^\"'\n{}:]{2,60})[\"']\s*:\s*[\"'\[{]*\s*")
-_BROKEN_END = re.compile(r"[\"'\]}]+\s*,?\s*(?=\n|\Z)")
-_BULLET = re.compile(r"^(?P<indent>[ \t]*)(?:[-•+]|\*(?!\*))[ \t]+(?P<text>.*\S)[ \t]*$")
+_BROKEN_END = re.compile(r"(?<![\"'\]}])[\"'\]}]+(?:\s*+,)?[^\S\n]*+(?=\n|\Z)")
+_BULLET = re.compile(r"^(?P<indent>[ \t]*)(?:[-•+]|\*(?!\*))[ \t]++(?P<text>.*\S)[ \t]*$")
 _ROW = re.compile(r"^[ \t]*\|(.+)\|[ \t]*$")
 _RULE = re.compile(r"^[\s|:-]+$")
 _DEEPEST = 8
@@ -18,7 +18,7 @@ _DEEPEST = 8
 
 def prose(answer: str) -> str:
     """The answer with what JSON, tables and bullets hold written as lines; other text as it is."""
-    short = re.sub(r"[ \t]{2,}\n", "\n", re.sub(r"[ \t]{40,}", " ", answer))
+    short = re.sub(r"(?<![ \t])[ \t]{2,}\n", "\n", re.sub(r"[ \t]{40,}", " ", answer))
     return _bullets_ended(_without_tables(_without_json(re.sub(r"\n{3,}", "\n\n", short))))
 
 

@@ -201,7 +201,7 @@ def _show_quotations(text: str, quoted: Sequence[str]) -> str:
 def _tidy(line: str) -> str:
     """Blanks and commas as they should be after something was taken out."""
     line = re.sub(r"\s+", " ", line).strip()
-    line = re.sub(r"\s+([,.;:!?])", r"\1", line)
+    line = re.sub(r"(?<!\s)\s+([,.;:!?])", r"\1", line)
     line = re.sub(r"(?:[,;:] ?)+(?=[,;:.!?])", "", line)
     line = re.sub(r"\(\s*\)|\[\s*\]", "", line)
     line = re.sub(r"^[\s,;:.–—-]+", "", line)

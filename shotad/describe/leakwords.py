@@ -234,7 +234,7 @@ def _openings(shots: Sequence[int]) -> tuple[re.Pattern[str], ...]:
 def _asides() -> tuple[re.Pattern[str], ...]:
     where = r"(?:in|during|throughout|across|from|of|within|between|over|at|by)"
     return (
-        re.compile(rf"\s*[(\[][^()\[\]]{{0,80}}{_NUMBER}[^()\[\]]{{0,80}}[)\]]", _I),
+        re.compile(rf"(?:(?<!\s)\s+)?[(\[][^()\[\]]{{0,80}}{_NUMBER}[^()\[\]]{{0,80}}[)\]]", _I),
         re.compile(
             rf",? ?\b(?:as )?(?:seen |shown |visible |depicted |present )?{where} {_PART}(?:both "
             rf"|all )?{_SHOTS}"

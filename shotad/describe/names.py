@@ -14,10 +14,10 @@ from shotad.script.rules import quotations
 
 _NAME = r"(?:[OD]['’]|Mc)?[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ]+(?:['’-][A-ZÀ-ÖØ-Þ]?[a-zß-öø-ÿ]+)*"
 _RUN = re.compile(rf"(?<![\w'’-]){_NAME}(?:[ \t]+{_NAME})*(?![\w-])")
-_SENTENCE_START = re.compile(r"(?:^|[.!?…:;]|\n)[\s\"“”'‘’(\[*•–—-]*\Z")
+_SENTENCE_START = re.compile(r"(?:^|[.!?…:;])[\s\"“”'‘’(\[*•–—-]*\Z|\n(?:[^\S\n]|[\"“”'‘’(\[*•–—-])*\Z")
 _ENTRY = re.compile(
-    rf"^[\s*•–—-]*({_NAME}(?:[ \t]+{_NAME}){{0,3}})"
-    r"(?=\s*(?:[:=(]|[–—]|-\s|,\s+(?:an?|the|his|her|their|aged?|\d)\b|\s+is\b))",
+    rf"^[ \t*•–—-]*+({_NAME}(?:[ \t]+{_NAME}){{0,3}})"
+    r"(?=\s*+(?:[:=(]|[–—]|-\s|,\s+(?:an?|the|his|her|their|aged?|\d)\b|(?<=\s)is\b))",
     re.MULTILINE,
 )
 """A line of a cast list: ``Ann: a thief``, ``Bo (her brother)``, ``Ann is a thief``."""
@@ -25,7 +25,7 @@ _ENTRY = re.compile(
 _JOINED = re.compile(rf" and {_NAME}")
 """``Ann and Bo run``: what is joined to a name is one, at the sentence's beginning too."""
 
-_OF = re.compile(rf"{_NAME} of (?:the )?\Z")
+_OF = re.compile(rf"(?<![\w'’-]){_NAME} of (?:the )?\Z")
 _OF_THIS = re.compile(rf" of (?:the )?{_NAME}")
 """``Tears of Steel`` is the title of something."""
 
@@ -120,7 +120,7 @@ def _titled(run: str) -> bool:
 
 def _after_title(before: str) -> bool:
     """True after ``Mr.``, whose full stop ends no sentence."""
-    title = re.search(r"(\w+)\.\s*\Z", before)
+    title = re.search(r"(?<!\w)(\w+)\.\s*\Z", before)
     return title is not None and title[1] in _TITLES
 
 

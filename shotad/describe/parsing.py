@@ -86,7 +86,7 @@ _OF_THREADS = re.compile(
     re.IGNORECASE,
 )
 _LABEL_LINE = re.compile(
-    r"^\W*(?:(?:in|for|from) )?\[?shots? ?#?\d[\d ,&\[\]-]*(?:(?:and|to|shots?)[\d ,&\[\]-]+)*[:.\]]*$",
+    r"^\W*(?:(?:in|for|from) )?\[?shots? ?#?\d[\d ,&\[\]-]*+(?:(?:and|to|shots?)[\d ,&\[\]-]++)*+[:.\]]*$",
     re.IGNORECASE,
 )
 _AFTERWORD = re.compile(

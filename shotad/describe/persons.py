@@ -204,7 +204,7 @@ def _is_attribute(after: str) -> bool:
 
 _NO_NOUNS = FUNCTION_WORDS | ADVERBS | listed("is are has also")
 
-_TITLE_OF = re.compile(r"[A-Z]\w+ of (?:the )?\Z")
+_TITLE_OF = re.compile(r"(?<!\w)[A-Z]\w+ of (?:the )?\Z")
 
 
 def _titles_something(before: str, after: str) -> bool:

@@ -25,16 +25,18 @@ from shotad.describe.english.verbs import GERUNDS, PARTICIPLES, PLAIN, THIRD, fo
 from shotad.describe.subjects import Clause, agrees, clause_of, first_word, is_plural, words_in
 from shotad.script.rules import quotations
 
-_SENTENCE = re.compile(r"(?<![A-Z])(?<!\bMr)(?<!\bMrs)(?<!\bDr)[.!?…]+[\"”’)]*\s+|\s*;\s+")
+_SENTENCE = re.compile(
+    r"(?<![A-Z])(?<!\bMr)(?<!\bMrs)(?<!\bDr)(?:(?<![.!?…])|(?<=\w[.!?…]))[.!?…]+[\"”’)]*\s+|(?:(?<!\s)\s+)?;\s+"
+)
 _BORDER = re.compile(
-    r",?\s+(?P<time>as|while|when|until|after|where|because)\s+(?:then\s+)?"
+    r"(?:,|(?<![\s,]))\s+(?P<time>as|while|when|until|after|where|because)\s+(?:then\s+)?"
     r"|(?P<comma>,)\s+(?P<joined>(?:and|but|then)\s+(?:then\s+)?)?"
-    r"|\s+(?P<bare>and|but)\s+(?:then\s+)?"
-    r"|\s+(?P<then>then)\s+"
-    r"|\s+(?P<dash>[–—])\s+"
+    r"|(?<!\s)\s+(?P<bare>and|but)\s+(?:then\s+)?"
+    r"|(?<!\s)\s+(?P<then>then)\s+"
+    r"|(?<!\s)\s+(?P<dash>[–—])\s+"
 )
 _PLACE = re.compile(
-    r"(?P<phrase>(?:in|on|at|inside|outside|behind|under|beneath|near|beside|among|between|beyond|by)\s+[^,]+),\s+",
+    r"(?P<phrase>(?:in|on|at|inside|outside|behind|under|beneath|near|beside|among|between|beyond|by)\s++[^,]+),\s+",
     re.IGNORECASE,
 )
 _NOT_A_PLACE = re.compile(
@@ -49,11 +51,11 @@ _NO_PARTICIPLES = (NOUNS_IN_ING - GERUNDS) | {"according"}
 _NO_NOUNS = PREPOSITIONS | STOPS | GERUNDS | {"and"}
 _THERE = forms({"watch"})
 """Who watches is in the place; what is seen or heard may be in it instead."""
-_FRONTED = re.compile(r"(?:as|while|when|after|once|until)\s+(?P<clause>[^,]+),\s+", re.IGNORECASE)
+_FRONTED = re.compile(r"(?:as|while|when|after|once|until)\s++(?P<clause>[^,]+),\s+", re.IGNORECASE)
 _WHO = re.compile(r"(?:who|which)\s+")
 _ANTECEDENT = re.compile(
     r"\b((?:an?|the|his|her|their|its|another|two|three|several|some)\s+(?:[\w'’-]+\s+){0,3}[\w'’-]+"
-    r"|[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*)$"
+    r"|(?<![\w'’-])[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*)$"
 )
 
 

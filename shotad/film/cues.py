@@ -99,9 +99,9 @@ def _decode(data: bytes, path: Path) -> str:
 def _format_of(text: str, name: str) -> str:
     if text.lstrip().startswith("WEBVTT"):
         return "vtt"
-    if re.search(r"^\s*\[(?:Script Info|V4\+? Styles|Events)\]", text, re.MULTILINE | re.IGNORECASE):
-        return "ssa" if re.search(r"^\s*\[V4 Styles\]", text, re.MULTILINE | re.IGNORECASE) else "ass"
-    if re.search(r"^\s*\d+:\d+:\d+[,.:]\d+\s*-->", text, re.MULTILINE):
+    if re.search(r"^[^\S\n]*\[(?:Script Info|V4\+? Styles|Events)\]", text, re.MULTILINE | re.IGNORECASE):
+        return "ssa" if re.search(r"^[^\S\n]*\[V4 Styles\]", text, re.MULTILINE | re.IGNORECASE) else "ass"
+    if re.search(r"^[^\S\n]*\d+:\d+:\d+[,.:]\d+\s*-->", text, re.MULTILINE):
         return "srt"
     raise SubtitleError(f"{name} is in no known subtitle format.", HINT)
 

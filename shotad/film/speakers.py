@@ -15,15 +15,17 @@ from shotad.script.namewords import PARTICLES
 _OPEN, _CLOSE = "\ue000", "\ue001"
 """Around the speaker of a voice tag, until the other tags are gone."""
 
-_VOICE = re.compile(r"<v(?:\.[^\s>]*)?[ \t]+([^<>]*)>")
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?[ \t]++([^<>]*)>")
 _VOICE_END = re.compile(r"</v\s*>")
 _MARK = re.compile(rf"^\s*(?:[-‐–—―•]\s*)?{_OPEN}([^{_CLOSE}]*){_CLOSE}")
 _TURN = re.compile(r"^\s*(?:>>+|[-‐–—―•]+)\s*(?=\S)")
 _COLON = re.compile(r"^([^\W\d_][^:\n]{0,39}?)\s*:(?=\s+\S|\s*$)")
-_BRACKET = re.compile(r"^[\[(（【]\s*([^\[\]()（）【】\n]{1,40}?)\s*[\])）】]\s*:?\s*")
-_ASIDE = re.compile(r"\s*(?:[\[(（【][^\])）】]*[\])）】]|,.*|(?:'s|’s) voice)\s*", re.IGNORECASE)
+_BRACKET = re.compile(r"^[\[(（【]\s*+([^\[\]()（）【】\n]{1,40}?)\s*+[\])）】]\s*+:?\s*")
+_ASIDE = re.compile(
+    r"(?:(?<!\s)\s+)?(?:[\[(（【][^\[(（【\])）】]*[\])）】]|,.*|(?:'s|’s) voice)\s*", re.IGNORECASE
+)
 _NAME = re.compile(r"[^\W\d_a-zß-öø-ÿ](?:[\w.'’]|-(?=\w))*")
-_JOINT = re.compile(r"\s*(?:&|/|\+|\band\b|\bAND\b)\s*")
+_JOINT = re.compile(r"(?:(?<!\s)\s+)?(?:&|/|\+|\band\b|\bAND\b)\s*")
 
 
 def _listed(words: str) -> frozenset[str]:

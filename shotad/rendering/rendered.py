@@ -28,7 +28,7 @@ NOTICED = 0.05
 FASTER, MOVED = "times faster", "moved "
 """How the ladder's steps are known (`shotad.sound.fitting.ladder`)."""
 
-_FACTOR = re.compile(rf"([\d.]+) {FASTER}")
+_FACTOR = re.compile(rf"(?<![\d.])([\d.]+) {FASTER}")
 
 Json = dict[str, Any]
 

@@ -35,7 +35,7 @@ RUN = re.compile(rf"(?<![\w'’-]){_CAPITAL}(?:(?:\.[ \t]|[ \t]){_CAPITAL})*")
 """Words with a capital letter side by side; a full stop within is looked at again in `runs`."""
 _WORD = re.compile(rf"[{_UPPER}]\.(?!\w)|[\w]+(?:[-'’.][\w]+)*")
 _POSSESSIVE = re.compile(r"['’]s\Z", re.IGNORECASE)
-SENTENCE_START = re.compile(r"(?:\A|[.!?…:]|\n)[\s\"“”'‘’(\[*•–—-]*\Z")
+SENTENCE_START = re.compile(r"(?:\A|[.!?…:])[\s\"“”'‘’(\[*•–—-]*\Z|\n(?:[^\S\n]|[\"“”'‘’(\[*•–—-])*\Z")
 
 
 def plain(text: str) -> str:

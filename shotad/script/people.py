@@ -264,7 +264,7 @@ def _with_dot(token: Token, text: str) -> int:
 def _with_particle(token: Token, name: _Name, text: str) -> int:
     """Where the name begins: with the ``van`` before it where that is part of it, and a title before that."""
     start = token.start
-    while before := re.search(r"(\w+)\.? \Z", text[:start]):
+    while before := re.search(r"(?<!\w)(\w+)\.? \Z", text[:start]):
         particle = before[1] in PARTICLES and before[1] in name.keys
         title = start < token.start and before[1][0].isupper() and before[1].lower() in NAME_TITLES
         if not particle and not title:

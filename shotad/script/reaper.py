@@ -31,8 +31,8 @@ HEADS = ("#", "Name", "Start", "End", "Length")
 SECONDS_PER_WORD = 0.375
 """How long a marker's line is taken to be, which has no end: 160 words a minute."""
 
-_ID = re.compile(r"\s*\[(?P<id>[sh]\d{8,})\]\s*$")
-_STATEMENT = re.compile(r"\s*\[track (?P<stamp>[0-9a-f]{8})\]\s*$")
+_ID = re.compile(r"(?:(?<!\s)\s+)?\[(?P<id>[sh]\d{8,})\]\s*$")
+_STATEMENT = re.compile(r"(?:(?<!\s)\s+)?\[track (?P<stamp>[0-9a-f]{8})\]\s*$")
 _MEASURES = re.compile(r"-?\d+\.\d+\.\d+")
 _FRAMES = re.compile(r"\d+:\d+:\d+:\d+(?:\.\d+)?")
 

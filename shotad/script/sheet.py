@@ -23,8 +23,9 @@ COLUMNS = (
     "stamp", "track",
 )  # fmt: skip
 _SIGNS = "=+\\-@＝＋－＠"
-_FORMULA = re.compile(rf"(^|[;,|\n]\s*)('*[{_SIGNS}])")
-_GUARDED = re.compile(rf"(^|[;,|\n]\s*)'('*[{_SIGNS}])")
+_BEFORE_SIGN = r"(^|(?:[;,|]|\n(?![^\S\n]*\n))\s*+)"
+_FORMULA = re.compile(rf"{_BEFORE_SIGN}('*[{_SIGNS}])")
+_GUARDED = re.compile(rf"{_BEFORE_SIGN}'('*[{_SIGNS}])")
 """What a spreadsheet may take for a formula (OWASP, CSV injection): a cell that begins with a sign; some
 take the wide signs, too. Where another country's separator parts the file, a cell may begin behind it or on
 a new line."""

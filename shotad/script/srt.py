@@ -16,9 +16,9 @@ from shotad.script.timecode import parse_time, timecode
 from shotad.script.track import Track
 from shotad.types import Interval
 
-_TIMING = re.compile(r"\s*(?P<start>[\d:]+[,.]?\d*)\s*-->\s*(?P<end>[\d:]+[,.]?\d*)(?:\s.*)?")
+_TIMING = re.compile(r"\s*+(?P<start>[\d:]++(?:[,.]\d*+)?)\s*+-->\s*+(?P<end>[\d:]++(?:[,.]\d*+)?)(?:\s.*)?")
 _STATEMENT = re.compile(r"\{\\shotad (?P<stamp>\w+) [^}]*\}\n?")
-_MARKUP = re.compile(r"</?(?:i|b|u|s|font)(?:\s[^>]*)?>|\{\\[^}]*\}", re.IGNORECASE)
+_MARKUP = re.compile(r"</?(?:i|b|u|s|font)(?:\s[^<>]*)?>|\{\\[^{}]*\}", re.IGNORECASE)
 _KINDS = {"1": "s", "2": "h"}
 
 

@@ -94,11 +94,11 @@ class WordList:
 
 _FORM = "The form of word files stands in configs/words/README.md."
 _SET = re.compile(r"\{([^\W\d][^{}]*)\}")
-_MAYBE = re.compile(r"(\A| )\[([^\]]*)\] ")
-_LAST_MAYBE = re.compile(r" \[([^\]]*)\]\Z")
+_MAYBE = re.compile(r"(\A| )\[([^\[\]]*)\] ")
+_LAST_MAYBE = re.compile(r" \[([^\[\]]*)\]\Z")
 _PART = re.compile(r"(\{[^{}]+\}|[\[\]()|* ])")
 _MARKS = {"[": "(?:", "]": ")?", "(": "(?:", ")": ")", "|": "|", "*": r"\w*", " ": r"\s+"}
-_DIRECTIVE = re.compile(r"@(?P<key>[a-z]+)\s+(?P<value>.+)")
+_DIRECTIVE = re.compile(r"@(?P<key>[a-z]+)\s++(?P<value>.+)")
 
 
 def parse_words(text: str, name: str, source: str = "") -> WordList:

@@ -14,7 +14,7 @@ from shotad.cast.files.layout import MARK, people_of
 from shotad.cast.files.yamltext import NEWLINE, Source, compose, end_of, flow, newline_of, scalar, splice
 from shotad.cast.members import Member, Reveal
 
-_COMMENT = re.compile(r"[ \t]+#[^\n\r]*")
+_COMMENT = re.compile(r"(?<![ \t])[ \t]+#[^\n\r]*")
 _KEY_OF = {"spoken": "speak", "reveals": "reveal_at"}
 """Where a field of `Member` has another name in the file."""
 

@@ -113,7 +113,7 @@ _IRREGULAR_THIRD = {"be": "is", "have": "has"}
 _DOUBLED = re.compile(r"^[^aeiou]*(?:qu)?[aeiou][bdgklmnprtv]$")
 """One syllable with one vowel and one consonant at its end: ``run → running``."""
 _DOUBLED_TOO = listed("begin forget patrol propel reset unclip unpin unplug unwrap unzip")
-_BOTH_WAYS = re.compile(r"[aeiou].*[^aeiou][aeiou]l$|^(?:dial|duel)$")
+_BOTH_WAYS = re.compile(r"^[^aeiou]*[aeiou].*[^aeiou][aeiou]l$|^(?:dial|duel)$")
 """``travelling`` and, in American, ``traveling``."""
 _NO_PARTICIPLES = listed("become burst come cost hit let put read run")
 """Participles like their infinitives that describe no state; ``cut`` and ``shut`` do."""

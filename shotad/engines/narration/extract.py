@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from shotad.engines.narration.words import capital, spoken_words
 
-_STEP = re.compile(r"^\s*(?:#+\s*)?\**(\d)[.)]\s*\**([^:*\n]{2,60}?)\**\s*:\**[ \t]*", re.MULTILINE)
+_STEP = re.compile(r"^[^\S\n]*+(?:#++\s*+)?\**+(\d)[.)]\s*+\**([^:*\n]{2,60}?)\**\s*:\**[ \t]*", re.MULTILINE)
 _WANTED = ("actions", "interactions", "main characters")
 """Steps of the template by how much an AD sentence owes them; others come after these."""
 _SENTENCE = re.compile(r"(?<=[.!?])[\"”']?\s+(?=[\"“A-Z\[])")
@@ -22,12 +22,14 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _MENTION = re.compile(
-    rf",?\s+\(?(?:in|during|throughout|of)\s+{_SHOTS}\)?(?=[\s,.;])|\s*\({_SHOTS}\)", re.IGNORECASE
+    rf"(?:,|(?<![\s,]))\s+\(?(?:in|during|throughout|of)\s+{_SHOTS}\)?(?=[\s,.;])|(?:(?<!\s)\s+)?\({_SHOTS}\)",
+    re.IGNORECASE,
 )
 _SPEAKER = re.compile(r"^([A-Z][\w'’ -]{1,30}):\s+(?=([a-z]?))")
 """A list entry such as "Anna: walks to the door." or "Anna: She walks to the door."."""
 _CLAUSE_END = re.compile(
-    r"[,;]\s+|\s+[–—]\s+|\s+(?=(?:while|as|before|after|until|then|and then|because|so that|when)\s)"
+    r"[,;]\s+|(?<!\s)\s+[–—]\s+"
+    r"|(?<!\s)\s+(?=(?:while|as|before|after|until|then|and then|because|so that|when)\s)"
 )
 _ASIDE = re.compile(r"^((?:\S+ ){0,3}\S+), (?:\w+(?:ing|ed|n)|who|which|whose|with|in|now|still)\b[^,]*, ")
 """A subject with an aside between commas: "The woman, holding a phone, walks away."."""

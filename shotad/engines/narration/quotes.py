@@ -13,7 +13,7 @@ from shotad.engines.narration.words import spoken_words
 
 _MARKS = str.maketrans({"“": "'", "”": "'", '"': "'", "«": "'", "»": "'", "„": "'", "`": "'"})
 _ENDINGS = (".", "!", "?", "…")
-_BREAKS = re.compile(r"(?<=[.!?…])\s+|(?<=[,;:])\s+|\s+[-–—|•·]\s+")
+_BREAKS = re.compile(r"(?<=[.!?…])\s+|(?<=[,;:])\s+|(?<!\s)\s+[-–—|•·]\s+")
 _SHORTEST_PART = {True: 3, False: 6}
 """Words that a part must have: a whole sentence few, one that ends at a comma more."""
 _FUNCTION_WORDS = frozenset(
@@ -57,8 +57,8 @@ def clean(text: str) -> str:
     Empty where there is no word to say: a lone letter or mark is a misreading more often than a text.
     """
     line = " ".join(re.sub(r"[|•·_=<>*#~^\\]+", " ", text.translate(_MARKS)).split())
-    line = re.sub(r"\s+([,.;:!?…])", r"\1", line)
-    line = re.sub(r"^[\s,.;:!?)\]/+-]+|[\s,;:(\[/&+-]+$", "", line)
+    line = re.sub(r"(?<!\s)\s+([,.;:!?…])", r"\1", line)
+    line = re.sub(r"^[\s,.;:!?)\]/+-]+|(?<![\s,;:(\[/&+-])[\s,;:(\[/&+-]+$", "", line)
     if line.startswith("'") and line.endswith("'"):
         line = line.strip("' ")
     if line.endswith(".") and not line.endswith(".."):

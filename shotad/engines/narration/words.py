@@ -121,7 +121,7 @@ def _present(verb: str, many: bool) -> str:
 
 
 def _spoken(token: str) -> int:
-    address = re.fullmatch(r"\W*((?:[\w-]+[./@:]+)+[\w-]+/?)\W*", token)
+    address = re.fullmatch(r"\W*+((?:[\w-]++[./@:]++)++[\w-]++/?)\W*", token)
     if address and re.search(r"[a-z]", token, re.IGNORECASE):
         parts = [part for part in re.split(r"([./@:]+)", address[1]) if part]
         return sum(1 if re.match(r"[./@:]", part) else _spoken_word(part) for part in parts)

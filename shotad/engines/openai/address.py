@@ -124,7 +124,7 @@ def struck_out(text: str, secrets: Iterable[str]) -> str:
 
 def unhinted(text: str) -> str:
     """``text`` without what a server shows of a key between stars, ``sk-1234***********cdef``."""
-    return re.sub(r"[\w-]*\*{3,}[\w-]*", "[secret]", text)
+    return re.sub(r"(?:(?<![\w-])[\w-]+)?\*{3,}[\w-]*", "[secret]", text)
 
 
 def secrets_of(address: Address, key: str) -> tuple[str, ...]:

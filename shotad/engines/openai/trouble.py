@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 _LONGEST = 300
-_MARKUP = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+_MARKUP = re.compile(r"<(script|style)\b(?:[^<]|<(?!/?\1\b))*+</\1>|<[^<>]*>", re.DOTALL | re.IGNORECASE)
 
 Meaning = Literal["again", "slot", "refused", "too long", "quota", "key", "missing", "blind", "moved"]
 """``again``: it may pass; ``slot``: this request cannot be answered; ``refused``: its content is not

@@ -12,7 +12,7 @@ from shotad.errors import DatasetError
 
 Casts = dict[str, tuple[str, ...]]
 
-_REMARK = re.compile(r"\s*\((?:as|uncredited|voice|credit only)\b[^()]*\)", re.IGNORECASE)
+_REMARK = re.compile(r"(?:(?<!\s)\s+)?\((?:as|uncredited|voice|credit only)\b[^()]*\)", re.IGNORECASE)
 """Glued to some published roles: ``Robert(as Alan Marshall)``."""
 
 

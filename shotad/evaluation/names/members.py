@@ -113,7 +113,7 @@ def member(name: str) -> Member:
 
 def _names(entry: str) -> Iterator[str]:
     """The names of an entry, each without remarks: ``Mark 'Rat' Ratner → Mark Ratner, Rat``."""
-    for piece in re.split(r"\s+/\s+|\s+-\s+|\s+aka\s+", re.sub(r"\([^)]*\)", " ", entry)):
+    for piece in re.split(r"(?<!\s)\s+(?:/|-|aka)\s+", re.sub(r"\([^)]*\)", " ", entry)):
         bare = _REMARKS.sub(" ", piece.strip()).strip(" ,")
         bare = re.sub(r"(?<=\w) the .*$", "", bare) if not bare.lower().startswith("the ") else bare
         nicknames = re.findall(r"(?<!\w)['\"‘’“”]([^'\"‘’“”]+)['\"‘’“”](?!\w)", bare)

@@ -31,7 +31,7 @@ Span = tuple[int, int]
 _NO_FILE = "There is no such file."
 _PIECE = 1 << 18
 _MOST_RANGES = 16
-_SPEC = re.compile(r"\s*(\d*)\s*-\s*(\d*)\s*", re.ASCII)
+_SPEC = re.compile(r"\s*+(\d*+)\s*+-\s*+(\d*+)\s*", re.ASCII)
 _MOST_DIGITS = 18
 
 

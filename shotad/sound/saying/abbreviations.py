@@ -9,7 +9,7 @@ from shotad.sound.saying.patterns import ENDS_SENTENCE, NAME, any_of, key_of
 from shotad.sound.saying.words import Words
 
 _NUMERAL = r"([IVXLC]+)"
-_BEHIND_NAME = re.compile(rf"(?<!^)(?<!\w){NAME}[\w'’]*\s+$")
+_BEHIND_NAME = re.compile(rf"(?<!^)(?<![\w'’]){NAME}[\w'’]*\s+$")
 _SMALL = r"([IVX]{2,})"
 """Of a sequel (``Rocky II``): with L, C, D and M too many are words (MIX, CIVIL) or initials."""
 

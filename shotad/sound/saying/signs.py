@@ -8,21 +8,23 @@ import unicodedata
 from shotad.sound.saying.patterns import any_of, key_of
 from shotad.sound.saying.words import Words
 
-_LINE_END = re.compile(r"(\w[\"”’']?)?\s*\n\s*")
-_DASH = re.compile(r"\s+(?:-{1,3}|[–—―])\s+|\s*[—―]\s*|\s*--+\s*|(?<=[^\W\d])\s*–\s*(?=[^\W\d])")
-_BRACKETS = re.compile(r"\s*[()\[\]{}]\s*")
-_DOTS = re.compile(r"(?:\s*(?:…|\.{2,}))+")
+_LINE_END = re.compile(r"(\w[\"”’']?)?(?:(?<!\s)\s*)?\n\s*")
+_DASH = re.compile(
+    r"(?<!\s)\s+(?:-{1,3}|[–—―])\s+|(?:(?<!\s)\s+)?(?:[—―]|--+)\s*|(?<=[^\W\d])\s*–\s*(?=[^\W\d])"
+)
+_BRACKETS = re.compile(r"(?:(?<!\s)\s+)?[()\[\]{}]\s*")
+_DOTS = re.compile(r"(?:(?<!\s)\s+)?(?:…|\.{2,})(?:\s*(?:…|\.{2,}))*+")
 _LEADING = re.compile(r"^[\s,;:.…!?)\-–—]+")
 _MARKUP = re.compile(r"[*_~^|\\<>`]+")
 _SLASH = re.compile(r"(?<=[^\W\d])\s*/\s*(?=[^\W\d])")
 _ADDRESS = re.compile(
-    r"(?<![\w@])(?:https?://)?((?:[\w-]+\.)+(?:com|org|net|edu|gov|info|tv|io|eu|de|fr|es|it|nl|uk|us|ch|at))"
+    r"(?<![\w@-])(?<![\w-]\.)(?:https?://)?((?:[\w-]+\.)+(?:com|org|net|edu|gov|info|tv|io|eu|de|fr|es|it|nl|uk|us|ch|at))"
     r"(?:/[\w/.-]*)?(?!\w|\.\w)",
     re.IGNORECASE,
 )
-_COMMAS = re.compile(r"\s*,(?:\s*,)+")
-_BEFORE_END = re.compile(r"[\s,;]+(?=[.!?…:](?!\d))")
-_SPACE_BEFORE = re.compile(r"\s+(?=[,.;!?:…](?!\d))")
+_COMMAS = re.compile(r"(?:(?<!\s)\s+)?,(?:\s*,)++")
+_BEFORE_END = re.compile(r"(?<![\s,;])[\s,;]+(?=[.!?…:](?!\d))")
+_SPACE_BEFORE = re.compile(r"(?<!\s)\s+(?=[,.;!?:…](?!\d))")
 _AFTER_END = re.compile(r"(?<=[.!?…:])(?<![A-Z]\.),")
 _SILENT = frozenset({"So", "Cf", "Cc", "Cn", "Cs", "Sk"})
 """Kinds of characters that nobody says: pictures, marks of formatting, controls. (Those of private use are

@@ -132,7 +132,7 @@ def version(program: Path) -> str:
         said = run([str(program), "--version"], voice=PROGRAM, timeout=20).decode("utf-8", "replace")
     except VoiceError:
         return ""
-    match = re.search(r"\d+(?:\.\d+)+", said)
+    match = re.search(r"(?<![\d.])\d+(?:\.\d+)+", said)
     return match.group() if match else ""
 
 

@@ -1,0 +1,353 @@
+"""Regular expressions: none of the package's can be stalled by a text made for it.
+
+They are found by themselves: patterns that modules hold, in collections too, and patterns written where they
+are used. Attacks are derived from each: what stands before a repetition, the repetition many times, and a
+character that does not fit behind it.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
+from itertools import product
+from pathlib import Path
+from re import _constants as codes  # type: ignore[attr-defined]
+from re import _parser as parser  # type: ignore[attr-defined]
+from typing import Any
+
+import pytest
+
+from shotad.script.cue import LONGEST
+
+PACKAGE = Path(__file__).resolve().parent.parent / "shotad"
+CALLS = frozenset(("compile", "match", "search", "sub", "subn", "split", "findall", "fullmatch", "finditer"))
+FLAGS_AT = {
+    "compile": 1,
+    "match": 2,
+    "search": 2,
+    "findall": 2,
+    "fullmatch": 2,
+    "finditer": 2,
+    "split": 3,
+    "sub": 4,
+}
+
+LONG = 100_000
+"""Characters of an attack."""
+
+SECONDS = 4.0
+"""Of the processor for one text. A search whose steps grow with the square needs ten times more for `LONG`."""
+
+BOUNDED = {
+    "shotad.cast.files.photofiles": "names of files, which systems keep below 256 bytes",
+    "shotad.catalogue": "names of files, keys of storage and settings",
+    "shotad.cli": "what a user types",
+    "shotad.describe.circles:TAGGED": "marks that are taken out of every answer and put in by us",
+    "shotad.describe.statements:_ANTECEDENT": "one sentence of a line",
+    "shotad.engines.fake": "questions of our own, for tests",
+    "shotad.evaluation.caption": "lines of a data set; the rules are those of the published tokenizer",
+    "shotad.evaluation.names.members": "names of a cast",
+    "shotad.script.nameruns:_READ": "a line",
+    "shotad.script.rules": "a line",
+}
+"""Patterns, by module or by name, that may take a time that grows with the square, and why their texts are short."""
+
+SHORT = {"shotad.script": LONGEST, "shotad.describe": LONGEST}
+"""How long the texts of such patterns can be, by room; others have `LONGEST_NAME`."""
+LONGEST_NAME = 300
+
+
+@dataclass(frozen=True)
+class Found:
+    """A pattern, the methods by which it is used, and where it stands."""
+
+    pattern: str
+    flags: int
+    methods: tuple[str, ...]
+    module: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.name}"
+
+
+def _held(value: Any, depth: int = 0) -> Iterator[re.Pattern[str]]:
+    if isinstance(value, re.Pattern):
+        if isinstance(value.pattern, str):
+            yield value
+    elif depth < 4:
+        inner: Any = ()
+        if isinstance(value, tuple | list | set | frozenset):
+            inner = value
+        elif isinstance(value, dict):
+            inner = value.values()
+        elif is_dataclass(value) and not isinstance(value, type):
+            inner = (getattr(value, field.name, None) for field in fields(value))
+        for one in inner:
+            yield from _held(one, depth + 1)
+
+
+def _calls(tree: ast.Module) -> Iterator[ast.Call]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CALLS:
+            yield node
+
+
+def _value(node: ast.expr, names: dict[str, Any]) -> Any:
+    return eval(compile(ast.Expression(node), "pattern", "eval"), dict(names))
+
+
+def _inline(call: ast.Call, names: dict[str, Any]) -> re.Pattern[str] | None:
+    """The pattern that is written in a call; None where it is put together of local names."""
+    assert isinstance(call.func, ast.Attribute)
+    at = FLAGS_AT.get(call.func.attr, 9)
+    flags = [word.value for word in call.keywords if word.arg == "flags"] + call.args[at : at + 1]
+    try:
+        pattern = _value(call.args[0], names)
+        return (
+            re.compile(pattern, _value(flags[0], names) if flags else 0) if isinstance(pattern, str) else None
+        )
+    except (NameError, AttributeError, TypeError, IndexError, re.error):
+        return None
+
+
+@cache
+def found() -> tuple[Found, ...]:
+    rows: dict[tuple[str, int], tuple[str, str, set[str]]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        source = path.read_text(encoding="utf-8")
+        if "import re\n" not in source:
+            continue
+        module = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+        try:
+            names = vars(importlib.import_module(module))
+        except ImportError:
+            continue
+        used: dict[str, set[str]] = {}
+        for call in _calls(ast.parse(source)):
+            assert isinstance(call.func, ast.Attribute)
+            of = call.func.value
+            if isinstance(of, ast.Name) and of.id == "re":
+                if call.func.attr != "compile" and (one := _inline(call, names)) is not None:
+                    where = (module, str(call.lineno), set[str]())
+                    rows.setdefault((one.pattern, one.flags), where)[2].add(call.func.attr)
+            elif isinstance(of, ast.Name):
+                used.setdefault(of.id, set()).add(call.func.attr)
+        for name, value in names.items():
+            for one in _held(value):
+                where = (module, name, set[str]())
+                methods = used.get(name, set()) if one is value else {"search"}
+                rows.setdefault((one.pattern, one.flags), where)[2].update(methods or {"search"})
+    return tuple(
+        Found(*key, _methods(methods), module, name) for key, (module, name, methods) in rows.items()
+    )
+
+
+def _methods(methods: set[str]) -> tuple[str, ...]:
+    """Those that start once, at the beginning, or else a search for all."""
+    once = tuple(sorted(methods & {"match", "fullmatch"}))
+    return once if once and not methods - set(once) else ("finditer",)
+
+
+SAMPLES = {
+    "CATEGORY_DIGIT": "1", "CATEGORY_SPACE": " \n", "CATEGORY_WORD": "aA1", "CATEGORY_NOT_DIGIT": "a ",
+    "CATEGORY_NOT_SPACE": "a.", "CATEGORY_NOT_WORD": " -.\n",
+}  # fmt: skip
+POOL = " a1A\n.,'\"-:([<{é_=\\/]"
+
+
+def _characters(code: Any, value: Any) -> list[str] | None:
+    """Some characters that a part of a pattern fits; None where it is no single character."""
+    if code is codes.LITERAL:
+        return [chr(value)]
+    if code is codes.ANY:
+        return ["a", " ", "."]
+    if code is codes.NOT_LITERAL:
+        return [one for one in POOL if ord(one) != value][:6]
+    if code is not codes.IN:
+        return None
+    listed: list[str] = []
+    for kind, inner in value:
+        if kind is codes.LITERAL:
+            listed.append(chr(inner))
+        elif kind is codes.RANGE:
+            listed.append(chr(inner[0]))
+        elif kind is codes.CATEGORY:
+            listed += SAMPLES[str(inner)]
+    if value[0][0] is not codes.NEGATE:
+        return listed[:4] + listed[4:][-3:]
+    fits = [one for one in POOL if not any(_is_in(one, *part) for part in value[1:])]
+    return fits[:6] or ["€"]
+
+
+def _is_in(one: str, kind: Any, inner: Any) -> bool:
+    if kind is codes.LITERAL:
+        return ord(one) == inner
+    if kind is codes.RANGE:
+        return inner[0] <= ord(one) <= inner[1]
+    kinds = {
+        "DIGIT": r"\d",
+        "SPACE": r"\s",
+        "WORD": r"\w",
+        "NOT_DIGIT": r"\D",
+        "NOT_SPACE": r"\S",
+        "NOT_WORD": r"\W",
+    }
+    return re.match(kinds[str(inner).removeprefix("CATEGORY_")], one) is not None
+
+
+def _sample(parts: Any, pick: int, fewest: bool = True) -> str:
+    """A text that the parts fit, by and large; ``pick`` chooses among characters and branches."""
+    text = ""
+    for code, value in parts:
+        some = _characters(code, value)
+        if some is not None:
+            text += some[pick % len(some)]
+        elif code in (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT):
+            low, high, inner = value
+            text += _sample(inner, pick) * max(low, 0 if fewest else min(1, high))
+        elif code is codes.SUBPATTERN:
+            text += _sample(value[3], pick, fewest)
+        elif code is codes.ATOMIC_GROUP:
+            text += _sample(value, pick, fewest)
+        elif code is codes.BRANCH:
+            text += _sample(value[1][pick % len(value[1])], pick, fewest)
+    return text
+
+
+def _repeats(parts: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Each repetition with a text that leads to it."""
+    for code, value in parts:
+        if code in (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT):
+            low, high, inner = value
+            if high is codes.MAXREPEAT or high > 5:
+                yield before, inner
+            yield from _repeats(inner, before)
+            before += _sample(inner, 0) * low
+        elif code is codes.SUBPATTERN:
+            yield from _repeats(value[3], before)
+            before += _sample(value[3], 0)
+        elif code is codes.ATOMIC_GROUP:
+            yield from _repeats(value, before)
+            before += _sample(value, 0)
+        elif code is codes.BRANCH:
+            for branch in value[1]:
+                yield from _repeats(branch, before)
+            before += _sample(value[1][0], 0)
+        elif code in (codes.ASSERT, codes.ASSERT_NOT):
+            yield from _repeats(value[1], before)
+        elif (some := _characters(code, value)) is not None:
+            before += some[0]
+
+
+def _literals(parts: Any) -> Iterator[str]:
+    for code, value in parts:
+        if code in (codes.LITERAL, codes.NOT_LITERAL):
+            yield chr(value)
+        elif isinstance(value, list | tuple | parser.SubPattern):
+            inner = (
+                value
+                if isinstance(value, list | parser.SubPattern)
+                else [v for v in value if isinstance(v, list | parser.SubPattern)]
+            )
+            for one in inner if isinstance(value, tuple) else [inner]:
+                for part in one if isinstance(one, list) and one and not isinstance(one[0], tuple) else [one]:
+                    yield from _literals(part)
+
+
+def shapes(one: Found) -> Iterator[tuple[str, str, str]]:
+    """Attacks as what stands first, what is repeated, and what stands last."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        parts = parser.parse(one.pattern, one.flags)
+    pumps: dict[tuple[str, str], None] = {}
+    for before, inner in _repeats(parts):
+        for pick in range(4):
+            if body := _sample(inner, pick, fewest=False):
+                pumps |= {(before, body): None, ("", body): None, ("", before + body): None}
+    for pick, fewest in product(range(4), (True, False)):
+        whole = _sample(parts, pick, fewest)
+        pumps |= {("", text): None for text in (whole, whole[:-1]) if text}
+    signs = [sign for sign in dict.fromkeys(_literals(parts)) if not sign.isalnum()]
+    for (before, body), last in product(pumps, ("", "\x00", "!", "a", "\n", *signs[:12])):
+        yield before, body, last
+
+
+class OverTimeError(Exception):
+    """A search took more than it may."""
+
+
+def seconds(one: Found, method: str, text: str, limit: float) -> float:
+    """Processor time of a search; infinite where it was stopped at the limit."""
+
+    def stop(*_: object) -> None:
+        raise OverTimeError
+
+    pattern = re.compile(one.pattern, one.flags)
+    before = signal.signal(signal.SIGVTALRM, stop)
+    start = time.process_time()
+    try:
+        signal.setitimer(signal.ITIMER_VIRTUAL, limit)
+        if method == "finditer":
+            for _ in pattern.finditer(text):
+                pass
+        else:
+            getattr(pattern, method)(text)
+    except OverTimeError:
+        return float("inf")
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+    return time.process_time() - start
+
+
+def stalled_by(one: Found, length: int) -> str | None:
+    """The beginning of a text by which a pattern is stalled, None where none was found."""
+    for method in one.methods:
+        ranked = []
+        for before, body, last in shapes(one):
+            spent = seconds(one, method, before + body * (300 // len(body) + 1) + last, SECONDS)
+            ranked.append((spent, before, body, last))
+        ranked.sort(key=lambda row: -row[0])
+        for _, before, body, last in ranked[:4]:
+            text = before + body * (length // len(body)) + last
+            if seconds(one, method, text, SECONDS) == float("inf"):
+                return f"{before[:40]!r} + {body[:40]!r} * {length // len(body)} + {last!r}"
+    return None
+
+
+def test_no_pattern_can_be_stalled() -> None:
+    stalled = []
+    for one in found():
+        reason = next((name for name in BOUNDED if str(one).startswith(name)), None)
+        room = ".".join(one.module.split(".")[:2])
+        length = LONG if reason is None else SHORT.get(room, LONGEST_NAME)
+        if (text := stalled_by(one, length)) is not None:
+            stalled.append(f"{one} {one.pattern!r} by {text}")
+    assert not stalled, "\n".join(stalled)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"^\s*[\[(](?:[^\s\])]+\s*){1,8}$", r"(a+)+b", r"\s+$", r"\w+@\w+", r"<[^>]*>", r"(?:x|x)*y", r"\d+(?:\.\d+)+",
+        r"^\s*#", r"\bfrom .*? to .*?!",
+    ],
+)  # fmt: skip
+def test_a_bad_pattern_is_found(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "SECONDS", 0.5)
+    assert stalled_by(Found(pattern, re.MULTILINE, ("finditer",), "here", "it"), LONG)
+
+
+def test_patterns_are_found_by_themselves() -> None:
+    names = {str(one) for one in found()}
+    assert {"shotad.film.captions:_UNCLOSED", "shotad.describe.answers:_KEY"} <= names
+    assert len(names) > 400
