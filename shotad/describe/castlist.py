@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from shotad.config import OverlaySettings, PromptSettings
-from shotad.describe.blocks import block, name_shots
+from shotad.describe.blocks import block, material, name_shots
 from shotad.describe.hints import Heard, in_usual_letters
 from shotad.describe.naming import spoken
 from shotad.describe.templates import render
@@ -111,7 +111,7 @@ def people_told(
     if not who:
         return ()
     if settings.characters == "clip":
-        first = render("stage1/character-list", names=enumerated((*who.current, *who.others)))
+        first = render("stage1/character-list", names=material(enumerated((*who.current, *who.others))))
         return (first, *_legend(told_of(presence, settings), marks))
     rule = (
         render("stage1/character-rule-unmarked")
@@ -123,7 +123,7 @@ def people_told(
 
 def _apart(who: Listed, shots: str) -> str:
     """Those of the current shots first, the others after; fit words where there are none of either."""
-    names, others = enumerated(who.current), enumerated(who.others)
+    names, others = (material(enumerated(names)) for names in (who.current, who.others))
     if names and others:
         return render("stage1/character-apart", shots=shots, names=names, others=others)
     kind = "current" if names else "others"
@@ -156,7 +156,7 @@ def heard_block(heard: Sequence[Heard], presence: Presence, settings: PromptSett
     for how in ("spoken", "speaker"):
         names = tuple(dict.fromkeys(name for name, was in told if was == how))
         if names:
-            rows.append(render(f"stage1/heard-{how}", names=enumerated(names)))
+            rows.append(render(f"stage1/heard-{how}", names=material(enumerated(names))))
     return block(render("stage1/heard", names="\n".join(rows))) if rows else ""
 
 
@@ -232,7 +232,7 @@ def called_block(description: str, presence: Presence, settings: PromptSettings)
         return ""
     named = {mention.id for mention in mentions(description, presence.cast)}
     rows = [_person(c) for c in presence.seen if not c.named or c.id in named]
-    return block(render("stage2/people", people="\n".join(rows))) if rows else ""
+    return block(render("stage2/people", people=material("\n".join(rows)))) if rows else ""
 
 
 def _person(character: Character) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shotad.describe import stage1_prompt, stage2_prompt
+from shotad.describe import blocks, stage1_prompt, stage2_prompt
 from shotad.describe.blocks import COUNTS
 from shotad.describe.examples import EXAMPLES
 from shotad.describe.stage1_prompt import (
@@ -40,7 +40,11 @@ __all__ = [
     "stage2_messages",
 ]
 
-VARIABLES: Mapping[str, tuple[str, ...]] = {**stage1_prompt.VARIABLES, **stage2_prompt.VARIABLES}
+VARIABLES: Mapping[str, tuple[str, ...]] = {
+    **blocks.TEMPLATES,
+    **stage1_prompt.VARIABLES,
+    **stage2_prompt.VARIABLES,
+}
 """The templates of both stages and the variables that each has."""
 
 TEMPLATES = VARIABLES

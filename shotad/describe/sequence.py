@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from shotad.config import Config, SamplingSettings
 from shotad.describe.ask import identity_record, prompt_record, request_record, slot_seed, usage_record
+from shotad.describe.blocks import material, question
 from shotad.describe.choice import (
     FADING,
     LAST,
@@ -147,7 +148,9 @@ class ByEngine:
         """What is asked about these lines, numbered from 1."""
         said = situation.said[-LAST:]
         before = (
-            render("stage2/choose-before", lines=_listed(said)) if said else render("stage2/choose-first")
+            render("stage2/choose-before", lines=material(_listed(said)))
+            if said
+            else render("stage2/choose-first")
         )
         text = render(
             "stage2/choose",
@@ -160,7 +163,7 @@ class ByEngine:
         slot = situation.slot.id
         return Request(
             slot_id=slot,
-            messages=(Message("system", system), Message("user", text)),
+            messages=(Message("system", system), question(text)),
             sampling=ANSWER,
             seed=slot_seed(self.config.seed, f"{slot}/choice"),
             schema=_schema(len(lines)),

@@ -14,7 +14,14 @@ from typing import Any, Protocol
 from shotad.config import Config
 from shotad.config.languages import is_english
 from shotad.describe.ask import identity_record, prompt_record, request_record, slot_seed, try_record
-from shotad.describe.checks import Complaint, complaints_about, unreadable
+from shotad.describe.blocks import material, question
+from shotad.describe.checks import (
+    REPEATED,
+    Complaint,
+    complaints_about,
+    original,
+    unreadable,
+)
 from shotad.describe.clauses import bare, is_lead, main_verb
 from shotad.describe.converse import Inquiry, Turn, converse
 from shotad.describe.english.smallwords import DETERMINERS, NOMINATIVE, PREPOSITIONS, listed
@@ -121,12 +128,12 @@ def _messages(wish: Wish, config: Config) -> tuple[Message, ...]:
     form = json.dumps(dict.fromkeys(answer_keys(1), "..."), ensure_ascii=False)
     user = render(
         "shorter/line",
-        line=json.dumps(wish.text, ensure_ascii=False),
+        line=material(json.dumps(wish.text, ensure_ascii=False)),
         budget=str(budget_in(wish.language, wish.words)),
         template=form,
     )
     first = (Message("system", render("shorter/system", medium=config.prompt.medium)),
-             Message("user", user))  # fmt: skip
+             question(user))  # fmt: skip
     if wish.before is None:
         return first
     wrong = [Complaint("budget", _too_long(wish))] if not wish.before.complaints else []
@@ -151,6 +158,8 @@ def _record(asked: _Question, engine: Engine, reply: Reply) -> dict[str, Any]:
         try:
             read = parse_stage2(reply.text, 1, cut=reply.finish == "length")
             line = own_signs(read[0], asked.wish.language)
+            if not original([line], reply.text, asked.request.messages, asked.wish.text):
+                line, complaints = "", (REPEATED,)
         except ScriptError as trouble:
             complaints = (unreadable(trouble, reply.finish),)
     return {

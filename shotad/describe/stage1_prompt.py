@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from shotad.config import OverlaySettings, PromptSettings
-from shotad.describe.blocks import COUNTS, name_shots, note_block
+from shotad.describe.blocks import COUNTS, name_shots, note_block, question
 from shotad.describe.castlist import (
     MARKS,
     PLURALS,
@@ -138,7 +138,7 @@ def stage1_messages(
         closing=_closing(shape, threads, settings),
         template=_answer_template(headings, bool(threads)),
     )
-    return Stage1Prompt((Message("user", text, with_clip=True),), headings, factors, scale)
+    return Stage1Prompt((question(text, with_clip=True),), headings, factors, scale)
 
 
 def check_headings() -> None:

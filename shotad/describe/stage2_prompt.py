@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from shotad.config import PromptSettings
 from shotad.config.languages import is_english, language_of
-from shotad.describe.blocks import COUNTS, block, note_block
+from shotad.describe.blocks import COUNTS, block, note_block, question
 from shotad.describe.castlist import STAGE2_TEMPLATES, called_block, without_untold
 from shotad.describe.examples import draw, load_examples
 from shotad.describe.templates import render
@@ -51,11 +51,10 @@ VARIABLES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Stage2Prompt:
-    """What Stage II is asked, the JSON schema of its answer, and the example lines that it was shown."""
+    """What Stage II is asked, and the JSON schema of its answer."""
 
     messages: tuple[Message, ...]
     schema: Mapping[str, Any]
-    examples: tuple[str, ...] = ()
 
 
 def stage2_messages(
@@ -109,8 +108,8 @@ def stage2_messages(
         examples=_show_examples(drawn, form, language),
     )
     system = render("stage2/system" if candidates == 1 else "stage2/system-several", medium=settings.medium)
-    messages = (Message("system", system), Message("user", user))
-    return Stage2Prompt(messages, answer_schema(candidates), tuple(drawn))
+    messages = (Message("system", system), question(user))
+    return Stage2Prompt(messages, answer_schema(candidates))
 
 
 def answer_keys(candidates: int) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from shotad.config import StorySettings
 from shotad.describe.answers import is_nothing, is_refusal, plain
+from shotad.describe.blocks import material, question
 from shotad.describe.castlist import whose
 from shotad.describe.names import names_in
 from shotad.describe.templates import render
@@ -57,7 +58,7 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _CHATTER = re.compile(
-    r"(?:^|\n\s*)\(?(?:word count|\d+ words|let me know|i (?:have|hope)\b).*\Z", re.I | re.S
+    r"(?:^|\n)[^\S\n]*\(?(?:word count|\d+ words|let me know|i (?:have|hope)\b).*\Z", re.I | re.S
 )
 
 
@@ -78,10 +79,10 @@ def story_text(
     last = [f"- {line}" for line in lines[len(lines) - min(settings.lines, len(lines)) :]]
     told = _last_within(_SENTENCE.split(" ".join(so_far.split())), settings.so_far_tokens)
     blocks = [
-        _filled("story/so-far", note=" ".join(told)),
-        _filled("story/lines", lines="\n".join(_last_within(last, settings.line_tokens))),
-        _filled("story/dialogue", dialogue=_dialogue(slot.interval, speech, settings)),
-        _filled("story/names", names=", ".join(_first_within(names, settings.name_tokens))),
+        _filled("story/so-far", note=material(" ".join(told))),
+        _filled("story/lines", lines=material("\n".join(_last_within(last, settings.line_tokens)))),
+        _filled("story/dialogue", dialogue=material(_dialogue(slot.interval, speech, settings))),
+        _filled("story/names", names=material(", ".join(_first_within(names, settings.name_tokens)))),
     ]
     return _filled("story/context", blocks="\n".join(block for block in blocks if block))
 
@@ -119,12 +120,12 @@ def renewal_messages(
     heard = "\n".join(_last_within(spoken, settings.dialogue_tokens))
     user = render(
         "story/renewal",
-        note=so_far.strip() or render("story/renewal-first"),
-        lines="\n".join(f"- {line}" for line in new_lines),
-        dialogue=f"\n\n{render('story/renewal-dialogue', dialogue=heard)}" if heard else "",
+        note=material(so_far) or render("story/renewal-first"),
+        lines=material("\n".join(f"- {line}" for line in new_lines)),
+        dialogue=f"\n\n{render('story/renewal-dialogue', dialogue=material(heard))}" if heard else "",
         words=str(max(1, int(settings.so_far_tokens / TOKENS_A_WORD))),
     )
-    return Message("system", render("story/renewal-system")), Message("user", user)
+    return Message("system", render("story/renewal-system")), question(user)
 
 
 def parse_renewal(text: str) -> str:
@@ -145,7 +146,7 @@ def _from_json(text: str) -> str:
     try:
         value: Any = json.loads(text, strict=False)
     except ValueError:
-        return re.sub(r"^\{\s*\"[\w ]+\"\s*:\s*\"?|\"?\s*\}$", "", text)
+        return re.sub(r"^\{\s*\"[\w ]+\"\s*:\s*\"?|(?:\"|(?<![\s\"]))\s*\}$", "", text)
     strings = [v for v in value.values() if isinstance(v, str)] if isinstance(value, dict) else [str(value)]
     return " ".join(strings)
 

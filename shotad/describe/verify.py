@@ -14,6 +14,7 @@ from typing import Any, Literal
 from shotad.config import OverlaySettings, PromptSettings
 from shotad.config.languages import is_english
 from shotad.describe.answers import plain_quotes
+from shotad.describe.blocks import material, question
 from shotad.describe.castlist import MARKS, SHAPES, Marks, enumerated, name_with_mark, told_of
 from shotad.describe.fit import split_sentences
 from shotad.describe.statements import statements_of
@@ -71,7 +72,7 @@ def verify_messages(
         statements="\n".join(listed),
         template=json.dumps(dict.fromkeys(keys, "...")),
     )
-    messages = (Message("system", render("verify/system")), Message("user", user, with_clip=True))
+    messages = (Message("system", render("verify/system")), question(user, with_clip=True))
     return messages, _schema(keys)
 
 
@@ -81,7 +82,7 @@ def _marked(presence: Presence, settings: PromptSettings, marks: Marks) -> str:
     if marks == "none" or not told.seen:
         return ""
     people = enumerated(name_with_mark(c, told, "spoken", marks) for c in told.seen)
-    return f" {render('verify/people', mark=SHAPES[marks], people=people)}"
+    return f" {render('verify/people', mark=SHAPES[marks], people=material(people))}"
 
 
 def _schema(keys: list[str]) -> dict[str, Any]:
@@ -103,10 +104,10 @@ _NO = re.compile(
     r"\W*(?:no|false|not (?:visible|shown|seen|correct|supported|there)|invisible|incorrect|wrong|n)\b",
     re.IGNORECASE,
 )
-_AT_END = re.compile(r"(?:[:=–—-]|[.!?\"')])\W*(yes|no|true|false)\W*$", re.IGNORECASE)
+_AT_END = re.compile(r"(?<!\W)(?=\W*[:=–—\-.!?\"')])\W++(yes|no|true|false)\W*$", re.IGNORECASE)
 """``1. She opens the tin: yes``, where the statement is repeated."""
 _ITEM = re.compile(
-    r"(?:^|[\n{,;]|(?<=[.!?])\s)[\s\"'*(\[-]*(?:statement|claim|#)?[\s_#-]*(\d{1,2})[\"'*)\].]*\s*(?:[:=.)–—-]+\s*)?"
+    r"(?:^|[{,;]|\n(?![^\S\n]*\n)|(?<=[.!?])\s)[\s\"'*(\[-]*+(?:statement|claim|#)?[\s_#-]*+(\d{1,2})[\"'*)\].]*\s*(?:[:=.)–—-]+\s*)?"
     r"|(?<=\s)\(?(\d{1,2})[.):]+\s",
     re.IGNORECASE,
 )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from shotad.config.languages import Language
-from shotad.describe.blocks import block
+from shotad.describe.blocks import block, material, question
 from shotad.describe.templates import render
 from shotad.script.pace import budget_in
 from shotad.script.rules import quotations
@@ -66,7 +66,9 @@ def messages(
         "translate/user",
         source=source,
         target=target,
-        note=block(render("translate/note", medium=task.medium, note=task.note)) if task.note else "",
+        note=block(render("translate/note", medium=task.medium, note=material(task.note)))
+        if task.note
+        else "",
         before=_before(around),
         lines="\n".join(_line(line, task) for line in lines),
         after=_after(around),
@@ -76,7 +78,7 @@ def messages(
         template=json.dumps(dict.fromkeys((line.id for line in lines), "..."), ensure_ascii=False),
     )
     system = render("translate/system", medium=task.medium, source=source, target=target)
-    return Message("system", system), Message("user", user)
+    return Message("system", system), question(user)
 
 
 def schema(lines: Sequence[Wanted]) -> dict[str, Any]:
@@ -100,17 +102,17 @@ def _before(around: Around) -> str:
         render("translate/before-line", line=_quoted(line), translation=_quoted(told))
         for line, told in around.before
     ]
-    return block(render("translate/before", lines="\n".join(rows))) if rows else ""
+    return block(render("translate/before", lines=material("\n".join(rows)))) if rows else ""
 
 
 def _after(around: Around) -> str:
     rows = [render("translate/after-line", line=_quoted(line)) for line in around.after]
-    return block(render("translate/after", lines="\n".join(rows))) if rows else ""
+    return block(render("translate/after", lines=material("\n".join(rows)))) if rows else ""
 
 
 def _names(lines: Sequence[Wanted]) -> str:
     names = dict.fromkeys(name for line in lines for name in line.names)
-    return f"\n{render('translate/names', names=', '.join(names))}" if names else ""
+    return f"\n{render('translate/names', names=material(', '.join(names)))}" if names else ""
 
 
 def _quotes(lines: Sequence[Wanted], task: Task) -> str:

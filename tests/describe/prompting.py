@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from shotad.describe.prompts import (
 )
 from shotad.engines.base import Abilities, Identity, Reply, Request
 from shotad.presence import NOBODY, Character, Mark, Presence
+from shotad.resources import prompt_text
 from shotad.types import Box, Description, FramePlan, Grammar, Role, ShotScale, Sighting
 
 DEFAULT = PromptSettings()
@@ -53,15 +55,23 @@ def stage1(
     return stage1_messages(plans(roles), grammar or Grammar(), settings, presence=presence, **more)  # type: ignore[arg-type]
 
 
+def bare(text: str) -> str:
+    """A prompt without the marks round text from outside, and the rule on them, which have tests of their own."""
+    return re.sub(
+        r"<material>\n?|\n?</material>", "", text.replace(f"{prompt_text('material/rule').strip()}\n\n", "")
+    )
+
+
 def text_of(prompt: Stage1Prompt) -> str:
     (message,) = prompt.messages
     assert message.role == "user"
     assert message.with_clip
-    return message.text
+    return bare(message.text)
 
 
 def stage2_text(settings: PromptSettings = DEFAULT, **kwargs: object) -> str:
-    return stage2_messages(DESCRIBED, 9, settings, **{"seed": 42, **kwargs}).messages[1].text  # type: ignore[arg-type]
+    prompt = stage2_messages(DESCRIBED, 9, settings, **{"seed": 42, **kwargs})  # type: ignore[arg-type]
+    return bare(prompt.messages[1].text)
 
 
 class Model:

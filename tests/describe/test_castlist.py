@@ -14,7 +14,7 @@ from shotad.describe.story import names_in_use, story_text
 from shotad.describe.verify import verify_messages
 from shotad.presence import NOBODY, Mark, Presence
 from shotad.types import Description, Grammar, Interval, Slot
-from tests.describe.prompting import ANN, NORA, people, plans, stage1, stage2_text, text_of
+from tests.describe.prompting import ANN, NORA, bare, people, plans, stage1, stage2_text, text_of
 
 HEARD = (
     Heard("Annie", "spoken", 9.0),
@@ -193,13 +193,13 @@ SEEN = Description(
 def asked(presence: Presence, description: Description = SEEN, **how: object) -> str:
     settings = PromptSettings.model_validate({"example_count": 0, **how})
     called = as_called(description, presence, settings)
-    return stage2_messages(called, 9, settings, seed=1, presence=presence).messages[1].text
+    return bare(stage2_messages(called, 9, settings, seed=1, presence=presence).messages[1].text)
 
 
 def test_stage_2_is_told_what_to_call_whom() -> None:
     text = asked(people("ann nora"))
     assert (
-        "\n\nWhat the people of this clip are called:\n- Ann (she)\n- the woman in red (she): the listeners"
+        "\n\nWhat the people of this clip are called:\n- Ann (she)\n- the woman in red (she), not named yet\n"
         in text
     )
     assert "Invent no names." in text
@@ -260,13 +260,13 @@ def test_names_of_the_clip_come_first_and_hidden_ones_not_at_all() -> None:
     assert names_in_use(lines, "", people("ann nora")) == ("Ann", "Bo", "Max")
     assert names_in_use(lines, "") == ("Bo Ek", "Nora", "Max")
     slot = Slot("s00010000", Interval(10, 14), 9)
-    told = story_text((), slot, (), names_in_use([], "", people("ann")), "", StorySettings(on=True))
+    told = bare(story_text((), slot, (), names_in_use([], "", people("ann")), "", StorySettings(on=True)))
     assert "Names in use: Ann." in told
 
 
 def look(presence: Presence, marks: Marks = "ellipses", **how: object) -> str:
     settings = PromptSettings.model_validate(how)
-    return verify_messages(["Ann sits."], [1], settings, presence=presence, marks=marks)[0][1].text
+    return bare(verify_messages(["Ann sits."], [1], settings, presence=presence, marks=marks)[0][1].text)
 
 
 def test_second_look_is_told_whose_the_marks_are() -> None:

@@ -31,7 +31,7 @@ from shotad.types import (
     SpeechKind,
     Utterance,
 )
-from tests.describe.prompting import ANN, BO, CAST, MARKS, NORA, Model, people
+from tests.describe.prompting import ANN, BO, CAST, MARKS, NORA, Model, bare, people
 
 SLOT = Slot("s00010000", Interval(10.0, 14.0), 9)
 PLAN = SlotPlan(
@@ -308,7 +308,7 @@ def test_second_look_is_asked_with_the_marks() -> None:
     next(inquiry)
     (turn,) = inquiry.send((Reply(line("Ann opens the gate.")),))
     assert turn.with_clip
-    assert "circle around a face tells who that is: Ann (red)." in turn.request.messages[-1].text
+    assert "circle around a face tells who that is: Ann (red)." in bare(turn.request.messages[-1].text)
 
 
 # What a line is judged by

@@ -67,7 +67,7 @@ def edit(folder: Path, name: str, old: str, new: str) -> None:
 def test_every_prompt_file_is_known_and_complete() -> None:
     files = {
         str(p.relative_to(data_root() / "prompts").with_suffix(""))
-        for folder in ("stage1", "stage2", "story", "verify")
+        for folder in ("material", "stage1", "stage2", "story", "verify")
         for p in (data_root() / "prompts" / folder).glob("*.txt")
         if not p.name.startswith(("again", "choose"))
     }
@@ -386,7 +386,7 @@ def blank_lines(text: str) -> int:
 
 def test_note_stands_in_both_prompts_in_a_block_of_its_own() -> None:
     settings = PromptSettings(note=f"  {NOTE}\n")
-    stage1_text = stage1_messages(plans(), Grammar(), settings).messages[0].text
+    stage1_text = text_of(stage1(note=NOTE))
     for text in (stage1_text, stage2_text(settings)):
         assert f"\n\nNote on the movie:\n{NOTE}\n(" in text
     assert stage1_text.index(NOTE) < stage1_text.index("Tell briefly")

@@ -7,6 +7,7 @@ import pytest
 from shotad.config import StorySettings
 from shotad.describe.story import due, parse_renewal, renewal_messages, story_text, tokens_in
 from shotad.types import Interval, Slot, SpeechKind, Utterance
+from tests.describe.prompting import bare
 
 SLOT = Slot("s00100000", Interval(100, 104), 9)
 LINES = ("Ann hides.", "Bo runs.", "The door opens.")
@@ -26,7 +27,7 @@ def text_of(
     so_far: str = "Ann is a thief. She flees.",
     **settings: object,
 ) -> str:
-    return story_text(lines, SLOT, speech, names, so_far, StorySettings.model_validate(settings))
+    return bare(story_text(lines, SLOT, speech, names, so_far, StorySettings.model_validate(settings)))
 
 
 def dialogue_of(*speech: Utterance, **settings: object) -> list[str]:
@@ -75,7 +76,7 @@ def test_part_that_is_missing_leaves_no_label(part: str, label: str) -> None:
 
 
 def test_last_lines_are_as_many_as_set_and_fit_their_budget() -> None:
-    text = story_text(LINES, SLOT, (), (), "", StorySettings(lines=2))
+    text = bare(story_text(LINES, SLOT, (), (), "", StorySettings(lines=2)))
     assert text.endswith("oldest first:\n- Bo runs.\n- The door opens.")
     assert story_text(LINES, SLOT, (), (), "", StorySettings(lines=0)) == ""
 
@@ -161,17 +162,19 @@ def test_renewal_gives_the_old_note_the_lines_and_the_dialogue() -> None:
     system, user = renewal_messages(" Ann flees. ", LINES, SPEECH, StorySettings(so_far_tokens=150))
     assert (system.role, user.role) == ("system", "user")
     assert not user.with_clip
-    assert "The note up to now:\nAnn flees.\n\n" in user.text
-    assert '- Ann hides.\n- Bo runs.\n- The door opens.\n\nThe characters said:\n- "Far."\n' in user.text
-    assert "At most 112 words." in user.text
+    assert "The note up to now:\nAnn flees.\n\n" in bare(user.text)
+    assert '- Ann hides.\n- Bo runs.\n- The door opens.\n\nThe characters said:\n- "Far."\n' in bare(
+        user.text
+    )
+    assert "At most 112 words." in bare(user.text)
     assert "$" not in system.text + user.text
 
 
 def test_first_renewal_has_no_note_and_needs_no_dialogue() -> None:
     _, user = renewal_messages("", LINES, (), StorySettings())
-    assert "There is none yet" in user.text
-    assert "characters said" not in user.text
-    assert "- The door opens.\n\nWrite the note anew" in user.text
+    assert "There is none yet" in bare(user.text)
+    assert "characters said" not in bare(user.text)
+    assert "- The door opens.\n\nWrite the note anew" in bare(user.text)
 
 
 def test_dialogue_of_a_renewal_keeps_the_latest() -> None:
