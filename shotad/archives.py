@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 _BLOCK = 1 << 16
-"""Bytes that are unpacked at a time: zipfile unpacks all it holds at once where it is asked for everything."""
+"""Bytes that are unpacked at a time: zipfile unpacks all at once where it is asked for everything."""
 
 _LARGEST_HEADER = 1 << 20
 """Bytes of one header of a tar archive, such as a long name, which tarfile reads whole."""
@@ -33,7 +33,7 @@ class Tar(tarfile.TarFile):
     """A tar archive that is read in small pieces only. Open it with ``Tar.open``."""
 
     def __init__(self, name: Any, mode: Any = "r", fileobj: IO[bytes] | None = None, **others: Any) -> None:
-        stream = _InPieces(fileobj or Path(name).open("rb"))
+        stream = _InPieces(fileobj or Path(name).open("rb"))  # noqa: SIM115 - closed with the archive
         try:
             super().__init__(name, mode, cast(IO[bytes], stream), **others)
         except BaseException:

@@ -17,6 +17,7 @@ import click
 from tqdm import tqdm
 
 from shotad.errors import UsageError
+from shotad.printable import on_terminal
 from shotad.progress import NoProgress, Task
 from shotad.script.timecode import parse_time
 
@@ -58,22 +59,24 @@ class Console:
     def note(self, text: str) -> None:
         """Say one line on standard error, unless told to be quiet."""
         if self.mode == "bars":
-            tqdm.write(text, file=sys.stderr)
+            tqdm.write(on_terminal(text), file=sys.stderr)
         elif self.mode == "plain":
-            click.echo(text, err=True)
+            click.echo(on_terminal(text), err=True)
 
     def result(self, text: str, value: Any) -> None:
         """The command's result: text for people, or JSON; with ``--quiet`` nothing."""
         if self.mode == "json":
-            click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+            text = json.dumps(value, ensure_ascii=False, indent=2)
+            # JSON has a way of its own to write what is not seen, and programs read the same.
+            click.echo(text if on_terminal(text) == text else json.dumps(value, indent=2))
         elif self.mode != "quiet":
-            click.echo(text)
+            click.echo(on_terminal(text))
 
 
 class _Bar:
     def __init__(self, name: str, total: float | None, unit: str, stream: TextIO | None = None) -> None:
         self._bar = tqdm(
-            desc=name,
+            desc=on_terminal(name),
             total=total,
             unit=unit,
             unit_scale=unit == "B",
@@ -133,7 +136,7 @@ class _Lines:
 
     def _say(self, text: str) -> None:
         self._last = self._clock()
-        click.echo(text, err=True)
+        click.echo(on_terminal(text), err=True)
 
 
 def duration(seconds: float) -> str:

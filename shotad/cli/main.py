@@ -17,6 +17,7 @@ import click
 from shotad import __version__
 from shotad.cli.lazy import LazyGroup
 from shotad.errors import ShotadError
+from shotad.printable import on_terminal
 from shotad.system import leave
 
 _COMMANDS = {
@@ -91,7 +92,7 @@ def _run() -> int:
         click.echo("Stopped. What is done is kept; run the same command again to go on.", err=True)
         return 130
     except ShotadError as error:
-        click.echo(f"Error: {error}", err=True)
+        click.echo(on_terminal(f"Error: {error}"), err=True)
         return error.exit_code
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

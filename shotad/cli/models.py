@@ -14,6 +14,7 @@ from shotad.engines.local.names import MODELS as TALKERS
 from shotad.errors import ShotadError, WeightsError
 from shotad.grammar.dino_models import MODELS as FEATURES
 from shotad.hub import HubModel, cached
+from shotad.printable import on_terminal
 from shotad.weights import Weights, manifest, state, weights_file
 
 MODELS = {**FEATURES, **TALKERS}
@@ -54,7 +55,7 @@ def pull(console: Console, names: tuple[str, ...]) -> None:
             console.note(f"{name}: {path}")
         except ShotadError as error:
             troubles.append(name)
-            click.echo(f"Error: {error}", err=True)
+            click.echo(on_terminal(f"Error: {error}"), err=True)
     console.result(f"{len(wanted) - len(troubles)} of {len(wanted)} here.", {"failed": troubles})
     if troubles:
         sys.exit(1)

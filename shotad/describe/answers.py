@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from shotad.errors import RefusalError, ScriptError
+from shotad.script.cue import LONGEST
 
 MOST_FAILURES = 50
 """Brackets tried as the beginning of JSON; a model that writes nothing but brackets ends there."""
@@ -30,10 +31,12 @@ _QUOTES = str.maketrans(
     }
 )
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-_COMMENT = re.compile(r"(?<=[\"'}\],])[ \t]*//[^\n\"']*$", re.MULTILINE)
-_TABLE_ROW = re.compile(r"^[ \t]*\|[ \t]*(?:\d{1,2}[ \t]*\|)?(.*?)\|[ \t]*$", re.MULTILINE)
-_TOKENS = re.compile(r"<\|[a-z_0-9]{2,30}\|>|</?s>|\[/?INST\]|<(?:start|end)_of_turn>", re.IGNORECASE)
-"""Signs of a chat template that a server did not take out."""
+_COMMENT = re.compile(r"(?<=[\"'}\],])[ \t]*//[^\n\"']*+$", re.MULTILINE)
+_TABLE_ROW = re.compile(r"^[ \t]*+\|[ \t]*+(?:\d{1,2}[ \t]*+\|)?(.*)\|[ \t]*$", re.MULTILINE)
+_TOKENS = re.compile(
+    r"<\|[a-z_0-9]{2,30}\|>|</?(?:s|material)>|\[/?INST\]|<(?:start|end)_of_turn>", re.IGNORECASE
+)
+"""Signs of a chat template that a server did not take out, and marks of our prompts."""
 _FENCE = re.compile(r"```[ \t]*\w*")
 _CLOSED = re.compile(r"\s*(?:$|[}\]\n]|,\s*(?:$|[\"'}\]{\n]))")
 """What follows the quote that ends a value; any other quote belongs to the sentence."""
@@ -57,7 +60,7 @@ _AFTERWORD = re.compile(
     re.IGNORECASE,
 )
 _ENUMERATED = re.compile(r"(?:^|(?<=\s))\(?([1-9])[.)]\s+")
-_WORD_COUNT = re.compile(r"\s*\(\d+ words?\)\s*(?=[.\"']*$)", re.IGNORECASE)
+_WORD_COUNT = re.compile(r"(?:(?<!\s)\s+)?\(\d+ words?\)\s*(?=[.\"']*$)", re.IGNORECASE)
 _NO_SENTENCE = re.compile(r"[{}]|[\"']\s*:|\A[\W\d_]*\Z")
 """A piece of JSON in another form than ours, or nothing but a number."""
 _BRACKET = re.compile(r"[{\[]")
@@ -180,7 +183,7 @@ def _readings(body: str, candidates: int) -> Iterator[list[str]]:
 
 
 def _spoken(texts: list[str]) -> list[str]:
-    lines = (_line(text) for text in texts)
+    lines = (_line(text) for text in texts if len(text) <= LONGEST)
     return [line for line in dict.fromkeys(lines) if line and not _is_refused(line)]
 
 
@@ -196,7 +199,7 @@ def _before_the_cut(body: str) -> str:
     return ""
 
 
-_SURE_END = re.compile(r"[.!?…][\"')]*(?=\s|[,}\]]|\Z)|[\"']\s*[,}\]]|\n(?=\s*(?:\d[.)]|[-•*])\s)")
+_SURE_END = re.compile(r"[.!?…][\"')]*(?=\s|[,}\]]|\Z)|[\"']\s*[,}\]]|\n(?=[^\S\n]*(?:\d[.)]|[-•*])\s)")
 _NO_END = re.compile(
     r"(?:(?:\b(?:Mr|Mrs|Ms|Dr|St|Prof|Sgt|Lt|Capt|Col|Gen|Jr|Sr|vs|No)|(?:^|[\s(])\d{1,2})\.|\.\.\.|…)\Z",
     re.MULTILINE,

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from shotad.config.languages import is_english, language_of
+from shotad.describe.blocks import without_material
 from shotad.describe.tongue import other_language
 from shotad.errors import RefusalError, ScriptError
 from shotad.script import words
 from shotad.script.cue import count_words
 from shotad.script.pace import budget_in, spoken_words
 from shotad.script.rules import Finding, Limits, check_line, quotations, similarity
+from shotad.types import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,23 +47,71 @@ def complaints_about(
     return (*_over_budget(line, budget, language), *about_rules, *about_task)
 
 
-def repeats_example(line: str, examples: Sequence[str]) -> bool:
-    """Whether a line is one of the sentences that were shown as examples, or nearly: it tells of another
-    film. Lines of fewer than five words may be the same by chance.
+def sentences_of(messages: Sequence[Message], quoted: str = "") -> tuple[str, ...]:
+    """The sentences of a question that are ours, instructions and examples.
 
-    >>> repeats_example("He pulls an old map off the wall.", ["He pulls the old map off a wall."])
+    Left out are the material in it, the text ``quoted``, and what the model itself said, also where it is
+    quoted to ask again.
+    """
+    plain: list[str] = []
+    again = False
+    for message in messages:
+        again = again or message.role == "assistant"
+        if message.role != "assistant":
+            text = message.text.replace(quoted, "\n") if quoted else message.text
+            plain.append(_QUOTED_AGAIN.sub("\n", text) if again else without_material(text))
+    return tuple(one for text in plain for one in _SENTENCE_END.split(text) if one.strip())
+
+
+def repeats_question(line: str, asked: Sequence[str]) -> bool:
+    """Whether a sentence of a line is one of those ``asked`` (`sentences_of`), or nearly.
+
+    An instruction is no line, and an example tells of another film. Lines of fewer than five words may be the
+    same by chance.
+
+    >>> repeats_question("He pulls an old map off the wall.", ["He pulls the old map off a wall."])
     True
     """
-    if count_words(line) < _BY_CHANCE:
-        return False
-    return any(similarity(line, example) >= _REPEATED for example in examples)
+    said = [one for one in _SENTENCE_END.split(line) if count_words(one) >= _BY_CHANCE]
+    told = [(one, _words(one)) for one in asked] if said else []
+    return any(
+        similarity(one, other) >= _REPEATED or _words(one) in words for one in said for other, words in told
+    )
 
+
+def original(lines: Sequence[str], answer: str, messages: Sequence[Message], quoted: str) -> tuple[str, ...]:
+    """The lines of an answer that do not repeat the question in ``messages``.
+
+    Where the answer holds the question (three of its sentences), nothing that stands in it is a line, be it
+    material or ever so short. ``quoted`` as in `sentences_of`.
+    """
+    asked = sentences_of(messages, quoted)
+    said = _words(answer)
+    whole = {_words(one) for one in asked if count_words(one) >= _BY_CHANCE}
+    is_echo = sum(words in said for words in whole) >= _ECHO
+    told = _words("\n".join(message.text for message in messages if message.role != "assistant"))
+    kept = [line for line in lines if not repeats_question(line, asked)]
+    if is_echo:
+        kept = [line for line in kept if _LETTER.search(_words(line)) and _words(line) not in told]
+    return tuple(kept)
+
+
+def _words(text: str) -> str:
+    """``The red door!`` → `` the red door ``, so that whole words are found in it; also in quoted JSON."""
+    return f" {' '.join(_WORD.findall(text.replace(_ESCAPED, ' ').casefold()))} "
+
+
+_WORD, _LETTER, _ESCAPED = re.compile(r"[^\W_]+"), re.compile(r"[^\W\d_]"), "\\n"
+_SENTENCE_END = re.compile(r"(?<=[.!?:;])[\"'}]*\s+|\n+")
+_QUOTED_AGAIN = re.compile(r"\"[^\"\n]*\"|^- .*$", re.MULTILINE)
+_ECHO = 3
 
 REFUSED = Complaint("refused", "You did not answer the question.")
 
 REPEATED = Complaint(
     "example",
-    "You repeated one of the sentences that were written for other clips. Write about this clip alone.",
+    "You repeated a sentence of the question, or one that was written for other clips. "
+    "Write about this clip alone.",
 )
 
 _BY_CHANCE, _REPEATED = 5, 0.9

@@ -10,7 +10,7 @@ from shotad.config import Config, SamplingSettings
 from shotad.describe.answers import quoted
 from shotad.describe.ask import identity_record, prompt_record, slot_seed, try_record, usage_record
 from shotad.describe.candidates import distinct, merged
-from shotad.describe.checks import REPEATED, Complaint, repeats_example, unreadable
+from shotad.describe.checks import REPEATED, Complaint, original, unreadable
 from shotad.describe.converse import Turn
 from shotad.describe.judging import Judge
 from shotad.describe.parsing import parse_stage2
@@ -159,9 +159,8 @@ class Draft:
         return {**notes, "said": [said.get(self._written.get(line, line), []) for line in self.lines]}
 
     def _tried(self, request: Request, reply: Reply, wanted: int) -> _Try:
-        # No line may repeat an example, but where answers are taken as they come.
-        examples = self.asked.prompt.examples if self.asked.repairs else ()
-        return _read(request, reply, wanted, examples, self.asked.judge)
+        # No line may repeat the question, but where answers are taken as they come.
+        return _read(request, reply, wanted, self.asked.judge, taken=not self.asked.repairs)
 
     @property
     def _silent(self) -> bool:
@@ -255,7 +254,7 @@ class Draft:
         return new
 
 
-def _read(request: Request, reply: Reply, wanted: int, examples: Sequence[str], judge: Judge) -> _Try:
+def _read(request: Request, reply: Reply, wanted: int, judge: Judge, *, taken: bool) -> _Try:
     if reply.error is not None or reply.finish == "silent":
         return _Try(request.messages, reply)
     if reply.finish == "refused":
@@ -265,7 +264,7 @@ def _read(request: Request, reply: Reply, wanted: int, examples: Sequence[str], 
     except ScriptError as trouble:
         return _Try(request.messages, reply, wrong=unreadable(trouble, reply.finish))
     lines = [judge.as_spoken(line) for line in read]
-    own = tuple(line for line in lines if not repeats_example(line, examples))
+    own = tuple(lines) if taken else original(lines, reply.text, request.messages, judge.description)
     return _Try(request.messages, reply, own, None if own else REPEATED)
 
 
@@ -282,7 +281,7 @@ def _why(tries: Sequence[_Try]) -> str:
 
 
 _TROUBLES = {
-    "example": "the model repeated a sentence that was written for another clip",
+    "example": "the model repeated a sentence of the question, or one that was written for another clip",
     "cut off": "the answer was cut off before a line was whole",
     "unreadable": "no line could be read",
 }

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from shotad.config import Config
+from shotad.describe.answers import quoted
 from shotad.describe.ask import (
     check_images,
     identity_record,
@@ -21,8 +22,18 @@ from shotad.describe.ask import (
     usage_record,
 )
 from shotad.describe.castlist import told_of
-from shotad.describe.checks import REFUSED, Complaint, invented, leaked, missing, unreadable
+from shotad.describe.checks import (
+    REFUSED,
+    REPEATED,
+    Complaint,
+    invented,
+    leaked,
+    missing,
+    original,
+    unreadable,
+)
 from shotad.describe.converse import Inquiry, Turn
+from shotad.describe.fit import split_sentences
 from shotad.describe.leaks import clean
 from shotad.describe.naming import names_untold
 from shotad.describe.parsing import parse_stage1
@@ -150,6 +161,10 @@ def _read(reply: Reply, asked: Question, engine: Engine) -> _Read:
         )
     except ScriptError as trouble:
         return _Read(None, str(trouble), (unreadable(trouble, reply.finish),))
+    if engine.abilities.converses:
+        told = split_sentences(" ".join(found.steps.values()))
+        if 2 * len(original(told, reply.text, asked.request.messages, "")) <= len(told):
+            return _Read(None, f"the model repeated the question: {quoted(reply.text)}", (REPEATED,))
     return _checked(found, asked) if engine.abilities.wants_overlay else _Read(found, None, ())
 
 

@@ -60,11 +60,16 @@ class Usage:
         return Usage(self.tokens_in + other.tokens_in, self.tokens_out + other.tokens_out)
 
 
+LONGEST = 100_000
+"""Characters of an answer that are read: those of the longest thoughts that models are let have, and more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """An engine's answer. ``finish``: stop, length (cut off), silent (nothing worth saying), refused (the
     model or its server will not answer), error.
 
+    A text of more than `LONGEST` characters is cut off there, whoever made it.
     ``notes`` is what the engine measured; it must be JSON. ``batch`` are the slots that were answered
     together with this one, itself among them, where several were.
     """
@@ -77,6 +82,12 @@ class Reply:
     batch: tuple[str, ...] = ()
     calls: int = 1
     """How many calls it took, where an engine asks again by itself."""
+
+    def __post_init__(self) -> None:
+        if len(self.text) > LONGEST:
+            object.__setattr__(self, "text", self.text[:LONGEST])
+            if self.finish == "stop":
+                object.__setattr__(self, "finish", "length")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,12 @@ import re
 from dataclasses import dataclass, replace
 
 from shotad.film.speakers import marked, pieces
+from shotad.printable import seen
 from shotad.types import SpeechKind
 
-_TAGS = re.compile(r"</?\s*[A-Za-z.][^<>]*>|<\d[\d:.]*>|<\s*/?\s*>|\{\\[^{}]*\}")
+_TAGS = re.compile(r"</?\s*[A-Za-z.][^<>]*>|<\d[\d:.]*>|<\s*+(?:/\s*+)?>|\{\\[^{}]*\}")
 _BRACKETED = re.compile(r"\[[^\[\]]*\]|\([^()]*\)|（[^（）]*）|【[^【】]*】|［[^［］]*］|\*[^*\n]+\*")
-_UNCLOSED = re.compile(r"^\s*[\[(（【［](?:[^\s\])）】］]+\s*){1,8}$|^[^\[【［]*[\]】］]\s*$")
+_UNCLOSED = re.compile(r"^\s*[\[(（【［](?:[^\s\])）】］]++\s*+){1,8}$|^[^\[【［]*[\]】］]\s*$")
 _NOTES = "♪♫♬♩"
 _NOTE = re.compile(rf"[{_NOTES}]")
 _SUNG = re.compile(rf"[{_NOTES}][^{_NOTES}]*(?:[{_NOTES}]|$)", re.DOTALL)
@@ -52,6 +53,10 @@ _MAKER = re.compile(
 _ADDRESS = re.compile(r"https?://|\bwww\.|\b[\w-]+\.(?:com|org|net)\b", re.IGNORECASE)
 
 
+LONGEST = 2_000
+"""Characters of a cue that are read: two minutes of talk. Nobody could read more of one from a screen."""
+
+
 @dataclass(frozen=True, slots=True)
 class Said:
     """The words of one cue, free of marks and labels, and whether they are spoken or sung."""
@@ -68,6 +73,7 @@ def read_turns(raw: str) -> tuple[Said, ...]:
     >>> [(said.speaker, said.text) for said in read_turns("- THOM: Who's there?\\n- ANN: It's me.")]
     [('Thom', "Who's there?"), ('Ann', "It's me.")]
     """
+    raw = raw[:LONGEST]
     whole = read_caption(raw)
     if whole is None:
         return ()
@@ -85,14 +91,14 @@ def read_caption(raw: str) -> Said | None:
     """The words in a cue's text, or None where the cue names a sound, a tune or the subtitles' maker.
 
     ``raw`` has its lines split by newlines; formatting tags, sound captions, notes, speaker labels
-    and dialogue dashes are taken off.
+    and dialogue dashes are taken off. What a cue has beyond `LONGEST` characters is left out.
 
     >>> read_caption("[door slams]\\n- JOHN: Who's <i>there</i>?").text
     "Who's there?"
     >>> read_caption("♪ Hello darkness ♪").kind
     <SpeechKind.LYRICS: 'lyrics'>
     """
-    text = strip_tags(raw)
+    text = strip_tags(raw[:LONGEST])
     if not text or _is_advert(text):
         return None
     sung = bool(_NOTE.search(text) or _HASH_SONG.match(text))
@@ -114,7 +120,7 @@ def strip_tags(raw: str) -> str:
     """``raw`` without HTML, WebVTT and ASS formatting, entities resolved."""
     text = raw.replace(r"\N", "\n").replace(r"\n", "\n").replace(r"\h", " ")
     text = html.unescape(_TAGS.sub("", text))
-    return re.sub("[\u200b-\u200f\u202a-\u202e\u2060\ufeff]", "", text).replace("\xa0", " ").strip()
+    return re.sub("[\u200c-\u200f]", "", seen(text)).replace("\xa0", " ").strip()
 
 
 def _split_captions(text: str) -> tuple[str, list[str]]:

@@ -14,6 +14,7 @@ from typing import Self
 from shotad import __version__
 from shotad.film.audio import SoundBlock
 from shotad.film.reader import Film, open_film
+from shotad.printable import printable
 from shotad.progress import Progress, Task, reported
 from shotad.rendering.materials import Materials
 from shotad.rendering.voicing import Voicing
@@ -244,7 +245,7 @@ def tags_of(track: Track, voice: str, kind: Kind) -> dict[str, str]:
     spoken = f" Spoken by {voice}." if voice else ""
     tags = {"audio_description": f"{track.statement}{spoken}", "encoder": f"shotad {__version__}"}
     if not kind.is_film:
-        tags["title"] = f"{Path(track.film.name).stem}: audio description"
+        tags["title"] = f"{printable(Path(track.film.name).stem)}: audio description"
         tags["language"] = track.language
     return tags
 

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from shotad.errors import ScriptError
+from shotad.printable import seen
 from shotad.types import Interval
 
 REDO = "redo"
@@ -20,11 +22,10 @@ LEAD = 1.0
 """Seconds by which a machine's line may begin before what it tells is seen (rule T7)."""
 
 _ID = re.compile(r"[sh]\d{8,}")
-_LINE_END = re.compile(r"\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-_NOT_XML = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufeff\ufffe\uffff]"
-)
-_AROUND_LINE_END = re.compile(r"\s*\n\s*")
+_NO_CHARACTERS = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
+
+LONGEST = 5_000
+"""Characters of a line, five minutes of talk. What is longer is no line, and nothing reads it."""
 
 
 class CueKind(StrEnum):
@@ -90,12 +91,12 @@ def review_stamp(cue: Cue) -> str:
 
 
 def clean_text(text: str) -> str:
-    """Text that every script format can carry and give back: no control characters, no blank lines.
+    """Text that every script format can carry and give back: nothing that is not seen, no blank lines.
 
     Lines and the whole are stripped of surrounding space; other characters stay as they are.
     """
-    lines = _LINE_END.sub("\n", text).replace("\t", " ")
-    return _AROUND_LINE_END.sub("\n", _NOT_XML.sub("", lines)).strip()
+    lines = (line.strip() for line in _NO_CHARACTERS.sub("", seen(text)).split("\n"))
+    return "\n".join(line for line in lines if line)
 
 
 def count_words(text: str) -> int:
@@ -225,6 +226,8 @@ class Cue:
             )
         if self.text != clean_text(self.text):
             raise ValueError(f"cue {self.id} text has control characters or blank lines: {self.text!r}")
+        if len(self.text) > LONGEST:
+            raise ValueError(f"cue {self.id} text has {len(self.text)} characters; {LONGEST} are the most")
         if self.status.heard and not self.text:
             raise ValueError(f"cue {self.id} is {self.status} but has no text")
         if self.seen_from is not None and not abs(self.seen_from) < float("inf"):
@@ -266,11 +269,22 @@ class Cue:
 
 @dataclass(frozen=True, slots=True)
 class ScriptCue:
-    """A line as a script file carries it. ``id`` is None where the file names none."""
+    """A line as a script file carries it. ``id`` is None where the file names none.
+
+    Raises ScriptError for a text of more than `LONGEST` characters.
+    """
 
     id: str | None
     interval: Interval
     text: str
+
+    def __post_init__(self) -> None:
+        if len(self.text) > LONGEST:
+            raise ScriptError(
+                f"The line at {self.interval.start:.3f} s has {len(self.text)} characters; "
+                f"at most {LONGEST} are read.",
+                "Make several lines of it.",
+            )
 
 
 @dataclass(frozen=True, slots=True)

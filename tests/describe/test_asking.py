@@ -243,12 +243,43 @@ def test_an_example_that_is_repeated_is_no_line() -> None:
     copy = line("He balances an egg on his spoon and runs.")
     talk = write(copy, line("She opens the gate."), settings=settings)
     assert talk.record["candidates"] == ["She opens the gate."]
-    assert "other clips" in talk.asked[1].messages[-1].text
+    assert "for other clips" in talk.asked[1].messages[-1].text
     record = write(copy, copy, copy, settings=settings).record
     assert record["candidates"] == []
     assert "another clip" in record["error"]
     plain = config("prompt.examples=['He balances an egg on his spoon and runs.']", "stage2.repair=none")
     assert write(copy, settings=plain).record["candidates"]
+
+
+def _echoed(talk: Talk) -> tuple[str, ...]:
+    """What comes of a server that answers with the question, or a part of it: each way another answer."""
+    user = talk.asked[0].messages[-1].text
+    system = "\n".join(message.text for message in talk.asked[0].messages)
+    lines = [row for row in user.splitlines() if row.strip()]
+    return (user, system, user.upper(), json.dumps(user), lines[0], lines[-1], " ".join(lines[:4]))
+
+
+@pytest.mark.parametrize("part", range(7))
+@pytest.mark.parametrize("number", [1, 2])
+def test_an_echo_of_the_question_is_no_line(part: int, number: int) -> None:
+    settings = config(
+        "stage2.attempts=2", f"stage2.candidates={number}", "prompt.note=Ann is a thief of gates."
+    )
+    good = line("She opens the gate.") if number == 1 else several("She opens the gate.", "Ann walks on.")
+    echo = _echoed(write(good, settings=settings))[part]
+    record = write(echo, good, settings=settings).record
+    assert record["candidates"][0] == "She opens the gate."
+    record = write(echo, echo, settings=settings).record
+    assert record["candidates"] == []
+    assert record["error"]
+
+
+@pytest.mark.parametrize("part", range(7))
+def test_an_echo_of_the_question_is_no_description(part: int) -> None:
+    settings = config("stage1.attempts=2", "prompt.note=Ann is a thief of gates.")
+    echo = _echoed(look(GOOD, settings=settings))[part]
+    assert look(echo, GOOD, settings=settings).record["steps"]["Actions"] == "She opens a gate."
+    assert look(echo, echo, settings=settings).record["error"]
 
 
 def test_silence_of_an_engine_is_no_failure() -> None:

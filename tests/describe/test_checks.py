@@ -8,8 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from shotad.describe.checks import Complaint, complaints_about, leaked, missing, repeats_example, unreadable
+from shotad.config import PromptSettings
+from shotad.describe.blocks import material, question
+from shotad.describe.checks import (
+    Complaint,
+    complaints_about,
+    leaked,
+    missing,
+    original,
+    repeats_question,
+    sentences_of,
+    unreadable,
+)
+from shotad.describe.prompts import stage2_messages
 from shotad.errors import RefusalError, ScriptError
+from shotad.types import Description, Message
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 
@@ -145,9 +158,45 @@ def test_human_ad_seldom_breaks_the_rules_on_tense() -> None:
     assert hits["talk"] <= 30
 
 
-def test_a_line_that_repeats_an_example_is_no_line_about_the_film() -> None:
+def test_a_line_that_repeats_the_question_is_no_line_about_the_film() -> None:
     examples = ["He balances an egg on his spoon and runs.", "She nods.", "They climb over the gate."]
-    assert repeats_example("He balances an egg on a spoon and runs.", examples)
-    assert repeats_example("They climb over the gate.", examples)
-    assert not repeats_example("She nods.", examples)
-    assert not repeats_example("They climb over the wall into a garden.", examples)
+    assert repeats_question("He balances an egg on a spoon and runs.", examples)
+    assert repeats_question("They climb over the gate.", examples)
+    assert not repeats_question("She nods.", examples)
+    assert not repeats_question("They climb over the wall into a garden.", examples)
+    assert repeats_question("A cat sits. They climb over the gate.", examples)
+
+
+def test_what_a_question_quotes_is_no_part_of_it() -> None:
+    seen = "Ann opens the gate and walks away."
+    note = material("The man in the long coat is Bo.\nShe runs after the yellow bus.")
+    messages = (
+        Message("system", "You write audio description for a film."),
+        question(f"Condense this clip into one sentence.\n{seen}\n{note}\nStay within nine words."),
+        Message("assistant", "The gate opens with a loud creak."),
+        Message("user", 'You wrote: "The gate opens with a loud creak."\nLeave out what cannot be seen.'),
+    )
+    asked = sentences_of(messages, seen)
+    for line in (seen, "She runs after the yellow bus.", "The gate opens with a loud creak."):
+        assert not repeats_question(line, asked)
+    for line in ("You write audio description for a film.", "Leave out what cannot be seen."):
+        assert repeats_question(line, asked)
+
+
+def test_in_an_answer_that_holds_the_question_nothing_of_it_is_a_line() -> None:
+    messages = (Message("user", "Condense this clip into one line.\nCall nobody by a title.\nShe nods.\nLeave out the camera itself."),)  # fmt: skip
+    lines = ["She nods.", "A goose hisses."]
+    assert original(lines, "She nods. A goose hisses.", messages, "") == tuple(lines)
+    assert original(lines, messages[0].text + " A goose hisses.", messages, "") == ("A goose hisses.",)
+
+
+@pytest.mark.skipif(not (SHARED / "cmd-ad").is_dir(), reason="needs ../shared/data/cmd-ad")
+@pytest.mark.parametrize("candidates", [1, 5])
+def test_no_line_of_human_ad_is_taken_for_a_part_of_the_question(candidates: int) -> None:
+    with (SHARED / "cmd-ad/cmdad_anno.csv").open(encoding="utf-8", newline="") as file:
+        texts = [row["text"] for row in csv.DictReader(file)][:: 20 if candidates == 1 else 30]
+    described = Description("s00001000", {"Actions": "A cat walks over a table."}, "", "", "model")
+    for number, text in enumerate(texts):
+        words = max(3, len(text.split()))
+        prompt = stage2_messages(described, words, PromptSettings(), seed=number, candidates=candidates)
+        assert original([text], text, prompt.messages, described.text) == (text,)

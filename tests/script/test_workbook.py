@@ -257,8 +257,9 @@ def test_a_formula_that_failed_is_not_taken_for_a_line() -> None:
 
 
 def test_a_text_longer_than_a_cell_is_refused_not_cut() -> None:
+    told = cue(1, "A cat.", status=CueStatus.SHORTENED, reason="a" * 32_768)
     with pytest.raises(ScriptError, match="32768 characters"):
-        XLSX.encode(make_track(cue(1, "a" * 32_768)))
+        XLSX.encode(make_track(told))
 
 
 def test_the_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

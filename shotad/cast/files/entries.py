@@ -15,6 +15,7 @@ import yaml
 from shotad.cast.files.ids import distinct_ids, is_id
 from shotad.cast.files.yamltext import Source
 from shotad.cast.members import Member, Reveal, same_film
+from shotad.printable import seen
 from shotad.script.timecode import parse_time, timecode
 
 KEYS = (
@@ -124,9 +125,8 @@ def _text(node: yaml.Node, source: Source, what: str = "A text") -> str:
 
 
 def tidy(text: str) -> str:
-    """On one line, composed letters, single spaces, without control characters."""
-    words = unicodedata.normalize("NFC", text).split()
-    return " ".join("".join(c for c in word if unicodedata.category(c) != "Cc") for word in words)
+    """On one line, composed letters, single spaces, without what is not seen."""
+    return " ".join(seen(unicodedata.normalize("NFC", text)).split())
 
 
 def _saying(node: yaml.Node, source: Source) -> str:

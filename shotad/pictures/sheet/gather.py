@@ -15,6 +15,7 @@ from shotad.errors import WorkFolderError
 from shotad.facts import Facts
 from shotad.pictures.sheet.inwords import in_words
 from shotad.pictures.sheet.subject import Line, Look, Overlay, Piece, Recognised, SheetShot, Subject
+from shotad.printable import printable
 from shotad.records import shots_of, slots_of, utterances_of
 from shotad.script.rules import Limits, gaps, silences
 from shotad.script.track import Track, load_track
@@ -73,7 +74,7 @@ def read_subject(folder: Path) -> Subject:
     speech = _speech(spoken, missing)
     end = float(found["end"])
     subject = Subject(
-        name=track.film.name if track else str(found.get("film", folder.stem)),
+        name=printable(track.film.name if track else str(found.get("film", folder.stem))),
         end=end,
         shots=_with_words(shots, looks),
         speech=speech,

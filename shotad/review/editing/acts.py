@@ -46,8 +46,6 @@ Act = Callable[[Scene, str, Json], Change]
 """An act: what is known, the id of a line, arguments → what changes. Raises ReviewError."""
 
 DROPPED = "dropped by a person"
-LONGEST = 5000
-"""Characters of a line: some minutes of speech, and more than any gap takes."""
 
 
 def choose(scene: Scene, name: str, args: Json) -> Change:
@@ -67,11 +65,6 @@ def choose(scene: Scene, name: str, args: Json) -> Change:
 def write(scene: Scene, name: str, args: Json) -> Change:
     """Give the line other words; without any it is dropped."""
     cue, text = scene.cue(name), clean_text(text_in(args, "text"))
-    if len(text) > LONGEST:
-        raise ReviewError(
-            f"The text has {len(text)} characters; a line takes {LONGEST} at most.",
-            "Make several lines of it.",
-        )
     if text == cue.text and (cue.heard or not text):
         return Change("The text is as it was.", focus=cue.id)
     if not text:

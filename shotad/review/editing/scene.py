@@ -11,7 +11,7 @@ from itertools import accumulate, islice
 
 from shotad.errors import ReviewError
 from shotad.review.kinds import Json
-from shotad.script.cue import EARLIEST, Cue, CueStatus, EditField, milliseconds, unaccept
+from shotad.script.cue import EARLIEST, LONGEST, Cue, CueStatus, EditField, milliseconds, unaccept
 from shotad.script.edits import respoken
 from shotad.script.pace import spoken_words
 from shotad.script.track import Track
@@ -237,6 +237,11 @@ def text_in(args: Json, key: str) -> str:
     value = args.get(key)
     if not isinstance(value, str):
         raise ReviewError(f"{key} must be a text, got {value!r}.")
+    if len(value) > LONGEST:
+        raise ReviewError(
+            f"The text has {len(value)} characters; a line takes {LONGEST} at most.",
+            "Make several lines of it.",
+        )
     return value
 
 

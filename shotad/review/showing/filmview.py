@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from shotad import __version__
+from shotad.printable import printable
 from shotad.rendering.wanted import FILMS, MEANINGS, SOUNDS, Kind
 from shotad.review.editing.session import Session
 from shotad.review.kinds import Json
@@ -105,8 +106,8 @@ def _without_lines(
     return {
         "version": __version__,
         "film": {
-            "name": film.name,
-            "title": Path(film.name).stem,
+            "name": printable(film.name),
+            "title": printable(Path(film.name).stem),
             "duration": to_the_millisecond(prepared.end),
             "frame_rate": float(film.frame_rate or Fraction(25)),
             "has_sound": bool(film.audio),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from shotad.config.sound import ContainerSettings
 from shotad.film.container import Media, exact, is_cover
 from shotad.film.info import FilmInfo
+from shotad.printable import printable
 from shotad.progress import Progress, reported
 from shotad.sound.mux.boxes import TrackBoxes, mark_tracks
 from shotad.sound.mux.containers import MOV, Container
@@ -81,7 +82,7 @@ class Assembly:
             self._add_sound(recipe.sound, recipe.coding, described)
         if recipe.text is not None:
             self._add_text(recipe.text)
-        name = recipe.info.name.rpartition(".")[0] or recipe.info.name
+        name = printable(recipe.info.name.rpartition(".")[0] or recipe.info.name)
         tags = film_tags(self._source.metadata, recipe.metadata, recipe.container, name)
         self._output.metadata.update(tags)
         if recipe.container.chapters:
