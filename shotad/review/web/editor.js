@@ -16,8 +16,18 @@ import { count, setText } from "./wording.js";
 const REST = 1000;
 const SAID_EMPTY = "A line without words is not saved. Drop it if nothing is to be said here.";
 
-/** Text as the server keeps it: no tabs, no blank lines, no space around lines. */
-export const cleaned = (text) => text.replace(/\r\n?/g, "\n").replace(/\t/g, " ").replace(/\s*\n\s*/g, "\n").trim();
+const LINE_END = /\r\n|[\n\r\v\f\u001c-\u001e\u0085\u2028\u2029]/u;
+/** What nobody sees, as the server leaves it out: controls, and marks without width or that turn letters. */
+const UNSEEN =
+  /[\p{Cc}\p{Cs}\u00ad\u034f\u180e\u200b\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+
+/** Text as the server keeps it: nothing that is not seen, no tabs, no blank lines, no space around lines. */
+export const cleaned = (text) =>
+  text
+    .split(LINE_END)
+    .map((line) => line.replaceAll("\t", " ").replace(UNSEEN, "").trim())
+    .filter(Boolean)
+    .join("\n");
 
 /** Words as they are budgeted: each with a letter or a digit in it. */
 export const wordsIn = (text) => text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
