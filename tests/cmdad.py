@@ -1,4 +1,4 @@
-"""CMD-AD's annotation and shots, where they are at hand: every AD with its shots and published context."""
+"""CMD-AD's and TV-AD's annotation and shots, where they are at hand: every AD with its shots and published context."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from shotad.types import Interval, Shot
 
-FOLDER = Path(__file__).resolve().parents[2] / "shared" / "data" / "cmd-ad"
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 Row = tuple[str, float, float]
 """Published label, start and end in seconds, without the noise of their last digits."""
@@ -31,26 +31,60 @@ class Golden:
 
 def cmdad() -> list[Golden]:
     """All 7,316 ADs; the test is skipped where the data is not at hand."""
-    if not FOLDER.is_dir():
-        pytest.skip(f"needs the CMD-AD annotation in {FOLDER}")
-    return _read()
+    return _read_cmd(_folder("cmd-ad"))
+
+
+def tvad() -> list[Golden]:
+    """All 2,983 ADs, frames at 3 a second read as seconds; the test is skipped where the data is not at hand."""
+    return _read_tv(_folder("tv-ad"))
+
+
+def _folder(name: str) -> Path:
+    if not (DATA / name).is_dir():
+        pytest.skip(f"needs the annotation in {DATA / name}")
+    return DATA / name
 
 
 @lru_cache(maxsize=1)
-def _read() -> list[Golden]:
-    shots = {row["cmd_filename"]: _shots(row["shot_list"]) for row in _table("cmdad_shot_info.csv")}
+def _read_cmd(folder: Path) -> list[Golden]:
+    shots = {row["cmd_filename"]: _shots(row["shot_list"]) for row in _table(folder / "cmdad_shot_info.csv")}
     expected: dict[int, list[Row]] = defaultdict(list)
-    for row in _table("context_expected.csv"):
+    for row in _table(folder / "context_expected.csv"):
         start, end = (round(float(row[side]), 9) for side in ("start", "end"))
         expected[int(row["anno_idx"])].append((row["shot_label"], start, end))
     return [
         Golden(i, _slot(row), shots[row["cmd_filename"]], tuple(expected[i]))
-        for i, row in enumerate(_table("cmdad_anno.csv"))
+        for i, row in enumerate(_table(folder / "cmdad_anno.csv"))
     ]
 
 
-def _table(name: str) -> list[dict[str, str]]:
-    with (FOLDER / name).open(encoding="utf-8", newline="") as file:
+@lru_cache(maxsize=1)
+def _read_tv(folder: Path) -> list[Golden]:
+    lists = {row["tvad_name"]: row["shot_list"] for row in _table(folder / "tvad_shot_info.csv")}
+    shots = {
+        name: tuple(Shot(i, _frames(*pair)) for i, pair in enumerate(ast.literal_eval(cell)))
+        for name, cell in lists.items()
+    }
+    expected: dict[int, list[Row]] = defaultdict(list)
+    for row in _table(folder / "context_expected.csv"):
+        piece = _frames(int(row["start_frame"]), int(row["end_frame"]))
+        found = (row["shot_label"], round(piece.start, 9), round(piece.end, 9))
+        expected[int(row["ad_index"])].append(found)
+    golden = []
+    for i, row in enumerate(_table(folder / "tvad_anno.csv")):
+        numbers = ast.literal_eval(row["tvad_index"])
+        slot = _frames(min(numbers), max(numbers))
+        golden.append(Golden(i, slot, shots[row["tvad_name"]], tuple(expected[i])))
+    return golden
+
+
+def _frames(first: int, last: int) -> Interval:
+    """Frames counted from 1, both within, at 3 a second: ``9, 14 → [2.667, 4.667)``."""
+    return Interval((first - 1) / 3, last / 3)
+
+
+def _table(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 

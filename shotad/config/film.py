@@ -107,9 +107,11 @@ class ContextSettings(Settings):
     shortest: float = Field(0.4, ge=0)
     """Pieces of this many seconds or less are dropped."""
     keep_current: bool = True
-    """False drops current pieces as short as ``shortest`` too, as the published code does."""
+    """False drops current pieces as short as ``shortest`` too, as the published code does, unless none would
+    be left."""
     inclusive: bool = False
-    """True: touching is overlapping, as with the published shot lists and their 10 ms inset."""
+    """True: a slot overlaps the shots that it touches, in lists with a gap at each cut, as the published ones
+    of CMD-AD and MAD-Eval. Where shots meet, as of numbered frames, touching is not overlapping."""
 
 
 class FrameSettings(Settings):
@@ -119,7 +121,8 @@ class FrameSettings(Settings):
     outside: int = Field(16, ge=0)
     sampling: Literal["slot", "uniform", "reference"] = "slot"
     """``slot``: inside and outside of the slot apart; ``uniform``: evenly over the clip;
-    ``reference``: the published code's, snapped to 32 positions a shot."""
+    ``reference``: the published code's, snapped to 32 positions a shot; at 3 frames a second or fewer whole
+    frames, spread over the current shots."""
     margin_weight: float = Field(2.0, ge=0)
     """How much denser than context the current shots are shown beyond the slot."""
     lend: bool = False

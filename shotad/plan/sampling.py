@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.config import FrameSettings
-from shotad.plan.snapping import snapped_moments
+from shotad.plan.snapping import SPARSE, snapped_moments, spread_moments
 from shotad.types import ContextShot, FramePlan, Interval, Role, Seconds
 
 LAG = 0.25
@@ -71,7 +71,11 @@ def plan_frames(
     """
     if not context:
         raise ValueError(f"the clip of slot {slot} has no shots, so no frames can be planned")
-    if settings.sampling == "reference":
+    if settings.sampling == "reference" and frame_rate <= SPARSE:
+        if stamps is None:
+            stamps = np.arange(np.ceil(context[-1].clipped.end * frame_rate)) / float(frame_rate)
+        picks = spread_moments(context, settings.inside, _moments(stamps, float(1 / frame_rate)))
+    elif settings.sampling == "reference":
         picks = snapped_moments(slot, context, settings.inside)
     else:
         stretches = _stretches(slot, context, settings, frame_rate, stamps)
@@ -142,11 +146,15 @@ def _stamps_near(shot: ContextShot, frame_rate: Fraction, stamps: Seconds | None
 
 def _frames_in(interval: Interval, stamps: Seconds, grid: float) -> tuple[Seconds, Seconds]:
     """Moments and lengths of the frames that belong to ``interval``; ``grid`` is the usual distance."""
-    gaps = np.diff(stamps, append=stamps[-1:] + grid)
-    moments = stamps + LAG * np.minimum(gaps, grid)
+    gaps, moments = np.diff(stamps, append=stamps[-1:] + grid), _moments(stamps, grid)
     belongs = (stamps >= interval.start - TOLERANCE) & (moments < interval.end)
     lengths = np.minimum(gaps, interval.end - stamps)
     return moments[belongs], lengths[belongs]
+
+
+def _moments(stamps: Seconds, grid: float) -> Seconds:
+    """When the frames are asked for; ``grid`` is their usual distance."""
+    return np.asarray(stamps + LAG * np.minimum(np.diff(stamps, append=stamps[-1:] + grid), grid))
 
 
 def _in_slot_and_around(stretches: Sequence[_Stretch], settings: FrameSettings) -> Picks:

@@ -1,11 +1,13 @@
-"""The published code's way of choosing frames, kept for comparison (Shot-by-Shot's stage1 data loader).
+"""The published code's ways of choosing frames, kept for comparison (Shot-by-Shot's stage1 data loader).
 
-Its moments are snapped to 32 positions of each shot, because faces had been detected only there.
+In a video moments are snapped to 32 positions of each shot, because faces had been detected only there. Of
+numbered frames at 3 a second (TV-AD) whole frames are taken, and the slot is not looked at.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -18,14 +20,27 @@ POSITIONS = 32
 SEAM = 0.01
 """Seconds between the end of a published shot and the cut itself."""
 
+HAIR = 1e-8
+"""What the published code adds to what it divides by: a share that is just a whole number falls below it."""
+
+SPARSE = 3
+"""Frames a second up to which there is no point in sampling a slot more densely than its shots."""
+
 
 def snapped_moments(slot: Interval, context: Sequence[ContextShot], half: int) -> list[tuple[int, Seconds]]:
     """Moments by the place of their shot in ``context``: ``half`` in the slot, up to as many outside.
 
-    Moments may repeat. Fewer than twice ``half`` where the slot has no context.
+    Times are read as whole milliseconds, as in the published tables. Moments may repeat. Fewer than twice
+    ``half`` where the slot has no context.
     """
+    slot, context = _in_ms(slot), [replace(c, clipped=_in_ms(c.clipped)) for c in context]
     owners, moments = snap(reference_moments(slot, context, half), context)
     return [(i, np.sort(moments[owners == i])) for i in np.unique(owners).tolist()]
+
+
+def _in_ms(interval: Interval) -> Interval:
+    start = round(interval.start, 3)
+    return Interval(start, max(round(interval.end, 3), start + 0.001))
 
 
 def snap(moments: Seconds, context: Sequence[ContextShot]) -> tuple[npt.NDArray[np.int64], Seconds]:
@@ -47,7 +62,7 @@ def reference_moments(slot: Interval, context: Sequence[ContextShot], half: int)
     inner = slot.clip(Interval(first, last)) or Interval(first, last)
     left, right = inner.start - first, last - inner.end
     n_margin = margin_share(left, right, inner.duration, half)
-    n_left = round(n_margin * left / (left + right)) if n_margin else 0
+    n_left = round(n_margin * left / (left + right + HAIR))
     past = [c.clipped for c in context if c.role is Role.PAST]
     future = [c.clipped for c in context if c.role is Role.FUTURE]
     n_past, n_future = _context_shares(past, future, half - n_margin)
@@ -64,7 +79,7 @@ def reference_moments(slot: Interval, context: Sequence[ContextShot], half: int)
 
 def margin_share(left: float, right: float, duration: float, half: int) -> int:
     """How many of the outer moments fall into current shots: half the slot's density, even, at most half."""
-    return min(2 * round(((left + right) / (2 * duration)) * half // 2), half // 2)
+    return min(2 * round((left + right) / (2 * duration + HAIR) * half // 2), half // 2)
 
 
 def _context_shares(past: Sequence[Interval], future: Sequence[Interval], n: int) -> tuple[int, int]:
@@ -81,3 +96,42 @@ def _context_shares(past: Sequence[Interval], future: Sequence[Interval], n: int
 
 def _even(start: float, end: float, n: int) -> Seconds:
     return np.linspace(start, end, n, endpoint=False, dtype=np.float64)
+
+
+def spread_moments(context: Sequence[ContextShot], half: int, frames: Seconds) -> list[tuple[int, Seconds]]:
+    """Moments by the place of their shot in ``context``: ``half`` of the current shots, as many around them.
+
+    ``frames`` are the moments of all frames of the film, ``float64[n]``, of which whole ones are taken. They
+    repeat where there are too few. Only ``half`` where the slot has no context.
+    """
+    past, current, future = (_numbers([c for c in context if c.role is role], frames) for role in Role)
+    n_past = _past_share(len(past), len(future), half)
+    n_future = half - n_past if future else 0
+    numbers = np.concatenate([_spread(past, n_past), _spread(current, half), _spread(future, n_future)])
+    lasts = [_numbers([c], frames)[-1] for c in context[:-1]]
+    owners = np.searchsorted(lasts, numbers)
+    return [(i, frames[numbers[owners == i] - 1]) for i in np.unique(owners).tolist()]
+
+
+def _numbers(pieces: Sequence[ContextShot], frames: Seconds) -> range:
+    """Numbers of the frames, from 1, between the first start and the last end, holes included; of a stretch
+    in which no frame begins, the one on the screen."""
+    if not pieces:
+        return range(0)
+    before, end = np.searchsorted(frames, [pieces[0].clipped.start, pieces[-1].clipped.end])
+    last = max(int(end), 1)
+    return range(min(int(before) + 1, last), last + 1)
+
+
+def _past_share(past: int, future: int, n: int) -> int:
+    """Of ``n`` frames those of the past, of which there are so many; where it would be just a whole number
+    it is one less."""
+    return int(n * past / (past + future + HAIR)) if past and future else n * bool(past)
+
+
+def _spread(numbers: range, n: int) -> npt.NDArray[np.int64]:
+    """``n`` of the numbers, both ends included: ``1 … 4, 6 → 1, 1, 2, 3, 4, 4``."""
+    if not n:
+        return np.empty(0, np.int64)
+    even = np.linspace(numbers[0] - 0.499, numbers[-1] + 0.499, n)
+    return np.clip(np.round(even), numbers[0], numbers[-1]).astype(np.int64)

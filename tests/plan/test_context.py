@@ -1,4 +1,4 @@
-"""The context rule, against the published rows for CMD-AD and on small cases."""
+"""The context rule, against the published rows for CMD-AD and TV-AD and on small cases."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from shotad.config import ContextSettings, load_config
 from shotad.plan.context import context_shots
 from shotad.types import ContextShot, Interval, Role, Shot
-from tests.cmdad import Golden, cmdad
+from tests.cmdad import Golden, cmdad, tvad
 
 DEFAULT = ContextSettings()
 LABELS = {Role.PAST: "l", Role.CURRENT: "m", Role.FUTURE: "r"}
@@ -28,12 +28,9 @@ def spans(context: tuple[ContextShot, ...]) -> list[tuple[int, str, float, float
 def labelled(golden: Golden, context: tuple[ContextShot, ...]) -> list[tuple[str, float, float]]:
     """Rows with the published labels: l-1 is the shot just before the slot, m-0 the first that overlaps."""
     slot = golden.slot
-    over = [
-        k
-        for k, s in enumerate(golden.shots)
-        if max(s.interval.start, slot.start) <= min(s.interval.end, slot.end)
-    ]
-    first, last = (over[0], over[-1]) if over else (context[0].shot.index, 0)
+    over = [k for k, s in enumerate(golden.shots) if s.interval.overlaps(slot)]
+    over = over or [c.shot.index for c in context if c.role is Role.CURRENT]
+    first, last = over[0], over[-1]
     offset = {Role.PAST: 2 - first, Role.CURRENT: -first, Role.FUTURE: -last - 1}
     return [
         (
@@ -52,6 +49,27 @@ def test_published_rows_are_all_equal_with_the_published_settings() -> None:
     assert sum(len(r) for _, r in rows) == 39_607
     lines = (f"{g.index},{label},{a:.3f},{b:.3f}" for g, r in rows for label, a, b in r)
     assert hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16] == "d12c37b4bba7e316"
+
+
+@pytest.mark.parametrize("names", [["reference-code", "tv-ad"], ["tv-ad", "reference-code"]])
+def test_published_rows_of_numbered_frames_are_all_equal_with_the_published_settings(
+    names: list[str],
+) -> None:
+    settings = load_config(names).context
+    found = {g.index: labelled(g, context_shots(g.slot, g.shots, settings)) for g in tvad()}
+    assert found == {g.index: list(g.rows) for g in tvad()}
+    assert sum(len(rows) for rows in found.values()) == 15_460
+
+
+def test_with_the_papers_settings_six_current_shots_of_one_frame_are_kept_besides() -> None:
+    settings = load_config(["paper", "tv-ad"]).context
+    extra = []
+    for golden in tvad():
+        found = labelled(golden, context_shots(golden.slot, golden.shots, settings))
+        assert [row for row in found if row in golden.rows] == list(golden.rows)
+        extra += [row for row in found if row not in golden.rows]
+    assert len(extra) == 6
+    assert all(label.startswith("m-") and end - start < 0.4 for label, start, end in extra)
 
 
 def test_by_default_only_three_short_current_pieces_are_kept_besides() -> None:
@@ -84,9 +102,9 @@ def test_two_neighbours_a_side_reach_nineteen_seconds() -> None:
 
 
 def test_dropped_neighbours_are_not_replaced() -> None:
-    shots = film(0, 8, 9.6, 10, 14)
+    shots = film(0, 8, 9.7, 10, 14)
     assert spans(context_shots(Interval(11, 13), shots, DEFAULT)) == [
-        (1, "past", 8, 9.6),
+        (1, "past", 8, 9.7),
         (3, "current", 10, 14),
     ]
 
@@ -99,25 +117,67 @@ def test_piece_of_exactly_the_shortest_length_is_dropped_and_current_kept() -> N
         (2, "current", 4.5, 4.75),
         (3, "future", 4.75, 9),
     ]
-    assert [r for _, r, _, _ in spans(context_shots(Interval(4.5, 4.75), shots, settings.model_copy(
-        update={"keep_current": False}
-    )))] == ["past", "future"]  # fmt: skip
 
 
-def test_touching_is_not_overlapping_unless_set() -> None:
-    shots = film(0, 2, 4, 6)
-    assert [r for _, r, _, _ in spans(context_shots(Interval(2, 4), shots, DEFAULT))] == [
+def test_short_current_shots_are_dropped_beside_longer_ones_where_set() -> None:
+    shots, settings = film(0, 4, 4.25, 9), ContextSettings(keep_current=False)
+    assert spans(context_shots(Interval(3, 5), shots, settings)) == [
+        (0, "current", 0, 4),
+        (2, "current", 4.25, 8),
+    ]
+
+
+def test_slot_in_a_short_shot_keeps_it_whatever_is_set() -> None:
+    shots, settings = film(0, 4, 4.25, 9), ContextSettings(keep_current=False)
+    assert [r for _, r, _, _ in spans(context_shots(Interval(4, 4.25), shots, settings))] == [
         "past",
         "current",
         "future",
     ]
-    inclusive = ContextSettings(inclusive=True)
-    assert [r for _, r, _, _ in spans(context_shots(Interval(2, 4), shots, inclusive))] == ["current"] * 3
+
+
+@pytest.mark.parametrize("inclusive", [False, True])
+def test_touching_is_not_overlapping_where_shots_meet(inclusive: bool) -> None:
+    settings = ContextSettings(inclusive=inclusive)
+    assert [r for _, r, _, _ in spans(context_shots(Interval(2, 4), film(0, 2, 4, 6), settings))] == [
+        "past",
+        "current",
+        "future",
+    ]
+
+
+def apart(*pairs: tuple[float, float]) -> list[Shot]:
+    return [Shot(i, Interval(*pair)) for i, pair in enumerate(pairs)]
+
+
+GAPS = apart((0.01, 1.99), (2.01, 3.99), (4.01, 5.99))
+"""As the published lists are: cuts at 2 and 4."""
+
+
+@pytest.mark.parametrize(
+    ("slot", "inclusive", "current"),
+    [
+        (Interval(2, 4), True, [1]),
+        (Interval(1.99, 4), True, [0, 1]),
+        (Interval(2, 4.01), True, [1, 2]),
+        (Interval(1.99, 4.01), True, [0, 1, 2]),
+        (Interval(1.99, 4.01), False, [1]),
+        (Interval(5.99, 7), True, [2]),
+    ],
+)
+def test_touching_is_overlapping_at_a_gap_where_set(
+    slot: Interval, inclusive: bool, current: list[int]
+) -> None:
+    found = context_shots(slot, GAPS, ContextSettings(inclusive=inclusive))
+    assert [c.shot.index for c in found if c.role is Role.CURRENT] == current
 
 
 def test_touching_shot_with_no_reach_leaves_nothing_to_show() -> None:
     settings = ContextSettings(inclusive=True, internal_range=0)
-    assert spans(context_shots(Interval(2, 4), film(0, 2, 4, 6), settings)) == [(1, "current", 2, 4)]
+    assert spans(context_shots(Interval(1.99, 3.99), GAPS, settings)) == [
+        (1, "current", 2.01, 3.99),
+        (2, "future", 4.01, 5.99),
+    ]
 
 
 @pytest.mark.parametrize(("past", "future"), [(0, 0), (1, 1), (2, 0), (0, 2), (9, 9)])

@@ -16,8 +16,8 @@ from shotad.types import Interval, Shot
 
 ShotsByClip = dict[str, tuple[Interval, ...]]
 
-_ROUNDING = 3
-"""Digits of seconds: published times are whole milliseconds with the noise of floats."""
+_MS = 0.001
+"""Seconds: published times are whole milliseconds with the noise of floats."""
 
 
 def read_shots(path: Path, described: Description) -> tuple[ShotsByClip, list[Finding]]:
@@ -58,9 +58,9 @@ def _intervals(published: Sequence[tuple[float, float]], described: Description)
         rate = described.videos.frames_per_second
         shots = tuple(Interval((a - FIRST_FRAME) / rate, (b - FIRST_FRAME + 1) / rate) for a, b in published)
     else:
-        shots = tuple(Interval(round(a, _ROUNDING), round(b, _ROUNDING)) for a, b in published)
+        shots = tuple(Interval(a, b) for a, b in published)
     for one, other in pairwise(shots):
-        if other.start < one.end - 10**-_ROUNDING:
+        if other.start < one.end - _MS:
             raise ValueError(f"the shot {other} begins before {one} ends")
     return shots
 
@@ -70,17 +70,17 @@ def touching(shots: Sequence[Interval], gap: float, end: float | None = None) ->
 
     The first begins at 0 if what is missing there is half a gap, as published; the last ends half a gap
     later, or at ``end``, the film's, where that is known. No shots are one that lasts to ``end``; without it,
-    none. A hole that is wider than the gap is left as it is.
+    none. A hole that is wider than the gap is left as it is, and so are shots that touch already.
     """
     if not shots:
         return (Shot(0, Interval(0.0, end)),) if end else ()
     half = gap / 2
-    edge = gap + 10**-_ROUNDING
-    starts = [0.0 if shots[0].start <= half + 10**-_ROUNDING else round(shots[0].start - half, 6)]
+    edge = gap + _MS
+    starts = [0.0 if shots[0].start <= half + _MS else round(shots[0].start - half, 6)]
     ends: list[float] = []
     for one, other in pairwise(shots):
         near = other.start - one.end <= edge
-        middle = round((one.end + other.start) / 2, 6)
+        middle = one.end if one.end == other.start else round((one.end + other.start) / 2, 6)
         ends.append(middle if near else round(one.end + half, 6))
         starts.append(middle if near else round(other.start - half, 6))
     last = round(shots[-1].end + half, 6)

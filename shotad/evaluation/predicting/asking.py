@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from shotad.evaluation.datasets.ads import Ad
 from shotad.evaluation.predicting.choosing import ClipTask
 from shotad.evaluation.predicting.lines import PredictedLine, Shots
+from shotad.evaluation.predicting.shots import since
 from shotad.prepare import Given, GivenCast
 from shotad.types import Interval
 from shotad.workfolder import WorkFolder
@@ -37,7 +39,7 @@ class Asked:
 
     def slot(self, ad: Ad) -> Interval:
         """The slot of ``ad`` in seconds of the video."""
-        return Interval(ad.slot.start - self.begins, ad.slot.end - self.begins) if self.begins else ad.slot
+        return since(self.begins, ad.slot)
 
     def within(self, duration: float) -> list[Ad]:
         """The ADs of whose slots something can be seen in a video of ``duration`` seconds; where that is 0 it
@@ -72,7 +74,11 @@ def _lies_within(slot: Interval, duration: float) -> bool:
 
 
 def _times(interval: Interval) -> dict[str, str]:
-    return {"start": f"{max(interval.start, 0.0):.6f}", "end": f"{interval.end:.6f}"}
+    """To the last digit: it decides whether a slot overlaps a shot or touches it."""
+    return {
+        "start": f"{Decimal(repr(max(interval.start, 0.0))):f}",
+        "end": f"{Decimal(repr(interval.end)):f}",
+    }
 
 
 def _written(folder: WorkFolder, name: str, rows: Iterable[Mapping[str, str]]) -> Path:

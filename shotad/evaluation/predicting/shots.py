@@ -30,5 +30,15 @@ def published_shots(
     shots = published if gaps else [shot.interval for shot in touching(published, gap, whole)]
     part = Interval(begins, whole)
     inside = [cut for shot in shots if (cut := shot.clip(part)) is not None]
-    moved = tuple(Interval(cut.start - begins, cut.end - begins) for cut in inside)
+    moved = tuple(since(begins, cut) for cut in inside)
     return (moved, "published") if moved else (None, "found")
+
+
+def since(begins: float, interval: Interval) -> Interval:
+    """The interval in seconds of a video that begins at second ``begins``, without the noise of the floats.
+
+    As it is where that is 0: thirds of a second have no last digit.
+    """
+    if not begins:
+        return interval
+    return Interval(round(interval.start - begins, 9), round(interval.end - begins, 9))

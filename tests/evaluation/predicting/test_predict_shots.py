@@ -7,12 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import load_config
+from shotad.config import Config, load_config
 from shotad.evaluation.datasets.ads import Ad, Dataset
 from shotad.evaluation.datasets.loading import load_dataset
+from shotad.evaluation.predicting.asking import Asked
+from shotad.evaluation.predicting.choosing import ClipTask
 from shotad.evaluation.predicting.shots import published_shots
 from shotad.plan.context import context_shots
+from shotad.plan.slots import fixed_slots
+from shotad.script.given import given_shots, slot_cues
 from shotad.types import Interval, Role, Shot
+from shotad.workfolder import WorkFolder
 from tests.evaluation.predicting.minidataset import make_cmd
 
 
@@ -40,6 +45,13 @@ def test_a_video_that_begins_later_has_its_own_seconds() -> None:
     assert times(data, 4.0, begins=5.0) == [(0.0, 3.0), (3.0, 4.0)]
 
 
+def test_frames_that_meet_are_kept_to_the_last_digit() -> None:
+    """A slot that ends with frame 4 would else share a millionth of a second with the shot that begins with 5."""
+    data = dataset((0.0, 4 / 3), (4 / 3, 2.0), (2.0, 11 / 3))
+    shots, _ = published_shots(data, "clip", 11 / 3)
+    assert shots == (Interval(0.0, 4 / 3), Interval(4 / 3, 2.0), Interval(2.0, 11 / 3))
+
+
 def test_an_empty_list_is_one_shot() -> None:
     assert published_shots(dataset(), "clip", 10.0) == ((Interval(0.0, 10.0),), "one")
 
@@ -58,32 +70,73 @@ def test_where_there_are_none_they_are_found(
     assert published_shots(data, clip, duration, begins) == (None, "found")
 
 
-CMD = Path(__file__).resolve().parents[4] / "shared" / "data" / "cmd-ad"
+DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
+LABELS = {Role.PAST: "l", Role.CURRENT: "m", Role.FUTURE: "r"}
+
+Pieces = dict[str, list[tuple[str, float, float]]]
+"""By the AD's number: past, current or future, start and end as published."""
 
 
-@pytest.mark.skipif(not CMD.is_dir(), reason="needs ../shared/data/cmd-ad, which is no part of the project")
-def test_the_published_contexts_come_out_of_what_is_given() -> None:
+def published_pieces(name: str, ad: str, start: str, end: str) -> Pieces:
+    if not (DATA / name).is_dir():
+        pytest.skip(f"needs ../shared/data/{name}, which is no part of the project")
+    found: Pieces = {}
+    with (DATA / name / "context_expected.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            piece = (row["shot_label"][0], round(float(row[start]), 3), round(float(row[end]), 3))
+            found.setdefault(row[ad], []).append(piece)
+    return found
+
+
+def pieces_seen(data: Dataset, config: Config, folder: Path) -> Pieces:
+    """What each AD of a dataset is shown, by the files that are given to the pipeline."""
+    by_clip: dict[str, list[Ad]] = {}
+    for ad in data.ads:
+        by_clip.setdefault(ad.clip, []).append(ad)
+    assert data.description is not None
+    found: Pieces = {}
+    with WorkFolder(folder) as work:
+        for clip, ads in by_clip.items():
+            known = data.shots[clip]
+            duration = known[-1].end + data.description.shots.gap / 2 if known else 600.0
+            shots, origin = published_shots(data, clip, duration, gaps=config.context.inclusive)
+            given = Asked(ClipTask(clip, ads[0].film, tuple(ads)), shots, origin, None, "", {}).given(
+                work, ads
+            )
+            assert given.shots is not None
+            assert given.slots is not None
+            rows = given_shots(given.shots, duration)
+            numbered = [Shot(row["index"], Interval(row["start"], row["end"])) for row in rows]
+            for slot in fixed_slots(slot_cues(given.slots), Interval(0.0, duration), config.slots).slots:
+                seen = context_shots(slot.interval, numbered, config.context)
+                found[slot.label] = [(LABELS[s.role], s.clipped.start, s.clipped.end) for s in seen]
+    return found
+
+
+def test_the_published_contexts_come_out_of_what_is_given(tmp_path: Path) -> None:
     """With the published code's rules every AD sees exactly what it saw there, where there is a list of shots;
     a clip without cuts is one shot here, and nothing but the AD itself there."""
-    data = load_dataset("cmd-ad", CMD)
-    settings = load_config(["reference-code", "cmd-ad"]).context
-    expected: dict[str, list[tuple[str, float, float]]] = {}
-    with (CMD / "context_expected.csv").open(encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            piece = (row["shot_label"][0], round(float(row["start"]), 3), round(float(row["end"]), 3))
-            expected.setdefault(row["anno_idx"], []).append(piece)
-    same = 0
-    for ad in data.ads:
-        known = data.shots[ad.clip]
-        duration = known[-1].end + 0.01 if known else 600.0
-        shots, _ = published_shots(data, ad.clip, duration, gaps=settings.inclusive)
-        assert shots is not None
-        numbered = [Shot(index, shot) for index, shot in enumerate(shots)]
-        seen = context_shots(Interval(max(ad.slot.start, 0.0), ad.slot.end), numbered, settings)
-        roles = {Role.PAST: "l", Role.CURRENT: "m", Role.FUTURE: "r"}
-        pieces = [(roles[s.role], round(s.clipped.start, 3), round(s.clipped.end, 3)) for s in seen]
-        same += pieces == expected[ad.id]
-    assert same == len(data.ads) - 29
+    expected = published_pieces("cmd-ad", "anno_idx", "start", "end")
+    seen = pieces_seen(
+        load_dataset("cmd-ad", DATA / "cmd-ad"), load_config(["reference-code", "cmd-ad"]), tmp_path
+    )
+    whole = {name: [(label, round(a, 3), round(b, 3)) for label, a, b in rows] for name, rows in seen.items()}
+    assert sum(whole[name] == rows for name, rows in expected.items()) == len(expected) - 29
+
+
+@pytest.mark.parametrize(("names", "extra"), [(["reference-code", "tv-ad"], 0), (["paper", "tv-ad"], 6)])
+def test_the_published_contexts_of_numbered_frames_come_out_too(
+    tmp_path: Path, names: list[str], extra: int
+) -> None:
+    """The paper's settings keep a current shot of one frame besides, which the published code drops."""
+    expected = published_pieces("tv-ad", "ad_index", "start_frame", "end_frame")
+    seen = pieces_seen(load_dataset("tv-ad", DATA / "tv-ad"), load_config(names), tmp_path)
+    frames = {
+        name: [(label, round(a * 3 + 1, 6), round(b * 3, 6)) for label, a, b in rows]
+        for name, rows in seen.items()
+    }
+    assert {name: [row for row in frames[name] if row in rows] for name, rows in expected.items()} == expected
+    assert sum(len(rows) for rows in frames.values()) == 15_460 + extra
 
 
 def test_published_gaps_are_closed_or_kept(tmp_path: Path) -> None:
