@@ -73,7 +73,7 @@ def _first_of(row: Mapping[str, Any], facts: Mapping[str, Any]) -> float | None:
 
 def _by_shots(text: str, stage1: Mapping[str, Any], language: str) -> Iterator[Part]:
     """When the shots begin of which Stage I says what parts of the line say again."""
-    starts = {row["number"]: row["start"] for row in stage1["shots"]}
+    starts = {row["number"]: row["start"] for row in stage1.get("shots", ())}
     if len(starts) < 2 or not is_english(language):
         return
     told = list(_told_of_shots(stage1["raw"], starts))
@@ -106,7 +106,9 @@ def _told_of_shots(raw: str, starts: Mapping[int, float]) -> Iterator[tuple[Coun
 
 def _by_faces(text: str, presence: Presence, stage1: Mapping[str, Any], language: str) -> Iterator[Part]:
     """When the faces of those who are named are first seen in the slot's own shots."""
-    current = [(row["start"], row["end"]) for row in stage1["shots"] if row["role"] == Role.CURRENT.value]
+    current = [
+        (row["start"], row["end"]) for row in stage1.get("shots", ()) if row["role"] == Role.CURRENT.value
+    ]
     for mention in mentions(text, presence.cast) if presence.sightings else ():
         seen = [s.seconds for s in presence.sightings if s.name == mention.id]
         shown = [second for second in seen if any(start <= second < end for start, end in current)]

@@ -248,7 +248,8 @@ def test_an_event_over_before_the_slot_gives_way() -> None:
 
 def test_what_was_said_is_noted_for_describers() -> None:
     reply = ask(Facts((3,), people=(person(3, enters=True),)))
-    assert reply.notes["said"] == [[{"what": "enters", "shot": 3, "sure": 0.9}]]
+    times = {"since": 0.0, "until": 2.0, "after": 0}
+    assert reply.notes["said"] == [[{"what": "enters", "shot": 3, "sure": 0.9, **times}]]
 
 
 FIVE = {"properties": {f"summarized_AD_{i}": {"type": "string"} for i in range(1, 6)}}

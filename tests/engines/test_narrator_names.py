@@ -34,7 +34,7 @@ BO, KIM = Named("bo", "Bo", "they"), Named("kim", "Kim")
 REX = Named("rex", "Rex", "it")
 EVERYBODY = (THOM, MAX, CELIA, RED, BO, KIM, REX)
 CAST = tuple(Character(n.id, n.called, n.called, pronoun=n.pronoun, named=n.named) for n in EVERYBODY)
-SLOT = Interval(5, 9)
+SLOT = Interval(5, 15)
 SCENE = Scene(SLOT, (), presence=Presence(CAST))
 
 
@@ -151,7 +151,7 @@ def test_one_after_another(
 
 
 def test_three_one_after_another() -> None:
-    three = [person(name, shot=shot, at=3 * shot) for shot, name in enumerate((MAX, THOM, CELIA), 1)]
+    three = [person(name, shot=shot, at=2 + 2 * shot) for shot, name in enumerate((MAX, THOM, CELIA), 1)]
     assert told(*three) == "Max appears, then Thom, and then Celia."
     three[2] = person(CELIA, shot=3, at=9, turns="left")
     assert "then Thom appears" in told(*three)
@@ -359,7 +359,8 @@ def test_names_that_are_words_of_the_rules_do_not_silence_the_narrator() -> None
 
 def test_who_is_named_is_noted_for_describers() -> None:
     (said,) = ask([person(THOM, CELIA, count=3)]).notes["said"]
-    assert said == [{"what": "people", "shot": 1, "sure": 0.9, "who": ["thom", "celia"]}]
+    times = {"since": 5.0, "until": 7.0, "after": 0}
+    assert said == [{"what": "people", "shot": 1, "sure": 0.9, **times, "who": ["thom", "celia"]}]
 
 
 def test_phrases() -> None:
