@@ -73,7 +73,7 @@ def change_of(lumas: Sequence[float], seconds: Sequence[float]) -> Change | None
     values = np.asarray(lumas, float)
     if len(values) < 3 or values.max() < _SEEN:
         return None
-    if _flashes(values, np.asarray(seconds, float)):
+    if _flash(values, np.asarray(seconds, float)) is not None:
         return "flash"
     peak = int(values.argmax())
     if values[-1] < _FADED and values[-1] < values.max() / 4 and _falls(values[peak:]):
@@ -85,11 +85,11 @@ def change_of(lumas: Sequence[float], seconds: Sequence[float]) -> Change | None
 
 def since_of(change: Change | None, lumas: Sequence[float], seconds: Sequence[float]) -> float:
     """The second from which a change that `change_of` found is to be seen: the picture half gone, the
-    first of it come, the flash at its brightest. Without a change that of the first frame."""
+    first of it come, the flash risen. Without a change that of the first frame."""
     values = np.asarray(lumas, float)
     peak = int(values.argmax())
     if change == "flash":
-        return float(seconds[int(np.diff(values).argmax()) + 1])
+        return float(seconds[_flash(values, np.asarray(seconds, float)) or 0])
     if change == "fade-out":
         return float(seconds[peak + int(np.argmax(values[peak:] < values[peak] / 2))])
     if change == "fade-in":
@@ -103,8 +103,9 @@ def _falls(values: npt.NDArray[np.float64]) -> bool:
     return bool(np.all(np.diff(values) < 2.0)) and int(between) >= 1
 
 
-def _flashes(values: npt.NDArray[np.float64], seconds: npt.NDArray[np.float64]) -> bool:
-    """A sudden rise that has all but gone a moment later: what is brighter for longer is no flash."""
+def _flash(values: npt.NDArray[np.float64], seconds: npt.NDArray[np.float64]) -> int | None:
+    """The first frame of a sudden rise that has all but gone a moment later: what is brighter for longer is no
+    flash."""
     for i in range(1, len(values) - 1):
         before = values[:i][seconds[:i] >= seconds[i] - _SUDDEN]
         after = values[i + 1 :][seconds[i + 1 :] <= seconds[i] + _FLASH_SECONDS]
@@ -112,5 +113,5 @@ def _flashes(values: npt.NDArray[np.float64], seconds: npt.NDArray[np.float64]) 
             continue
         rise = values[i] - before.min()
         if rise > _FLASH and values[i] - after.min() > 0.7 * rise:
-            return True
-    return False
+            return i
+    return None

@@ -73,8 +73,8 @@ def _with_group(told: Sequence[PeopleFact], group: PeopleFact) -> list[PeopleFac
 
 
 def _with_names(fact: PeopleFact, group: PeopleFact) -> PeopleFact:
-    since = fact.first if fact.since is None else fact.since
-    return replace(fact, names=group.names, since=max(since, group.first))
+    later = group.first > (fact.first if fact.since is None else fact.since)
+    return replace(fact, names=group.names, since=group.first if later else fact.since)
 
 
 def _knows_some(fact: PeopleFact, group: PeopleFact) -> bool:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shotad.sight.light import active_area, change_of, level_of, mean_luma
+from shotad.sight.light import Change, active_area, change_of, level_of, mean_luma, since_of
 from shotad.types import Box
 
 EVERY = [i / 8 for i in range(40)]
@@ -58,3 +58,17 @@ def test_a_dark_half_is_no_bar() -> None:
     images[:, :40] = 0
     assert active_area(images) == Box(0, 0, 1, 1)
     assert active_area(np.zeros((2, 20, 30, 3), np.uint8)) == Box(0, 0, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "lumas", "since"),
+    [
+        (None, [100] * 8, 0.0),
+        ("fade-out", [100, 100, 80, 60, 45, 20, 5, 2], 0.5),
+        ("fade-in", [2, 5, 20, 40, 60, 80, 100, 100], 0.25),
+        ("flash", [40, 40, 40, 200, 40, 40, 40, 40], 0.375),
+    ],
+)
+def test_a_change_is_seen_from_a_moment_on(change: Change | None, lumas: list[float], since: float) -> None:
+    assert change_of(lumas, EVERY[:8]) == change
+    assert since_of(change, lumas, EVERY[:8]) == since

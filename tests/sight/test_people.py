@@ -276,3 +276,38 @@ def test_the_labels_are_in_order() -> None:
             seconds = [second for second, _ in label["x"]]
             assert seconds == sorted(seconds)
             assert all(0 <= x <= 1 for _, x in label["x"])
+
+
+def test_several_are_told_from_when_all_of_them_are_there() -> None:
+    early, late = walker(12, step=0.0, start=0.1), walker(12, step=0.0, start=0.6)
+    late = Track(late.seen[6:], late.frames[6:])
+    fact = people_fact([Person(early, 0.9), Person(late, 0.9)], stretch(12))
+    assert fact is not None
+    assert (fact.count, fact.first, fact.since, fact.last) == (2, 0.0, 1.5, 2.75)
+
+
+def test_a_movement_is_told_from_when_it_begins() -> None:
+    boxes = [Box(0.1, 0.3, 0.3, 0.9)] * 20
+    boxes += [Box(0.1 + 0.04 * i, 0.3, 0.3 + 0.04 * i, 0.9) for i in range(1, 13)]
+    fact = people_fact([Person(track(*(Glimpse(box, 0, body=0.85) for box in boxes)), 0.9)], stretch(32))
+    assert fact is not None
+    assert fact.movement == "right"
+    assert fact.first == 0
+    # The movement begins at 5 s; it is looked for in stretches of 2.5 s.
+    assert fact.since is not None
+    assert 2.5 <= fact.since <= 5.0
+
+
+def test_who_leaves_is_told_to_when_they_go() -> None:
+    fact = people_fact([Person(walker(30, step=-0.026, start=0.76), 0.9)], stretch(36))
+    assert fact is not None
+    assert fact.leaves
+    assert fact.since == fact.last - 1.0
+
+
+def test_a_look_aside_is_told_from_when_it_begins() -> None:
+    yaws = [0.0] * 8 + [0.6] * 6
+    glimpses = [Glimpse(BODY, 0, body=0.85, face=face(yaw=yaw)) for yaw in yaws]
+    fact = people_fact([Person(track(*glimpses), 0.9)], stretch(14))
+    assert fact is not None
+    assert (fact.turns, fact.looks, fact.since) == ("right", "right", 2.0)

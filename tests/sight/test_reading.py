@@ -287,3 +287,20 @@ def test_the_trailers_last_card_is_known_as_credits(observe: Callable[[str, floa
     shown = observe("sintel-trailer.mp4", 0.5)
     assert looks_like_credits([frame for frame in shown if 48.6 < frame.seconds < 51])
     assert not looks_like_credits([frame for frame in shown if frame.seconds < 48.6])
+
+
+def test_a_text_that_is_written_letter_by_letter_is_told_when_it_is_whole() -> None:
+    steps = ["THE", "THE END", "THE END OF", "THE END OF TIME", "THE END OF TIME"]
+    (fact,) = texts_of_shots(seen(*([line(step)] for step in steps)))
+    assert (fact.text, fact.first, fact.since) == ("THE END OF TIME", 0.0, 1.5)
+
+
+def test_a_card_is_whole_with_its_last_line() -> None:
+    first, second = line("A FILM", y=0.4), line("BY NOBODY", y=0.5)
+    (fact,) = texts_of_shots(seen([first], [first], [first, second], [first, second]))
+    assert (fact.text, fact.first, fact.since) == ("A FILM BY NOBODY", 0.0, 1.0)
+
+
+def test_a_text_that_is_there_at_once_is_whole_at_once() -> None:
+    (fact,) = texts_of_shots(seen([], [line("COMING SOON")], [line("COMlNG SOON")], []))
+    assert fact.since == fact.first == 0.5

@@ -117,3 +117,12 @@ def test_something_that_rises_from_the_lower_edge_moves_up() -> None:
     fact = figure_of(boxes, [STILL] * 12, [], Stretch(0, tuple(seconds), (), 1.8), seconds)
     assert fact is not None
     assert (fact.movement, fact.place) == ("up", "centre")
+
+
+def test_a_thing_is_told_from_the_first_frame_that_shows_as_many() -> None:
+    other = Box(0.1, 0.4, 0.3, 0.8)
+    frames = [[thing("chair", 0.9, second=i / 4)] for i in range(10)]
+    for i in range(5, 10):
+        frames[i].append(thing("chair", 0.9, other, i / 4))
+    (fact,) = things_of(frames, frames, 0, 0.5)
+    assert (fact.count, fact.since) == (2, 1.25)
