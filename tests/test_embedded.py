@@ -106,6 +106,39 @@ def test_no_line_is_over_speech_and_none_breaks_a_rule(whole: Path, truths: dict
     assert [str(f) for f in findings if f.level is Level.ERROR] == []
 
 
+def check_in_time(out: Path) -> None:
+    """No line starts more than a second before what it tells is seen, by the records of its run."""
+    looks = {row["slot"]: row for row in map(json.loads, (out / "stage1.jsonl").read_text().splitlines())}
+    lines = {row["slot"]: row for row in map(json.loads, (out / "stage2.jsonl").read_text().splitlines())}
+    for cue in track_of(out).heard:
+        assert cue.seen_from is not None, cue.text
+        assert cue.interval.start >= cue.seen_from - 1.0, cue.text
+        facts, pace = looks[cue.id]["notes"], 0.375
+        for said in lines[cue.id]["notes"]["said"][cue.chosen or 0]:
+            told = cue.interval.start + said["after"] * pace
+            assert told >= said["since"] - 1.0 - 1e-6, (cue.text, said)
+            kinds = ("people", "texts", "figures")
+            firsts = [f["first"] for k in kinds for f in facts[k] if f["shot"] == said["shot"]]
+            assert told >= min(firsts, default=said["since"]) - 1.0 - 1e-6, (cue.text, said)
+
+
+def test_each_line_is_told_while_it_is_on_the_screen(whole: Path, truths: dict[str, Any]) -> None:
+    check_in_time(whole)
+    shots = [(Interval(*shot["seconds"]), shot["people"]) for shot in truths["shots"]]
+    texts = {text["text"]: Interval(*text["seconds"]) for text in truths["texts"]}
+    read = people = 0
+    for cue in track_of(whole).heard:
+        start = cue.interval.start
+        for words, shown in texts.items():
+            if f'"{words}' in cue.text:
+                assert shown.start - 1.0 <= start < shown.end, cue.text
+                read += 1
+        if "person" in cue.text:
+            assert any(n and shot.start - 1.0 <= start < shot.end for shot, n in shots), cue.text
+            people += 1
+    assert (read, people) == (2, 2)
+
+
 def test_what_was_measured_is_kept_for_people(whole: Path) -> None:
     rows = [json.loads(line) for line in (whole / "stage1.jsonl").read_text().splitlines()]
     assert all("current" in row["notes"] for row in rows)
@@ -143,6 +176,7 @@ def test_real_film_gets_lines_that_keep_the_rules(name: str, tmp_path: Path) -> 
     assert 2 * len(track.heard) >= len(track.cues) > 0
     findings = check_track(track, speech=[Interval(*span) for span in REAL[name]])
     assert [str(f) for f in findings if f.level is Level.ERROR] == []
+    check_in_time(tmp_path / "w")
     said = " ".join(cue.text for cue in track.heard)
     if name == "sintel-trailer.mp4":
         for words in ("THE BLENDER FOUNDATION", "SINTEL", "COMING SOON"):

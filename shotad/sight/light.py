@@ -104,8 +104,8 @@ def _falls(values: npt.NDArray[np.float64]) -> bool:
 
 
 def _flash(values: npt.NDArray[np.float64], seconds: npt.NDArray[np.float64]) -> int | None:
-    """The first frame of a sudden rise that has all but gone a moment later: what is brighter for longer is no
-    flash."""
+    """The first frame of a sudden rise that has all but gone a moment later: what is brighter for longer is
+    no flash."""
     for i in range(1, len(values) - 1):
         before = values[:i][seconds[:i] >= seconds[i] - _SUDDEN]
         after = values[i + 1 :][seconds[i + 1 :] <= seconds[i] + _FLASH_SECONDS]

@@ -346,3 +346,19 @@ def test_slots_of_a_benchmark_have_other_minima_and_rates() -> None:
     report = lint(replace(material, given=True), WORDS)
     assert rules(report) == ["T1"]
     assert any(reason.startswith("T2 and T3") for reason in report.skipped)
+
+
+def test_t7_is_an_error_of_the_machine_and_a_hint_for_a_person() -> None:
+    for by_hand, level in ((False, Level.ERROR), (True, Level.WARNING)):
+        early = line(10, "A dog runs.", seen_from=13.5, by_hand=by_hand)
+        (found,) = checked(early).findings
+        assert (found.rule, found.level, found.cue_id) == ("T7", level, early.id)
+        assert found.message == "is told 3.5 s before it is seen, at 13.500"
+        assert hint_of("T7")
+
+
+def test_t7_lets_a_line_begin_a_second_before_and_goes_by_the_voice() -> None:
+    assert rules(checked(line(10, "A dog runs.", seen_from=11.0, by_hand=False))) == []
+    assert rules(checked(line(10, "A dog runs.", seen_from=11.01, by_hand=False))) == ["T7"]
+    voiced = Voiced("v", "A dog runs.", Interval(9, 12), "x")
+    assert rules(checked(line(10, "A dog runs.", seen_from=10.5, voiced=voiced, by_hand=False))) == ["T7"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shotad.config import FitSettings
-from shotad.script.cue import Cue, CueStatus, EditField, accept, mark_edit
+from shotad.script.cue import Cue, CueStatus, Edit, EditField, accept, mark_edit
 from shotad.script.track import FilmId, Track
 from shotad.sound.fitting.ladder import fit
 from shotad.sound.fitting.lines import NO_ROOM, lines_of
@@ -141,3 +143,30 @@ def test_no_room_has_speech_in_it(speech: list[Interval], own: Interval) -> None
         assert found.room.start >= min(own.start - 1.0, 0.1) - 1e-9
     assert found.room.start <= found.slot.start
     assert found.slot.end <= found.room.end
+
+
+def seen(start: float, seen_from: float, **more: object) -> Cue:
+    return replace(cue(start, start + 3), seen_from=seen_from, **more)  # type: ignore[arg-type]
+
+
+def test_a_machines_line_never_begins_more_than_a_second_before_it_is_seen() -> None:
+    before = cue(16, 19)
+    crowded = cue(22.2, 25.2)
+    for one, floor in (
+        (cue(20, 23), 19.0),
+        (seen(20, 20.5), 19.5),
+        (seen(20, 21), 20.0),
+        (seen(20, 19), 19.0),
+    ):
+        lines = lines_of(track(before, one, crowded), [], {}, SETTINGS, margin=0.25)
+        said = {spoken.id: spoken.start for spoken in fit(lines, Slow(), SETTINGS).spoken}
+        assert said[one.id] >= floor
+    alone = lines_of(track(seen(20, 20.5)), [Interval(21.2, 60)], {}, SETTINGS, margin=0.25)
+    assert not fit(alone, Slow(), SETTINGS).spoken
+
+
+def test_a_line_that_a_person_moved_goes_by_its_own_time() -> None:
+    moved = seen(20, 25.0, edited=Edit((EditField.TIME,), "track.json", None))
+    found = only(moved, (21.2, 60))
+    (said,) = fit([found], Slow(), SETTINGS).spoken
+    assert said.start < 20
