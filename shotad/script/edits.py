@@ -204,8 +204,13 @@ def _over(cue: Cue, fresh: Cue | None) -> Cue:
         candidates=said + older,
         chosen=chosen,
         provenance=cue.provenance if _is_own_choice(cue) or _keeps_words(cue, fresh) else fresh.provenance,
-        seen_from=fresh.seen_from if blank or cue.text == fresh.text else cue.seen_from,
+        seen_from=fresh.seen_from if blank or _tells_of(cue, fresh) else cue.seen_from,
     )
+
+
+def _tells_of(cue: Cue, fresh: Cue) -> bool:
+    """Whether a line says what the machine writes now, or a person changed it from that."""
+    return fresh.text in (cue.text, cue.machine.text if cue.machine is not None else None)
 
 
 def _keeps_words(cue: Cue, fresh: Cue) -> bool:

@@ -326,3 +326,19 @@ def test_a_review_lapses_with_a_redone_line() -> None:
 
 def test_a_redone_line_is_no_difference_in_its_file() -> None:
     assert from_json(to_json(ANEW)) == ANEW
+
+
+def test_from_when_on_it_is_seen_goes_with_the_words() -> None:
+    fresh = track(cue(12, "A dog runs.", seen_from=12.0), cue(20, "It pours.", seen_from=21.0))
+    before = track(cue(10, "A dog runs."), cue(20, "It rains.", seen_from=20.5), cue(30, "A door opens."))
+    edited = on_disk(before, (0, "text", "A hound runs."), (1, "text", "Rain falls."))
+    merged = {
+        c.text: c
+        for c in derive(
+            edited,
+            replace(fresh, cues=(replace(fresh.cues[0], id="s00010000", slot_id="s00010000"), fresh.cues[1])),
+        ).track.cues
+    }
+    assert merged["A hound runs."].seen_from == 12.0
+    assert merged["Rain falls."].seen_from == 20.5
+    assert without_edits(derive(edited, track(cue(10, "A cat runs."))).track).cues[0].seen_from is None

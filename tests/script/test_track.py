@@ -318,3 +318,17 @@ def test_a_translation_says_of_which_language_it_is_one() -> None:
         edited_by_hand(german, lambda tree: tree.update(translated_from="German!"))
     with pytest.raises(ScriptError, match="Did you mean translated_from"):
         edited_by_hand(plain, lambda tree: tree.update(translated_form="de"))
+
+
+def test_from_when_on_a_line_is_seen_is_kept_in_the_file() -> None:
+    known, unknown = replace(cue(), seen_from=12.3456), replace(cue(), seen_from=None)
+    assert from_json(to_json(track(known))).cues[0].seen_from == 12.346
+    # A track written before there was such a field.
+    assert "seen_from" not in to_json(track(unknown))
+    assert from_json(to_json(track(unknown))).cues[0].seen_from is None
+
+
+def test_a_wrong_second_is_refused_with_its_line() -> None:
+    text = to_json(track(replace(cue(), seen_from=12.0))).replace('"seen_from": 12.0', '"seen_from": "soon"')
+    with pytest.raises(ScriptError, match="seen_from must be a number of seconds, got 'soon'"):
+        from_json(text)
