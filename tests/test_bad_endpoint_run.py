@@ -23,6 +23,7 @@ from tests.bad_server import (
     cut_off,
     die,
     drop,
+    echo,
     html,
     plain,
     status,
@@ -149,6 +150,22 @@ def test_trouble_that_passes_leaves_no_trace(call: Call, tmp_path: Path, script:
     with BadServer(well) as quiet:
         calm = checked(call, run_at(quiet, tmp_path / "calm"))
     assert [line["text"] for line in report["lines"]] == [line["text"] for line in calm["lines"]]
+
+
+@pytest.mark.parametrize("stage", ["both", "the second"])
+@pytest.mark.parametrize("repair", ["all", "failed"])
+def test_a_server_that_echoes_writes_no_line(call: Call, tmp_path: Path, stage: str, repair: str) -> None:
+    def script(seen: Seen) -> Act:
+        return well(seen) if is_stage1(seen) and stage != "both" else echo(seen)
+
+    with BadServer(script) as server:
+        run = run_at(server, tmp_path / "w", f"stage2.repair={repair}")
+        said = call(run)
+    report = json.loads(said.out)
+    assert states(report) == {"failed": len(SLOTS)}
+    assert [line["text"] for line in report["lines"]] == [""] * len(SLOTS)
+    if stage != "both":
+        assert all(record["candidates"] == [] for record in run.records("stage2").values())
 
 
 @pytest.mark.parametrize(
