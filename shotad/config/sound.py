@@ -60,7 +60,7 @@ class MixSettings(Settings):
     profile: LoudnessProfile = "source"
     """Loudness of the described sound: ``source`` keeps that of the film; the others are delivery targets."""
     duck: float = Field(9.0, ge=0, le=60)
-    """dB by which the programme is lowered under a line."""
+    """dB by which the programme is lowered under a line; less where it is quiet, more where it is loud."""
     fade_out: float = Field(0.3, gt=0)
     """Seconds in which it is lowered, before the line begins."""
     fade_in: float = Field(0.4, gt=0)
@@ -68,7 +68,8 @@ class MixSettings(Settings):
     hold: float = Field(1.5, ge=0)
     """Seconds: between lines nearer than this it stays low, where nobody speaks in between."""
     level: float = Field(0.0, ge=-20, le=20)
-    """LU by which a line is louder than the programme as a whole."""
+    """LU by which a line is louder than the programme as a whole, in a scene of usual loudness; the voice
+    follows the scene, from 10 LU less to 3 LU more."""
     over: float = Field(10.0, ge=0)
     """LU by which a line must stand over the ducked programme around it; where that is loud it is lowered
     further (10 over music is the proposal for commentary, AES 2019)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from shotad.script.track import to_json
 from shotad.workfolder import key_of
 
 RECORD = "render.json"
-FORMAT = 1
+FORMAT = 2
 """Raised when files are made in another way; those of before are then made anew."""
 
 
@@ -56,6 +57,8 @@ class Ledger:
             "state": _state(wanted.path),
             "findings": [finding_row(finding) for finding in product.findings],
             "warnings": list(product.warnings),
+            "sound": None if product.sound is None else asdict(product.sound),
+            "told": list(product.told),
         }
         self._write({})
 
@@ -86,10 +89,13 @@ class Ledger:
         done = Rendered(
             track=track,
             voice=None if voicing is None else voicing.voice,
-            made=tuple(Made(one, str(one.path.absolute()) in self._fresh) for one in wanted),
+            made=tuple(
+                Made(one, str(one.path.absolute()) in self._fresh, row["sound"], tuple(row["told"]))
+                for one, row in zip(wanted, rows, strict=True)
+            ),
             anew=0 if voicing is None else voicing.anew,
             kept=0 if voicing is None else voicing.kept,
-            sound=self.sound,
+            sound=self._sound_of(rows),
             pauses=() if voicing is None else voicing.pauses,
             findings=(*(self.sound.findings if self.sound else ()), *findings),
             warnings=tuple(
@@ -101,6 +107,15 @@ class Ledger:
         )
         self._write(done.as_json())
         return done
+
+    def _sound_of(self, rows: Sequence[Json]) -> Sound | None:
+        """How the mix came out, with the figures of the first file that has it."""
+        if self.sound is None:
+            return None
+        sounds = (row["sound"] for row in rows if row["sound"] and row["sound"]["mix"])
+        first = next(sounds, {"loudness": None, "reached": None})
+        measures = {**self.sound.measures, "mix": first["loudness"], "reached": first["reached"]}
+        return replace(self.sound, measures=measures)
 
     def _other_voice(self) -> Iterator[str]:
         before, voicing = self._voice_before, self._voicing
@@ -151,7 +166,7 @@ def _heard_key(materials: Materials, voicing: Voicing | None) -> str:
 def _rows_of(record: Mapping[str, Any]) -> Iterable[Json]:
     """Rows of an earlier run that can be read; a damaged one is as if there were none."""
     rows = record.get("made")
-    wanted = {"path", "key", "state", "findings", "warnings"}
+    wanted = {"path", "key", "state", "findings", "warnings", "sound", "told"}
     return (
         [row for row in rows if isinstance(row, dict) and wanted <= row.keys()]
         if isinstance(rows, list)

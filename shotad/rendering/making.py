@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
 from types import TracebackType
@@ -17,19 +17,24 @@ from shotad.film.reader import Film, open_film
 from shotad.printable import printable
 from shotad.progress import Progress, Task, reported
 from shotad.rendering.materials import Materials
+from shotad.rendering.proof import loudness_findings, loudness_told, off_target, over_peak
 from shotad.rendering.voicing import Voicing
 from shotad.rendering.wanted import OTHERWISE, Kind, Wanted
 from shotad.script.rules import Finding
 from shotad.script.track import Track
 from shotad.sound.checking import Expected, check_film
+from shotad.sound.decoded import ROOM, DecodedMeter, measure_file
 from shotad.sound.extended.copying import write_copy
 from shotad.sound.extended.timemap import TimeMap
-from shotad.sound.files import write_sound
+from shotad.sound.files import kind_of, write_sound
 from shotad.sound.kinds import Spoken
 from shotad.sound.mixing.mix import Mix
 from shotad.sound.mixing.prepare import prepare_mix
-from shotad.sound.mixing.report import MixReport
+from shotad.sound.mixing.profiles import PEAK_SLACK
+from shotad.sound.mixing.report import FileSound, MixReport
+from shotad.sound.mux.containers import container_for
 from shotad.sound.mux.kinds import AdSound, AdText
+from shotad.sound.mux.voice_track import choose_coding
 from shotad.sound.mux.write import write_film
 from shotad.types import Interval
 
@@ -39,13 +44,26 @@ TEXT_TITLE = "{} (text)"
 """Title of the text track, by that of the track of sound."""
 
 
+ROUNDS = 4
+"""Times that a file is written at most until its peaks and its loudness are what was asked for."""
+
+MARGIN = 0.1
+"""dB by which peaks are lowered further than they were too high: coded again, they fall elsewhere."""
+
+
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A file that was made, what is wrong with it, and what the user should know of it."""
+    """A file that was made, what is wrong with it, and what the user should know of it.
+
+    ``sound`` is how it is heard, decoded (None: there is no voice in it, or it cannot be read back), ``told``
+    the same in plain lines.
+    """
 
     wanted: Wanted
     findings: tuple[Finding, ...] = ()
     warnings: tuple[str, ...] = ()
+    sound: FileSound | None = None
+    told: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,16 +101,52 @@ class Workshop:
         self._open.close()
 
     def make(self, wanted: Wanted) -> Product:
-        """Make one file. Raises SoundError, FilmError, WorkFolderError."""
-        if wanted.kind.is_film:
-            return self._film(wanted)
-        mix = self.mix(self.sounds_as)
-        blocks, layout = (mix.alone(), MONO) if wanted.kind is Kind.AD else (mix.mixed(), mix.layout)
-        seconds = self.scene(self.sounds_as).film.info.duration
-        with reported(self.progress, f"Writing {wanted.path.name}", seconds, "s") as task:
-            counted = _counted(blocks, mix.rate, task)
-            write_sound(wanted.path, counted, layout=layout, rate=mix.rate, tags=self._tags(wanted.kind))
-        return Product(wanted)
+        """Make one file. Raises SoundError, FilmError, WorkFolderError.
+
+        What is heard in it is measured, and where it passes the limit of peaks or misses its loudness it is
+        written again, lower or louder by as much.
+        """
+        if not wanted.kind.is_heard:
+            return self._film(wanted, None)
+        mix = self.mix(wanted.ending if wanted.kind.is_film else self.sounds_as)
+        given: Mix | None = mix.lower(ROOM.get(self._encoder(wanted, mix), 0.0))
+        product = Product(wanted)
+        for number in range(ROUNDS):
+            if given is None:
+                break
+            if number:
+                self.progress.note(f"{wanted.path.name}, decoded, is not within its limits: written again.")
+            product = self._film(wanted, given) if wanted.kind.is_film else self._sound_file(wanted, given)
+            given = _better(given, product.sound)
+        if product.sound is None:
+            return product
+        name = wanted.path.name
+        findings = (*product.findings, *loudness_findings(mix.report, product.sound, name))
+        return replace(product, findings=findings, told=(loudness_told(mix.report, product.sound, name),))
+
+    def _encoder(self, wanted: Wanted, mix: Mix) -> str:
+        """ffmpeg's name of what will code the sound of a file."""
+        if not wanted.kind.is_film:
+            return kind_of(wanted.path).codec
+        settings, film = self.materials.config.container, self.scene(wanted.ending).film
+        sound = self._sound(mix)
+        container = container_for(wanted.path)
+        return choose_coding(sound, container, film.info, settings.codec, settings.bit_rate).encoder
+
+    def _sound_file(self, wanted: Wanted, mix: Mix) -> Product:
+        alone = wanted.kind is Kind.AD
+        blocks, layout = (mix.alone(), MONO) if alone else (mix.mixed(), mix.layout)
+        with reported(self.progress, f"Writing {wanted.path.name}", mix.duration, "s") as task:
+            write_sound(
+                wanted.path,
+                _counted(blocks, mix.rate, task),
+                layout=layout,
+                rate=mix.rate,
+                tags=self._tags(wanted.kind),
+                true_peak=mix.true_peak,
+            )
+        loudness, course = measure_file(wanted.path)
+        return Product(wanted, sound=mix.heard(loudness, None if alone else course))
 
     def mix(self, ending: str) -> Mix:
         """The mix over the scene of a container."""
@@ -144,11 +198,10 @@ class Workshop:
         speech = tuple(times.interval(spoken) for spoken in self.materials.speech)
         return _scene(film, times.fitting(voicing.fitting).spoken, speech)
 
-    def _film(self, wanted: Wanted) -> Product:
-        ending = wanted.ending
+    def _film(self, wanted: Wanted, mix: Mix | None) -> Product:
         config = self.materials.config
-        scene = self.scene(ending)
-        sound = None if wanted.kind is Kind.TEXT else self._sound(ending)
+        scene = self.scene(wanted.ending)
+        sound = None if mix is None else self._sound(mix)
         text = None if wanted.kind is Kind.FILM else self._text(scene)
         written = write_film(
             scene.film,
@@ -169,11 +222,17 @@ class Workshop:
             text_title=text.title if text else "",
             written=written,
         )
-        findings = check_film(wanted.path, scene.film, expected)
-        return Product(wanted, findings, written.warnings)
+        meter = DecodedMeter()
+        findings = check_film(wanted.path, scene.film, expected, meter)
+        found = meter.result()
+        if mix is None or found is None:
+            return Product(wanted, findings, written.warnings)
+        loudness, course = found
+        heard = mix.heard(loudness, None if config.container.sound == "alone" else course)
+        return Product(wanted, findings, written.warnings, heard)
 
-    def _sound(self, ending: str) -> AdSound:
-        mix, settings, track = self.mix(ending), self.materials.config.container, self.materials.track
+    def _sound(self, mix: Mix) -> AdSound:
+        settings, track = self.materials.config.container, self.materials.track
         alone = settings.sound == "alone"
         return AdSound(
             mix.alone() if alone else mix.mixed(),
@@ -193,6 +252,16 @@ class Workshop:
     @property
     def _voice(self) -> str:
         return "" if self.voicing is None else self.voicing.voice
+
+
+def _better(mix: Mix, sound: FileSound | None) -> Mix | None:
+    """What to write in place of a file of this mix that sounds like that; None: it is as was asked for."""
+    if sound is None:
+        return None
+    over, off = over_peak(mix.report, sound), off_target(mix.report, sound)
+    if over <= PEAK_SLACK and off == 0:
+        return None
+    return mix.lower(max(0.0, over + MARGIN)).louder(-off)
 
 
 def _counted(blocks: Iterable[SoundBlock], rate: int, task: Task) -> Iterator[SoundBlock]:

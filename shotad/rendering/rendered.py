@@ -35,10 +35,15 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """One file, made now (``fresh``) or left as an earlier run made it of the very same parts."""
+    """One file, made now (``fresh``) or left as an earlier run made it of the very same parts.
+
+    ``sound`` are the figures of what is heard in it, ``told`` the same in plain lines.
+    """
 
     wanted: Wanted
     fresh: bool = True
+    sound: Mapping[str, Any] | None = None
+    told: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +56,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Sound:
-    """How the mix came out: plain lines for people, its measures, what is wrong with it (A1, A3)."""
+    """How the mix came out: plain lines for people, its measures, what is wrong with it (A3)."""
 
     told: tuple[str, ...]
     measures: Mapping[str, Any] = field(default_factory=dict)
@@ -145,7 +150,12 @@ class Rendered:
             "warnings": list(self.warnings),
             "brought": dict(self.brought),
             "made": [
-                {"kind": one.wanted.kind.value, "path": str(one.wanted.path), "fresh": one.fresh}
+                {
+                    "kind": one.wanted.kind.value,
+                    "path": str(one.wanted.path),
+                    "fresh": one.fresh,
+                    "sound": one.sound,
+                }
                 for one in self.made
             ],
             "failures": [
@@ -161,6 +171,7 @@ def summary(rendered: Rendered) -> str:
     lines = [f"Taken over from {name}: {_lines(n)}." for name, n in rendered.brought.items() if n]
     if rendered.voice is not None:
         lines += _lines_spoken(rendered)
+        lines += [told for one in rendered.made for told in one.told]
         lines += rendered.sound.told if rendered.sound else ()
     if rendered.pauses:
         times = "once" if len(rendered.pauses) == 1 else f"{len(rendered.pauses)} times"

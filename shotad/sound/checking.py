@@ -12,6 +12,7 @@ from shotad.film.container import exact_start, find_media, is_cover
 from shotad.film.probe import last_second
 from shotad.film.reader import Film
 from shotad.script.rules import Finding, Level
+from shotad.sound.decoded import DecodedMeter
 from shotad.sound.mux.containers import Container, container_for
 from shotad.sound.mux.kinds import Copied, Written
 from shotad.sound.mux.reading import Read, Track, describe_tracks, first_seconds, read_tracks, track_of
@@ -45,22 +46,25 @@ class Expected:
     written: Written | None = None
 
 
-def check_film(target: Path, film: Film, expected: Expected) -> tuple[Finding, ...]:
+def check_film(
+    target: Path, film: Film, expected: Expected, meter: DecodedMeter | None = None
+) -> tuple[Finding, ...]:
     """What is wrong with a described film, by rule A2; nothing where it is as it should be.
 
     The film's own tracks must be there with the same codec, packets and payload, as far from each other in
     time as they were; the AD's with language, title, marks and words; the whole as long as the film, within
-    one frame of sound. What a container cannot hold is no finding (`write_film` has warned of it).
+    one frame of sound. What a container cannot hold is no finding (`write_film` has warned of it). ``meter``
+    hears the AD's sound on the way.
     """
     try:
-        return tuple(_Check(target, film, expected).findings())
+        return tuple(_Check(target, film, expected, meter).findings())
     except FilmError as error:
         return (_error(f"{target.name} cannot be read back: {error.what}"),)
 
 
 class _Check:
-    def __init__(self, target: Path, film: Film, expected: Expected) -> None:
-        self._target, self._film, self._expected = target, film, expected
+    def __init__(self, target: Path, film: Film, expected: Expected, meter: DecodedMeter | None) -> None:
+        self._target, self._film, self._expected, self._meter = target, film, expected, meter
         self._container: Container = container_for(target)
 
     def findings(self) -> Iterator[Finding]:
@@ -80,7 +84,12 @@ class _Check:
             voice = next((s for s in own if s.type == "audio"), None)
             text = next((s for s in own if s.type == "subtitle"), None)
             yield from self._marks(voice, text, target)
-            read = read_tracks(target, exact_start(target), texts=[text.index] if text is not None else [])
+            read = read_tracks(
+                target,
+                exact_start(target),
+                texts=[text.index] if text is not None else [],
+                meters={voice.index: self._meter} if voice is not None and self._meter is not None else {},
+            )
             yield from self._copies(source, copies, read)
             moves = self._moves(copies, read)
             yield from _moved(moves)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from av.container import OutputContainer
 
 DOWNMIXED_PEAK = -1.0
-"""dBTP that a downmix stays under; it may be louder than each of its channels."""
+"""dBTP that a downmix stays under where nothing else is asked; it may be louder than each of its channels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +100,7 @@ def write_sound(
     rate: int,
     tags: Mapping[str, str] = {},
     bit_rate: int = 0,
+    true_peak: float = DOWNMIXED_PEAK,
 ) -> Path:
     """Write blocks that follow each other from second 0, ``float32[n]`` or ``float32[n, channels]``, to a
     file.
@@ -107,13 +108,13 @@ def write_sound(
     ``layout`` is ffmpeg's name, in whose order the channels stand. ``tags`` are title, language, comment and
     the like; what a format has no place for is left out. ``bit_rate`` is bits a second in all, 0: by the
     kind and the channels; lossless kinds have none. A kind that holds fewer channels gets a stereo downmix
-    (MP3), one that does not know the rate the next higher one that it knows. The file appears when it is
-    whole. Raises SoundError for an unknown ending and where the coder refuses; WorkFolderError where it
-    cannot be written.
+    (MP3) that stays under ``true_peak`` dBTP before it is coded, one that does not know the rate the next
+    higher one that it knows. The file appears when it is whole. Raises SoundError for an unknown ending and
+    where the coder refuses; WorkFolderError where it cannot be written.
     """
     kind = kind_of(path)
     if len(channel_names(layout)) > kind.most:
-        blocks, layout = _downmixed(blocks, layout, rate), "stereo"
+        blocks, layout = _downmixed(blocks, layout, rate, true_peak), "stereo"
     with replacing(path) as part:
         _encode(part, kind, _Sound(blocks, _plain_layout(layout), rate), tags, bit_rate, path.name)
     return path
@@ -131,10 +132,12 @@ def _plain_layout(layout: str) -> str:
     return {"5.1(side)": "5.1", "5.0(side)": "5.0", "quad(side)": "quad"}.get(layout, layout)
 
 
-def _downmixed(blocks: Iterable[SoundBlock], layout: str, rate: int) -> Iterator[SoundBlock]:
+def _downmixed(
+    blocks: Iterable[SoundBlock], layout: str, rate: int, true_peak: float
+) -> Iterator[SoundBlock]:
     matrix = to_stereo(channel_names(layout))
     mixed = (replace(block, samples=block.samples @ matrix) for block in blocks)
-    return limited(mixed, Limiter(DOWNMIXED_PEAK, rate))
+    return limited(mixed, Limiter(true_peak, rate))
 
 
 def _encode(

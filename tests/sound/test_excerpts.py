@@ -73,7 +73,8 @@ def test_an_excerpt_is_what_the_whole_has(tmp_path: Path, kind: str, loud: float
     with film_of(tmp_path / f"film{suffix}", layout, rate, loud, **more) as film:
         mix = prepare_mix(film, LINES, SPEECH, settings)
         full, alone = joined(mix.mixed()), joined(mix.alone())
-        assert (mix.report.limited > 1) == (loud > 0.5)
+        loudest = max(float(np.abs(block.samples).max()) for block in mix.recipe.mixed())
+        assert (loudest > 10 ** ((mix.true_peak + 1) / 20)) == (loud > 0.5)
         if full.shape[1] > 2:
             # As sound files of two channels have it.
             two = SoundBlock(0.0, full @ to_stereo(channel_names(mix.layout)))
@@ -89,6 +90,23 @@ def test_an_excerpt_is_what_the_whole_has(tmp_path: Path, kind: str, loud: float
             spread = 1.0 if voice.shape[1] == 1 else float(np.sqrt(0.5))
             if loud < 0.5 and mix.channels <= 2:
                 assert np.abs(voice[:, 0] - spread * alone[first:end]).max() < 2e-6
+
+
+def test_in_a_quiet_scene_too_an_excerpt_is_what_the_whole_has(tmp_path: Path) -> None:
+    wave = (0.1 * np.random.default_rng(8).standard_normal((round(SECONDS * 48000), 2))).astype(np.float32)
+    wave[48000 * 10 :] *= np.float32(0.003)
+    with open_film(SoundFilm(wave, seconds=SECONDS).make(tmp_path / "film.mkv")) as film:
+        mix = prepare_mix(film, LINES, SPEECH, MixSettings())
+        voices = [line.voice for line in mix.report.lines]
+        assert voices[0] - voices[-1] > 2
+        full, own = joined(mix.mixed()), whole(programme_of(film, None, 48000))
+        for number, line in enumerate(LINES):
+            # With the line alone, as where nothing else lies near it: its level hangs on no other line.
+            laid = lay(programme_of(film, None, 48000), own, [line], SPEECH, MixSettings())
+            assert laid.voices == (voices[number],)
+            first, end = (round(second * 48000) for second in (line.start, line.interval.end))
+            found = Excerpt(laid, first, end, 0.0, limit_of(own, MixSettings())).mixed()
+            assert np.abs(found - full[first:end]).max() < 2e-6
 
 
 @given(first=st.integers(0, round(SECONDS * 48000) - 2), count=st.integers(1, 200_000))

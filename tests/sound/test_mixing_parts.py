@@ -9,9 +9,19 @@ from hypothesis import strategies as st
 
 from shotad.config.sound import LOUDNESS_PROFILES, MixSettings
 from shotad.sound.kinds import Spoken, Take
-from shotad.sound.loudness import Loudness, along, measure
+from shotad.sound.loudness import Course, Loudness, along, measure
 from shotad.sound.mixing.layouts import channel_names, layout_name, to_stereo, voice_gains
-from shotad.sound.mixing.levels import Dialogue, depth_for, level_during, peak_limit, target_of, voice_level
+from shotad.sound.mixing.levels import (
+    FOLLOW,
+    LOUDEST,
+    SOFTEST,
+    Dialogue,
+    depth_for,
+    level_during,
+    peak_limit,
+    target_of,
+    voice_level,
+)
 from shotad.sound.mixing.limiter import ATTACK, RELEASE, Limiter, limited
 from shotad.sound.mixing.profiles import ASSUMED, PROFILES
 from shotad.sound.mixing.takes import FADE_IN, FADE_OUT, Lane, loudness_of, place, resampled
@@ -202,21 +212,74 @@ def test_every_loudness_of_the_settings_has_its_profile() -> None:
     assert tuple(PROFILES) == LOUDNESS_PROFILES
 
 
+def scenes(*parts: tuple[float, float]) -> Course:
+    """Scenes of so many seconds and so many LUFS, one after the other."""
+    levels = [np.full(round(seconds * 10), level, np.float32) for seconds, level in parts]
+    return Course(np.concatenate(levels), np.zeros(0, np.float32))
+
+
 def test_the_voice_goes_by_the_programme() -> None:
     source, ebu = PROFILES["source"], PROFILES["ebu-r128"]
-    assert voice_level(figures(-27), source, MixSettings(level=2)) == -25
-    assert voice_level(figures(None), source, MixSettings()) == ASSUMED
-    assert voice_level(figures(-60), source, MixSettings()) == ASSUMED
-    assert voice_level(figures(None), ebu, MixSettings()) == -23
+    even, line = scenes((60, -27)), Interval(20, 23)
+    assert voice_level(figures(-27), even, line, source, MixSettings(level=2)) == -25
+    for silent in (None, -60):
+        assert voice_level(figures(silent), scenes((60, -np.inf)), line, source, MixSettings()) == ASSUMED
+    assert voice_level(figures(None), even, line, ebu, MixSettings()) == -23
+
+
+@pytest.mark.parametrize(
+    ("scene", "voice", "over"),
+    [
+        (-26, -23, 12),
+        (-35, -26, 15),  # half by the voice, half by the film
+        (-45, -31, 15),
+        (-51, -33, 18),  # no softer than that, and the film is not lowered at all
+        (-np.inf, -33, None),
+        (-21, -21.5, 10),
+        (-18, -20, 10),
+        (-10, -20, 10),
+        (-5, -20, 5),
+    ],
+)
+def test_the_voice_follows_the_scene(scene: float, voice: float, over: float | None) -> None:
+    course, line, usual = scenes((60, scene)), Interval(20, 23), MixSettings()
+    found = voice_level(figures(-23), course, line, PROFILES["source"], usual)
+    assert found == pytest.approx(voice)
+    depth = depth_for(found, None if over is None else scene, usual)
+    assert depth <= usual.deepest
+    if over is not None:
+        assert found - (scene - depth) == pytest.approx(over)
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 30), st.integers(-70, 0)), min_size=1, max_size=8),
+    st.floats(0, 100),
+    st.floats(0.1, 20),
+)
+def test_the_voice_never_jumps(parts: list[tuple[int, int]], start: float, apart: float) -> None:
+    course = scenes((30, -23), *parts, (30, -23))
+    one, other = (
+        voice_level(figures(-23), course, Interval(at, at + 3), PROFILES["source"], MixSettings())
+        for at in (start, start + apart)
+    )
+    assert abs(one - other) <= (LOUDEST - SOFTEST) * (apart + 0.2) / FOLLOW
+    assert -23 + SOFTEST <= one <= -23 + LOUDEST
 
 
 def test_the_louder_the_programme_the_deeper_it_goes() -> None:
     usual = MixSettings(duck=9, over=10, deepest=20)
-    assert depth_for(-23, None, usual) == 9
-    assert depth_for(-23, -40, usual) == 9
+    assert depth_for(-23, -28, usual) == 9
     assert depth_for(-23, -21, usual) == 12
     assert depth_for(-23, -5, usual) == 20
     assert depth_for(-23, -5, MixSettings(duck=25, deepest=20)) == 25
+
+
+def test_a_quiet_programme_is_lowered_less_and_silence_not_at_all() -> None:
+    usual = MixSettings(duck=9, over=10, deepest=20)
+    assert depth_for(-23, -30, usual) == 8
+    assert depth_for(-23, -40, usual) == 0
+    assert depth_for(-23, None, usual) == 0
+    assert depth_for(-23, -40, MixSettings(over=20)) == 3
 
 
 def test_peaks_may_be_the_films_own_where_its_level_is_kept() -> None:

@@ -20,13 +20,13 @@ from shotad.sound.files import DOWNMIXED_PEAK
 from shotad.sound.loudness import SILENT, Course, Loudness, Meter, gated
 from shotad.sound.mixing.layouts import channel_names, to_stereo
 from shotad.sound.mixing.levels import (
+    FOLLOW,
     Dialogue,
     depth_for,
     peak_limit,
     reached,
     summed,
     target_of,
-    voice_level,
 )
 from shotad.sound.mixing.limiter import Limiter, limited
 from shotad.sound.mixing.mix import Recipe
@@ -41,7 +41,7 @@ LEAD = 1.0
 TAIL = 0.1
 """Seconds after it: a limiter looks ahead by 0.05."""
 
-AROUND = 5.0
+AROUND = FOLLOW + 1.0
 """Seconds before and after a line that are listened to while the whole is not known."""
 
 SAMPLES, SAMPLE = 8, 5.0
@@ -107,11 +107,12 @@ def foreseen_make_up(
     if own.start or own.course.middles.size * 0.1 < duration - 1:
         # Of a part it is not known how much of it are lines.
         return 0.0 if own.loudness.integrated is None else target - own.loudness.integrated
-    level = voice_level(own.loudness, profile, settings)
     ordered = sorted(lines)
-    depths = [depth_for(level, own.level_during(line), settings) for line in ordered]
+    levels = [own.voice_level(line, settings) for line in ordered]
+    pairs = list(zip(ordered, levels, strict=True))
+    depths = [depth_for(level, own.level_during(line), settings) for line, level in pairs]
     voice = np.full(own.course.momentary.shape, -np.inf, np.float32)
-    for line in ordered:
+    for line, level in pairs:
         voice[own.course.within(line.start, line.end)] = level + PAUSES
     gains = envelope(ordered, speech, depths, settings)
     both = summed(own.course, gains, Course(voice, np.zeros(0, np.float32)))

@@ -10,20 +10,49 @@ import numpy.typing as npt
 
 from shotad.config.sound import MixSettings
 from shotad.sound.ducking import gain_at
-from shotad.sound.loudness import SILENT, Course, Loudness, gated, level, power
+from shotad.sound.loudness import SILENT, WINDOW, Course, Loudness, gated, level, power
 from shotad.sound.mixing.profiles import ASSUMED, QUIET, Profile
 from shotad.types import GainPoint, Interval
 
+AMBIENCE = 15.0
+"""LU that a line stands over a quiet scene: the proposal for commentary over ambience, as `MixSettings.over`
+is that for commentary over music (AES 2019)."""
 
-def voice_level(programme: Loudness, profile: Profile, settings: MixSettings) -> float:
-    """LUFS at which every line is spoken: the programme's, and ``settings.level`` over it.
+SOFTEST, LOUDEST = -10.0, 3.0
+"""LU by which a line may be softer and louder than usual. Softer by 10 LU, in silence too: with a film at
+60 dB in a room of 35 dB the voice keeps the 15 dB over the room that speech needs to be understood whole
+(ANSI S12.60). Louder by about what listeners bear without reaching for the volume (2.4 dB, ATSC A/85)."""
 
-    Where the programme is silence, what the whole is to be.
+FOLLOW = 10.0
+"""Seconds before and after a line's middle by which the voice goes, what is nearest counting most: a new
+scene is followed slowly, so that no line jumps out after another; lowering the film does the rest at once."""
+
+
+def voice_level(
+    programme: Loudness, course: Course, line: Interval, profile: Profile, settings: MixSettings
+) -> float:
+    """LUFS at which a line is spoken: that of the ``programme`` as a whole, and ``settings.level`` over it;
+    softer in a quiet scene, louder in a loud one.
+
+    The voice does half of what is missing until it stands `MixSettings.over` to `AMBIENCE` LU over the scene
+    that is lowered as usual, and the lowering the other half (`depth_for`). ``line`` is on the time of
+    ``course``. Where the programme is silence, what the whole is to be.
     """
     own = programme.integrated
-    if own is None or own < QUIET:
+    if own is None or own < QUIET or not len(course.momentary):
         return profile.target if profile.target is not None else ASSUMED
-    return own + settings.level
+    usual = own + settings.level
+    # The first windows of a course are not full, and say nothing.
+    near = course.within(max(line.middle - FOLLOW, WINDOW / 2), line.middle + FOLLOW)
+    nearness = np.maximum(0.01, 1 - np.abs(course.middles[near] - line.middle) / FOLLOW)
+    over = usual - course.momentary[near].astype(np.float64) + settings.duck
+    missing = np.clip(over, settings.over, _most(settings)) - over
+    return usual + float(np.average(np.clip(missing / 2, SOFTEST, LOUDEST), weights=nearness))
+
+
+def _most(settings: MixSettings) -> float:
+    """LU that a line stands over the lowered programme at most, but for a scene that is quieter still."""
+    return max(AMBIENCE, settings.over)
 
 
 def level_during(course: Course, interval: Interval, gains: Sequence[GainPoint] = ()) -> float | None:
@@ -36,11 +65,16 @@ def level_during(course: Course, interval: Interval, gains: Sequence[GainPoint] 
 
 
 def depth_for(voice: float, programme: float | None, settings: MixSettings) -> float:
-    """dB by which the programme is lowered under a line: as set, more where it is loud, up to the deepest."""
+    """dB by which the programme is lowered under a line: as set; more where it is loud, up to the deepest.
+
+    Less where it is quiet, and not at all where it is silence or the voice stands clear of it by itself.
+    """
     if programme is None:
-        return settings.duck
-    wanted = programme - (voice - settings.over)
-    return max(settings.duck, min(wanted, settings.deepest))
+        return 0.0
+    clear = voice - programme
+    if clear + settings.duck > _most(settings):
+        return max(0.0, _most(settings) - clear)
+    return max(settings.duck, min(settings.over - clear, settings.deepest))
 
 
 def peak_limit(programme: Loudness, profile: Profile, settings: MixSettings) -> float:

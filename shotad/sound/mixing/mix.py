@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from shotad.film.audio import Samples, SoundBlock
 from shotad.sound.ducking import gain_at
+from shotad.sound.loudness import Course, Loudness
 from shotad.sound.mixing.layouts import Gains
+from shotad.sound.mixing.levels import Dialogue, reached
 from shotad.sound.mixing.limiter import Limiter, limited
 from shotad.sound.mixing.programme import Programme
-from shotad.sound.mixing.report import MixReport
+from shotad.sound.mixing.report import FileSound, MixReport
 from shotad.sound.mixing.takes import Lane
 from shotad.types import GainPoint
 
@@ -77,13 +79,29 @@ class Lowering:
 class Mix:
     """Programme and audio description together, and the description alone, as long as the film to the sample.
 
-    ``gains`` is the programme's level along film time, ``true_peak`` in dBTP what neither sound passes. Both
-    can be run any number of times; each run reads the film once.
+    ``gains`` is the programme's level along film time, ``true_peak`` in dBTP what neither sound passes as it
+    is made here (`MixReport.true_peak` is what no finished file may pass). Both can be run any number of
+    times; each run reads the film once. ``dialogue`` is when somebody speaks, in the film or over it.
     """
 
     recipe: Recipe
     true_peak: float
     report: MixReport
+    dialogue: Dialogue
+
+    def lower(self, decibels: float) -> Mix:
+        """The same with peaks that stay lower, by so many dB."""
+        return replace(self, true_peak=self.true_peak - decibels)
+
+    def louder(self, decibels: float) -> Mix:
+        """The same with more make-up gain."""
+        return replace(self, recipe=replace(self.recipe, make_up=self.recipe.make_up + decibels))
+
+    def heard(self, loudness: Loudness, course: Course | None) -> FileSound:
+        """A finished file that was measured; ``course`` None: the description alone, which has no target."""
+        if course is None:
+            return FileSound(loudness, False, None)
+        return FileSound(loudness, True, reached(course, self.dialogue, self.report.of_dialogue))
 
     @property
     def layout(self) -> str:

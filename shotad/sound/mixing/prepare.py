@@ -1,4 +1,5 @@
-"""From a film and its spoken lines to a settled mix: the programme is heard once, then the mix once."""
+"""From a film and its spoken lines to a settled mix: the programme is heard once; then the mix once, where it
+has a target."""
 
 from __future__ import annotations
 
@@ -43,8 +44,8 @@ def prepare_mix(
 ) -> Mix:
     """The mix of a film's sound with its lines; ``speech`` are the seconds in which the film is not lowered.
 
-    ``audio_track`` None is the film's default track. Every line is spoken at one loudness, that of the
-    programme as a whole (see `MixSettings`). Raises FilmError for a track that is not there.
+    ``audio_track`` None is the film's default track. Lines are about as loud as the programme as a whole, and
+    follow the scene (`voice_level`). Raises FilmError for a track that is not there.
     """
     programme = programme_of(film, audio_track, settings.rate)
     ear = _Ear(progress or NoProgress(), film.info.duration)
@@ -64,19 +65,29 @@ class Heard:
 
     def level_during(self, interval: Interval) -> float | None:
         """Its mean loudness in an interval of film time, LUFS; None: silence."""
+        return level_during(self.course, self._within(interval))
+
+    def voice_level(self, line: Interval, settings: MixSettings) -> float:
+        """LUFS at which a line is spoken over it, at that film time."""
+        profile = PROFILES[settings.profile]
+        return voice_level(self.loudness, self.course, self._within(line), profile, settings)
+
+    def _within(self, interval: Interval) -> Interval:
+        """On the course's time."""
         end = max(interval.end - self.start, 0.001)
-        return level_during(self.course, Interval(min(interval.start - self.start, end - 0.001), end))
+        return Interval(min(interval.start - self.start, end - 0.001), end)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Laid:
-    """Lines over a programme: the mix without make-up gain, each line's own figures, and their ``level``."""
+    """Lines over a programme: the mix without make-up gain, and for each line the loudness of the programme
+    meanwhile, by how many dB that is lowered, and the loudness of the voice."""
 
     recipe: Recipe
     takes: tuple[PlacedTake, ...]
     around: tuple[float | None, ...]
     depths: tuple[float, ...]
-    level: float
+    voices: tuple[float, ...]
 
     @property
     def lines(self) -> tuple[Interval, ...]:
@@ -87,9 +98,9 @@ class Laid:
         """How each line stands over the programme of this course."""
         gains = self.recipe.gains
         return tuple(
-            LineLevel(take.line.id, line, self.level, around, level_during(course, line, gains), depth)
-            for take, line, around, depth in zip(
-                self.takes, self.lines, self.around, self.depths, strict=True
+            LineLevel(take.line.id, line, voice, around, level_during(course, line, gains), depth)
+            for take, line, voice, around, depth in zip(
+                self.takes, self.lines, self.voices, self.around, self.depths, strict=True
             )
         )
 
@@ -106,15 +117,14 @@ def lay(
 
     ``loudness`` tells how loud a take is by itself, in LUFS.
     """
-    level = voice_level(own.loudness, PROFILES[settings.profile], settings)
-    takes = _placed(spoken, level, settings.rate, programme.total, loudness)
+    takes, voices = _placed(spoken, own, settings, programme.total, loudness)
     lines = [take.line.interval for take in takes]
     around = [own.level_during(line) for line in lines]
-    depths = [depth_for(level, programme_level, settings) for programme_level in around]
+    depths = [depth_for(voice, level, settings) for voice, level in zip(voices, around, strict=True)]
     gains = envelope(lines, speech, depths, settings)
     spread = voice_gains(channel_names(programme.layout), settings.channels)
     recipe = Recipe(programme, gains, Lane(takes, settings.rate), spread)
-    return Laid(recipe, tuple(takes), tuple(around), tuple(depths), level)
+    return Laid(recipe, tuple(takes), tuple(around), tuple(depths), tuple(voices))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,16 +144,21 @@ class _Ear:
 
 
 def _placed(
-    spoken: Sequence[Spoken], level: float, rate: int, total: int, loudness: Callable[[Take], float | None]
-) -> list[PlacedTake]:
-    """The lines that are heard within the film, each at ``level`` LUFS."""
-    placed = []
+    spoken: Sequence[Spoken],
+    own: Heard,
+    settings: MixSettings,
+    total: int,
+    loudness: Callable[[Take], float | None],
+) -> tuple[list[PlacedTake], list[float]]:
+    """The lines that are heard within the film, and at how many LUFS each is spoken."""
+    placed, levels = [], []
     for line in sorted(spoken, key=lambda line: line.start):
-        own = loudness(line.take)
-        take = place(line, rate, total, 1.0 if own is None else 10 ** ((level - own) / 20))
+        level, loud = own.voice_level(line.interval, settings), loudness(line.take)
+        take = place(line, settings.rate, total, 1.0 if loud is None else 10 ** ((level - loud) / 20))
         if take is not None:
             placed.append(take)
-    return placed
+            levels.append(level)
+    return placed, levels
 
 
 def _settle(recipe: Recipe, own: Heard, dialogue: Dialogue, settings: MixSettings, ear: _Ear) -> Mix:
@@ -159,32 +174,25 @@ def _settle(recipe: Recipe, own: Heard, dialogue: Dialogue, settings: MixSetting
     for block in recipe.alone():
         meter.add(block.samples)
     voice = Heard(*meter.result())
-    expected = reached(summed(own.course, recipe.gains, voice.course), dialogue, of_dialogue)
-    trial = replace(recipe, make_up=_gain(target, expected))
-    limiter = Limiter(limit, rate)
-    heard = ear.heard("Measuring the mix", limited(trial.mixed(), limiter), recipe.programme.layout, rate)
-    got = reached(heard.course, dialogue, of_dialogue)
-    rest = _gain(target, got)
-    final = replace(trial, make_up=trial.make_up + rest)
+    if target is not None:
+        expected = reached(summed(own.course, recipe.gains, voice.course), dialogue, of_dialogue)
+        recipe = replace(recipe, make_up=_gain(target, expected))
+        trial = limited(recipe.mixed(), Limiter(limit, rate))
+        heard = ear.heard("Measuring the mix", trial, recipe.programme.layout, rate)
+        rest = _gain(target, reached(heard.course, dialogue, of_dialogue))
+        recipe = replace(recipe, make_up=recipe.make_up + rest)
     report = MixReport(
         settings.profile,
         target,
-        None if got is None else got + rest,
+        of_dialogue,
         own.loudness,
-        voice.loudness.louder(final.make_up),
-        _under(heard.loudness.louder(rest), limit),
-        final.make_up,
+        voice.loudness.louder(recipe.make_up),
+        recipe.make_up,
         limit,
-        max(0.0, limiter.deepest + rest) if limiter.deepest else 0.0,
         (),
     )
-    return Mix(final, limit, report)
+    return Mix(recipe, limit, report, dialogue)
 
 
-def _gain(target: float | None, level: float | None) -> float:
-    return 0.0 if target is None or level is None else target - level
-
-
-def _under(loudness: Loudness, limit: float) -> Loudness:
-    peak = loudness.true_peak
-    return loudness if peak is None else replace(loudness, true_peak=min(peak, limit))
+def _gain(target: float, level: float | None) -> float:
+    return 0.0 if level is None else target - level

@@ -62,6 +62,9 @@ PROFILES: dict[str, Profile] = {
 }
 """Profiles by their name in the settings."""
 
+PEAK_SLACK = 0.1
+"""dB by which meters of true peak differ."""
+
 ASSUMED = -23.0
 """LUFS of a described film whose own sound is silence, where no target is given: EBU R 128's."""
 

@@ -32,21 +32,29 @@ class LineLevel:
 
 @dataclass(frozen=True, slots=True)
 class MixReport:
-    """A mix in figures. ``programme`` is the film's own sound, ``voice`` all lines by themselves (with the
-    make-up gain), ``mix`` what comes out.
+    """A mix in figures, before it is written. ``programme`` is the film's own sound, ``voice`` all lines by
+    themselves (with the make-up gain).
 
-    ``target`` is LUFS, None: as the film; ``reached`` is what is compared with it, which for profiles that
-    count dialogue is the loudness of dialogue, else that of the mix. ``make_up`` is the gain in dB on all,
-    ``true_peak`` the limit in dBTP, ``limited`` the most by which the limiter lowers, dB.
+    ``target`` is LUFS, None: as the film; ``of_dialogue``: it is meant of dialogue alone. ``make_up`` is the
+    gain in dB on all, ``true_peak`` in dBTP what no file's peaks may pass.
     """
 
     profile: str
     target: float | None
-    reached: float | None
+    of_dialogue: bool
     programme: Loudness
     voice: Loudness
-    mix: Loudness
     make_up: float
     true_peak: float
-    limited: float
     lines: tuple[LineLevel, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileSound:
+    """How the sound in a finished file is heard, decoded as players do. ``mix``: the film's sound is in it;
+    else it is the description alone. ``reached`` is what is compared with the target, which for profiles that
+    count dialogue is the loudness of dialogue; None: silence, or the description alone."""
+
+    loudness: Loudness
+    mix: bool
+    reached: float | None

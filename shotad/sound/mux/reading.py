@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from shotad.film.container import find_media, legible
+from shotad.sound.decoded import DecodedMeter
 from shotad.sound.mux.containers import Container
 from shotad.sound.mux.payload import Payload
 from shotad.sound.mux.timing import hides, unheard
@@ -75,11 +76,16 @@ def first_seconds(container: Any, start: Fraction, copied_to: Container) -> dict
 
 
 def read_tracks(
-    container: Any, start: Fraction, copied_to: Container | None = None, texts: Collection[int] = ()
+    container: Any,
+    start: Fraction,
+    copied_to: Container | None = None,
+    texts: Collection[int] = (),
+    meters: Mapping[int, DecodedMeter] | None = None,
 ) -> dict[int, Read]:
     """Every packet of an open file once, less what is left out of a copy; seconds count from ``start``.
 
-    Words are kept of the tracks ``texts`` alone: pictures of subtitles in a long film are many.
+    Words are kept of the tracks ``texts`` alone: pictures of subtitles in a long film are many. Tracks with
+    ``meters`` are decoded on the way, and measured.
     """
     from av.error import FFmpegError
 
@@ -96,6 +102,8 @@ def read_tracks(
             break
         if packet is None:
             break
+        if meters and packet.stream.index in meters:
+            meters[packet.stream.index].add(packet)
         if packet.size and not unheard(packet.stream, packet, start, hidden[packet.stream.index]):
             _note(read[packet.stream.index], packet, float(start), packet.stream.index in texts)
     return read

@@ -1,0 +1,124 @@
+"""Peaks and loudness in finished files, as players decode them: what was promised, and what is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shotad.sound.loudness import Loudness, measure
+from shotad.sound.mixing.profiles import PROFILES
+from shotad.types import Interval
+from tests.rendering.described import rendered, write_folder
+from tests.sound.tones import Samples, SoundFilm, blocks, noise
+
+METER = 0.15
+"""dB by which a file may pass its limit: what meters differ by."""
+
+SECONDS = 17.0
+SPEECH = (Interval(0.0, 1.5),)
+LINES = {2.0: "Rain falls on the empty street."}
+
+SOUNDS = ("mix:wav", "mix:flac", "mix:mp3", "mix:opus", "mix:m4a", "ad:opus")
+FILMS = ("film:mp4", "film:mkv", "film:mov", "film:ts")
+
+
+def loud_film(path: Path, channels: int = 2, layout: str = "stereo") -> Path:
+    """Noise that is far too loud, up to full scale: every sample near the limit."""
+    wave = (noise(SECONDS, 5, channels=channels) * np.float32(0.6)).clip(-0.98, 0.98)
+    return SoundFilm(wave, layout, codec="ac3", seconds=SECONDS).make(path)
+
+
+def in_file(path: Path) -> Loudness:
+    """The AD's sound in a file, decoded as players do: the last track of it."""
+    import av
+
+    with av.open(str(path)) as container:
+        stream, parts = container.streams.audio[-1], list[Samples]()
+        resampler = av.AudioResampler(format="flt", layout=stream.codec_context.layout)
+        for frame in container.decode(stream):
+            frame.pts = None
+            parts += [out.to_ndarray().reshape(out.samples, -1) for out in resampler.resample(frame)]
+        return measure(
+            blocks(np.concatenate(parts), stream.rate), stream.codec_context.layout.name, stream.rate
+        )
+
+
+@pytest.mark.parametrize(
+    ("profile", "makes"),
+    [
+        ("source", ("film:mp4", "mix:opus", "ad:opus")),
+        ("netflix", ("film:mkv", "mix:mp3", "mix:wav")),
+        *(
+            pytest.param(profile, (*SOUNDS, *FILMS), marks=pytest.mark.slow)
+            for profile in ("source", "ebu-r128", "atsc-a85", "netflix", "web")
+        ),
+    ],
+)
+def test_every_file_keeps_the_peaks_of_its_profile_and_tells_them(
+    profile: str, makes: tuple[str, ...], tmp_path: Path
+) -> None:
+    film = loud_film(tmp_path / "film.mkv")
+    place = write_folder(tmp_path / "w", film, LINES, SPEECH)
+    done, _ = rendered(place, *makes, film=film, settings=(f"mix.profile={profile}",))
+    assert not [finding for finding in done.findings if finding.rule == "A1"]
+    limit = 0.0 if profile == "source" else PROFILES[profile].true_peak
+    for one in done.made:
+        found = in_file(one.wanted.path)
+        assert found.true_peak is not None
+        assert found.true_peak <= limit + METER, one.wanted.path.name
+        assert one.sound is not None
+        assert one.sound["loudness"]["true_peak"] == pytest.approx(found.true_peak, abs=0.1)
+        assert one.sound["loudness"]["integrated"] == pytest.approx(found.integrated, abs=0.1)
+        assert f"peaks {one.sound['loudness']['true_peak']:.1f} dBTP" in one.told[0]
+
+
+@pytest.mark.parametrize("make", ["mix:m4a", "film:mkv"])
+def test_where_the_room_for_a_coder_is_too_small_it_is_written_again(
+    make: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shotad.rendering.making.ROOM", {})
+    film = loud_film(tmp_path / "film.mkv")
+    place = write_folder(tmp_path / "w", film, LINES, SPEECH)
+    done, _ = rendered(place, make, film=film, settings=("mix.true_peak=-2", "container.codec=opus"))
+    peak = in_file(done.made[0].wanted.path).true_peak
+    assert peak is not None
+    assert -4 < peak <= -2 + METER
+    assert done.findings == ()
+
+
+def test_what_cannot_be_kept_is_an_error_with_the_figure_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shotad.rendering.making.ROOM", {})
+    monkeypatch.setattr("shotad.rendering.making.ROUNDS", 1)
+    film = loud_film(tmp_path / "film.mkv")
+    place = write_folder(tmp_path / "w", film, LINES, SPEECH)
+    done, _ = rendered(place, "mix:opus", film=film)
+    peak = in_file(done.made[0].wanted.path).true_peak
+    assert [finding.rule for finding in done.findings] == ["A1"]
+    assert f"reach {peak:.1f} dBTP" in done.findings[0].message
+
+
+def test_a_downmix_keeps_the_limit_of_its_profile(tmp_path: Path) -> None:
+    film = loud_film(tmp_path / "film.mkv", 6, "5.1")
+    place = write_folder(tmp_path / "w", film, LINES, SPEECH)
+    settings = ("mix.profile=atsc-a85", "mix.true_peak=-9")
+    done, _ = rendered(place, "mix:mp3", film=film, settings=settings)
+    peak = in_file(done.made[0].wanted.path).true_peak
+    assert peak is not None
+    assert peak <= -9 + METER
+
+
+def test_a_file_that_is_left_as_it_was_still_tells_its_sound(tmp_path: Path) -> None:
+    film = loud_film(tmp_path / "film.mkv")
+    place = write_folder(tmp_path / "w", film, LINES, SPEECH)
+    first, _ = rendered(place, "mix:m4a", film=film)
+    again, _ = rendered(place, "mix:m4a", film=film)
+    assert not again.made[0].fresh
+    assert again.made == (replace(first.made[0], fresh=False),)
+    assert again.sound == first.sound
+    assert again.sound is not None
+    assert again.sound.measures["mix"] == again.made[0].sound["loudness"]  # type: ignore[index]
