@@ -36,7 +36,7 @@ RATE = 48000
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds of decoding alone, of preparing (two passes) and of writing; MiB at most."""
+    """Seconds of decoding alone, of preparing (a pass, two for a target) and of writing; MiB at most."""
 
     decode: float
     prepare: float
@@ -103,7 +103,7 @@ def main() -> int:
     parser.add_argument("--ending", default="wav")
     given = parser.parse_args()
     print(
-        "| film | profile | decoding | measuring twice | writing | all / length | all / decoding | memory |"
+        "| film | profile | decoding | measuring | writing | all / length | all / decoding | memory |"
     )
     print("|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:

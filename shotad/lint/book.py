@@ -144,7 +144,7 @@ _RULES = (
     ),
     Rule(
         "A1", "loudness", "by profile",
-        "The described sound does not have the loudness that was asked for.",
+        "A finished file does not have the loudness that was asked for, or its peaks are too high.",
         "Look at the settings of mix, and render again.",
         "EBU R128, ATSC A/85 and the profiles' own",
     ),

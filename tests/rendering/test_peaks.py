@@ -40,7 +40,8 @@ def in_file(path: Path) -> Loudness:
         resampler = av.AudioResampler(format="flt", layout=stream.codec_context.layout)
         for frame in container.decode(stream):
             frame.pts = None
-            parts += [out.to_ndarray().reshape(out.samples, -1) for out in resampler.resample(frame)]
+            for out in resampler.resample(frame):
+                parts.append(np.asarray(out.to_ndarray(), np.float32).reshape(out.samples, -1))
         return measure(
             blocks(np.concatenate(parts), stream.rate), stream.codec_context.layout.name, stream.rate
         )
