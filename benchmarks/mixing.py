@@ -102,9 +102,7 @@ def main() -> int:
     parser.add_argument("--profile", nargs="+", default=["source", "ebu-r128"])
     parser.add_argument("--ending", default="wav")
     given = parser.parse_args()
-    print(
-        "| film | profile | decoding | measuring | writing | all / length | all / decoding | memory |"
-    )
+    print("| film | profile | decoding | measuring | writing | all / length | all / decoding | memory |")
     print("|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for minutes in given.minutes:
