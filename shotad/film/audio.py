@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.errors import FilmError
-from shotad.film.container import Media, only
+from shotad.film.container import Media, only, packets_of
 from shotad.film.info import AudioTrack, FilmInfo
 from shotad.film.reader import Film
 
@@ -137,7 +137,7 @@ def timed(stream: AudioStream, start: Fraction) -> Iterator[tuple[float | None, 
     base = stream.time_base or Fraction(1, 1_000_000)
     up, down = base.numerator * start.denominator, base.denominator * start.denominator
     zero = start.numerator * base.denominator
-    packets = stream.container.demux(stream)  # type: ignore[attr-defined]
+    packets = packets_of(stream.container, stream)  # type: ignore[arg-type]
     while True:
         try:
             packet = next(packets, None)

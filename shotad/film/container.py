@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -212,6 +212,18 @@ def only(container: InputContainer, stream: Stream) -> None:
     for other in container.streams:
         if other is not stream:
             other.discard = Discard.all
+
+
+def packets_of(container: InputContainer, *streams: Stream) -> Iterator[Any]:
+    """The packets of ``streams`` (none named: of all) from where the container stands, as its ``demux`` gives
+    them. Those of streams that a damaged film announces on its way are passed over: PyAV does not know them.
+    """
+    while True:
+        try:
+            yield from container.demux(*streams)
+            return
+        except IndexError:
+            continue  # one packet further
 
 
 def is_cover(stream: Any) -> bool:

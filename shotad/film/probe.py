@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shotad.errors import FilmError
 from shotad.film.colour import Light, Turn, light_of, turn_of
-from shotad.film.container import Media, exact, exact_start, is_cover, legible
+from shotad.film.container import Media, exact, exact_start, is_cover, legible, packets_of
 from shotad.film.info import AudioTrack, FilmInfo, SubtitleTrack
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _first_frame(container: InputContainer, stream: VideoStream, name: str) -> V
 
     errors = 0
     try:
-        for packet in container.demux(stream):
+        for packet in packets_of(container, stream):
             try:
                 frames = stream.decode(packet)
             except av.error.InvalidDataError:
@@ -172,7 +172,7 @@ def last_second(media: Media, start: Fraction, near: float | None = None) -> flo
         if near is not None:
             container.seek(max(0, round((near - 10) * 1_000_000)))
         streams = [s for s in container.streams if s.type in ("video", "audio") and not is_cover(s)]
-        for count, packet in enumerate(container.demux(*streams)):
+        for count, packet in enumerate(packets_of(container, *streams)):
             end = max(end, _end_of(packet, count, start))
     except (av.error.FFmpegError, OSError):
         pass

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from shotad.film.container import Media, only
+from shotad.film.container import Media, only, packets_of
 from shotad.film.hardware import planes_of
 from shotad.film.reader import TOLERANCE
 
@@ -168,7 +168,7 @@ class Reel:
         stamp = self._stamp(seconds)
         try:
             self._container.seek(stamp, stream=self._stream)
-            for packet in self._container.demux(self._stream):
+            for packet in packets_of(self._container, self._stream):
                 if packet.is_keyframe and packet.size and packet.pts is not None:
                     shown = (packet.pts * self._up - self._zero) / self._down
                     return Key(stamp, _place(packet), shown)
@@ -224,7 +224,7 @@ class Reel:
     def _packets(self, key: Key | None) -> Iterator[VideoPacket]:
         """The packets of the picture, from ``key`` on where there is one."""
         passed = 0
-        for packet in self._container.demux(self._stream):
+        for packet in packets_of(self._container, self._stream):
             place = _place(packet) if packet.is_keyframe and packet.pts is not None else None
             if key is not None and place != key.place:
                 passed += 1

@@ -124,7 +124,10 @@ class StillsFilm:
         data = np.frombuffer(self._read[number](), np.uint8)
         if len(data) == 0:
             return None
-        return cast(Image | None, cv2.imdecode(data, cv2.IMREAD_COLOR_RGB))
+        try:
+            return cast(Image | None, cv2.imdecode(data, cv2.IMREAD_COLOR_RGB))
+        except cv2.error:  # its head promises more pixels than anybody has memory for
+            return None
 
     def frames(self) -> Iterator[Frame]:
         """The whole film, see `Film.frames`; a file that is no picture is left out and noted."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from shotad.archives import is_tar
 from shotad.errors import FilmError, SubtitleError
-from shotad.film.container import exact_start, find_media, legible
+from shotad.film.container import exact_start, find_media, legible, packets_of
 from shotad.film.cues import HINT, ordered, parse_subtitles, read_subtitles, utterances_in
 from shotad.types import Utterance
 
@@ -121,7 +121,7 @@ def _read_tracks(
 
     zero = float(exact_start(container))
     heard: dict[int, list[Utterance]] = {stream.index: [] for stream in streams.values()}
-    for packet in container.demux(*streams.values()):
+    for packet in packets_of(container, *streams.values()):
         if packet.pts is None or not packet.time_base:
             continue
         start = float(packet.pts * packet.time_base) - zero

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from shotad.config.sound import ExtendedSettings
 from shotad.errors import SoundError
-from shotad.film.container import Media, is_cover, legible
+from shotad.film.container import Media, is_cover, legible, packets_of
 from shotad.film.probe import probe
 from shotad.film.reader import Film
 from shotad.progress import NoProgress, Progress, Task, reported
@@ -239,7 +239,7 @@ def _copied(
     """Packets of one stream, undecoded, at their new moments."""
     source = media.open()
     try:
-        for packet in source.demux(source.streams[index]):
+        for packet in packets_of(source, source.streams[index]):
             if packet.pts is None or packet.size == 0:
                 continue
             base = packet.time_base or Fraction(1, 1000)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from shotad.errors import SoundError
 from shotad.film.colour import matrix_of
-from shotad.film.container import exact, only
+from shotad.film.container import exact, only, packets_of
 from shotad.film.probe import Probed
 from shotad.film.reader import TOLERANCE, Film
 from shotad.film.reel import Reel
@@ -100,7 +100,7 @@ class PictureKept:
 
         Raises SoundError for packets without times.
         """
-        for packet in self._source.demux(self._video):
+        for packet in packets_of(self._source, self._video):
             if packet.size == 0:
                 continue
             if packet.pts is None or not packet.time_base:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shotad.config.sound import ContainerSettings
-from shotad.film.container import Media, exact, is_cover
+from shotad.film.container import Media, exact, is_cover, packets_of
 from shotad.film.info import FilmInfo
 from shotad.printable import printable
 from shotad.progress import Progress, reported
@@ -133,7 +133,7 @@ class Assembly:
         for stream in self._source.streams:
             if stream.index not in self._ways:
                 stream.discard = Discard.all
-        packets = self._source.demux(*[self._source.streams[index] for index in self._ways])
+        packets = packets_of(self._source, *[self._source.streams[index] for index in self._ways])
         while True:
             try:
                 packet = next(packets, None)
@@ -183,7 +183,7 @@ class Assembly:
         """The picture in a track that has one only."""
         container = self._media.open()
         try:
-            packet = next((p for p in container.demux(container.streams[number]) if p.size), None)
+            packet = next((p for p in packets_of(container, container.streams[number]) if p.size), None)
             return bytes(packet) if packet is not None else b""
         finally:
             container.close()

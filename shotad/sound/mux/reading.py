@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from shotad.film.container import find_media, legible
+from shotad.film.container import find_media, legible, packets_of
 from shotad.sound.decoded import DecodedMeter
 from shotad.sound.mux.containers import Container
 from shotad.sound.mux.payload import Payload
@@ -62,7 +62,7 @@ def first_seconds(container: Any, start: Fraction, copied_to: Container) -> dict
     hidden = {s.index: hides(s, copied_to) for s in container.streams}
     found: dict[int, float] = {}
     try:
-        for count, packet in enumerate(container.demux()):
+        for count, packet in enumerate(packets_of(container)):
             number = packet.stream.index
             if unheard(packet.stream, packet, start, hidden[number]):
                 continue
@@ -94,7 +94,7 @@ def read_tracks(
         for s in container.streams
     }
     hidden = {s.index: copied_to is None or hides(s, copied_to) for s in container.streams}
-    packets = container.demux()
+    packets = packets_of(container)
     while True:
         try:
             packet = next(packets, None)

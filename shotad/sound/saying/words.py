@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from shotad.errors import ConfigError
 from shotad.resources import saying_text
+from shotad.settings import read_yaml
 from shotad.sound.voices.base import plain_language
 
 Pair = tuple[str, str]
@@ -107,7 +108,7 @@ def words_of(language: str) -> Words:
         return Words()
     try:
         # All as text: to YAML, NO and ON are truths, and 12:30 is a number.
-        table = yaml.load(text, Loader=yaml.BaseLoader)
+        table = read_yaml(text, yaml.BaseLoader)
         roman = Roman.model_validate_table(table.pop("roman", {}))
         return Words.model_validate({**table, "roman": roman})
     except (yaml.YAMLError, ValidationError, AttributeError) as error:
