@@ -17,7 +17,7 @@ from shotad.describe.inlanguage import own_signs
 from shotad.engines.base import Engine, Reply, Request
 from shotad.errors import RefusalError, ScriptError
 from shotad.translating.answers import read_answer, unwrapped
-from shotad.translating.judging import MISSING, Fault, faults_of
+from shotad.translating.judging import MISSING, REPEATED, Fault, faults_of, repeats
 from shotad.translating.prompt import Around, Task, messages, schema
 from shotad.translating.wanted import Wanted
 
@@ -79,6 +79,7 @@ _WHY = {
     "markup": "the translation holds markup",
     "length": "the translation is too long",
     "name": "a name is missing",
+    "repeated": "the same sentence came for other lines",
     "quote": "what is read from the screen is missing",
 }
 
@@ -130,7 +131,7 @@ def translated(batch: Batch, engine: Engine) -> list[Attempted]:
         requests = batch.requests(open_, attempt, apart=apart)
         groups = [[one] for one in open_] if apart else [open_]
         for group, reply in zip(groups, ask_all(engine, requests), strict=True):
-            apart = not _answered(group, reply, batch) or apart
+            apart = not _answered(group, reply, batch, every) or apart
     return every
 
 
@@ -140,8 +141,8 @@ def complaint_about(one: Attempted) -> str:
     return said + " ".join(dict.fromkeys(fault.text for fault in one.last))
 
 
-def _answered(group: Sequence[Attempted], reply: Reply, batch: Batch) -> bool:
-    """Takes what a reply holds; False where it could not be read at all."""
+def _answered(group: Sequence[Attempted], reply: Reply, batch: Batch, every: Sequence[Attempted]) -> bool:
+    """Takes what a reply holds; False where it could not be read at all. ``every`` are the batch's lines."""
     if reply.error is not None:
         # What fails for several lines may go well for each, so only a line that fails alone is given up.
         for one in group:
@@ -160,9 +161,17 @@ def _answered(group: Sequence[Attempted], reply: Reply, batch: Batch) -> bool:
         batch.tries.append(try_record(reply, [trouble.what]))
         return False
     complaints = []
+    texts = {
+        one.line.id: own_signs(unwrapped(found.get(one.line.id, ""), one.line.text), batch.task.target.tag)
+        for one in group
+    }
+    told = {one.line.id: (one.line.text, texts.get(one.line.id, one.text)) for one in every}
     for one in group:
-        text = own_signs(unwrapped(found.get(one.line.id, ""), one.line.text), batch.task.target.tag)
+        text = texts[one.line.id]
         faults = faults_of(text, one.line, batch.task) if text else (MISSING,)
+        others = [pair for name, pair in told.items() if name != one.line.id]
+        if text and repeats(text, one.line.text, [*batch.around.before, *others]):
+            faults = (REPEATED, *faults)
         one.take(text, faults)
         complaints += [f"{one.line.id}: {fault.text}" for fault in faults]
     batch.tries.append(try_record(reply, complaints))

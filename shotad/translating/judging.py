@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from shotad.config.languages import Language
 from shotad.describe.tongue import other_language
 from shotad.script import words
 from shotad.script.pace import budget_in, spoken_words
-from shotad.script.rules import quotations
+from shotad.script.rules import quotations, similarity
 from shotad.translating.prompt import Task
 from shotad.translating.wanted import Wanted
 
 _SAME_WORDS = 3
 """A line of fewer words may be the same in both languages by right: a name, a title that is read."""
+_ALIKE = 0.5
+"""Share of their words from which two lines may well be one sentence in the other language."""
 _STEM = 3
 """Letters of a name that case endings leave: ``Anna → Anny``, ``Annan``."""
 _MARKS = re.compile(r"[\"“”„«»「」『』‘‚‹›]|(?<!\w)'|'(?!\w)")
@@ -24,7 +26,8 @@ _MARKS = re.compile(r"[\"“”„«»「」『』‘‚‹›]|(?<!\w)'|'(?!\w)
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong. ``kind``: missing, refused, language, copied, markup, length, name, quote.
+    """What is wrong. ``kind``: missing, refused, language, copied, markup, length, name, quote,
+    repeated.
 
     ``text`` is a sentence or two for a model.
     """
@@ -44,6 +47,22 @@ class Fault:
 
 
 MISSING = Fault("missing", "It was left out of the answer. Translate it too.")
+REPEATED = Fault("repeated", "You gave the same sentence for another line. Translate what this line says.")
+
+
+def repeats(text: str, line: str, others: Iterable[tuple[str, str]]) -> bool:
+    """Whether ``text``, for ``line``, came for another of ``others`` too, lines with their translations.
+
+    Lines that are alike may come to one sentence, and short ones (``He leaves.``, ``He goes.``) too.
+    """
+    said = _bare(text)
+    return len(said) >= _SAME_WORDS and any(
+        _bare(told) == said and similarity(other, line) < _ALIKE for other, told in others
+    )
+
+
+def _bare(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
 
 
 def faults_of(text: str, line: Wanted, task: Task) -> tuple[Fault, ...]:

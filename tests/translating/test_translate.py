@@ -202,6 +202,37 @@ def test_a_refusal_takes_no_other_line_along(log: Callable[[], RecordLog]) -> No
     assert engine.asked[1:6] == [[name] for name in IDS]
 
 
+def parrot(request: Request) -> str:
+    return json.dumps(dict.fromkeys(asked(request), "Sie gehen zusammen durch den Wald."))
+
+
+def test_one_sentence_for_different_lines_is_asked_for_again(log: Callable[[], RecordLog]) -> None:
+    engine = Translator(parrot, german)
+    done = run(engine, log())
+    assert [cue.text for cue in done.track.heard] == list(GERMAN.values())
+    assert "the same sentence for another line" in engine.requests[1].messages[-1].text
+
+
+@pytest.mark.parametrize("lines", [5, 1])
+def test_one_sentence_for_whatever_is_asked_is_no_translation(
+    log: Callable[[], RecordLog], lines: int
+) -> None:
+    done = run(Translator(parrot), log(), settings=(f"lines={lines}",))
+    assert len(done.failed) >= 4
+    assert all("same sentence came for other lines" in one.reason for one in done.failed)
+
+
+def test_near_copies_and_short_lines_may_come_to_one_sentence(log: Callable[[], RecordLog]) -> None:
+    lines = ("Ann opens the door.", "Ann now opens the door.", "He leaves.", "He goes away.")
+    told = ("Ann öffnet die Tür.", "Ann öffnet die Tür.", "Er geht.", "Er geht.")
+
+    def same(request: Request) -> str:
+        return json.dumps({name: told[lines.index(line)] for name, line in asked(request).items()})
+
+    done = run(Translator(same), log(), track_of(lines))
+    assert [cue.text for cue in done.track.heard] == list(told)
+
+
 def test_an_engine_that_fails_for_many_is_asked_for_each(log: Callable[[], RecordLog]) -> None:
     def weak(request: Request) -> str:
         if len(asked(request)) > 1:
