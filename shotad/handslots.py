@@ -6,7 +6,6 @@ know of no other. A change is written to both: the next run plans anew and keeps
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 from shotad.config import SlotSettings
 from shotad.errors import WorkFolderError
 from shotad.plan.handslots import HandSlots, SlotChange, apply_change, change_between, changed_slots
-from shotad.records import interval_rows, slot_rows, slots_of
+from shotad.records import interval_rows, read_record, slot_rows, slots_of
 from shotad.script.cue import Cue, CueStatus
 from shotad.script.track import Track
 from shotad.types import Interval, Slot
@@ -34,20 +33,14 @@ def read_hand_slots(folder: Path) -> HandSlots:
 
     Raises WorkFolderError for one that is damaged: it holds a person's work.
     """
-    path = folder / FILE
-    try:
-        record = json.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
+    record = read_record(folder / FILE, _AGAIN)
+    if record is None:
         return HandSlots()
-    except (OSError, ValueError) as trouble:
-        raise WorkFolderError(f"{path} cannot be read: {trouble}.", _AGAIN) from None
-    try:
-        if record["schema_version"] > SCHEMA:
-            raise ValueError(f"schema_version {record['schema_version']} is that of a newer shotad")
-        added = tuple(Interval(float(start), float(end)) for start, end in record["added"])
-        return HandSlots(added, slots_of(record["removed"]))
-    except (KeyError, TypeError, ValueError) as trouble:
-        raise WorkFolderError(f"{path} is damaged: {trouble!r}.", _AGAIN) from None
+    if record["schema_version"] > SCHEMA:
+        newer = f"schema_version {record['schema_version']} is that of a newer shotad"
+        raise WorkFolderError(f"{folder / FILE} is damaged: {newer}.", _AGAIN)
+    added = tuple(Interval(float(start), float(end)) for start, end in record["added"])
+    return HandSlots(added, slots_of(record["removed"]))
 
 
 def empty_line(slot: Slot, language: str) -> Cue:
@@ -78,10 +71,7 @@ def change_slots(folder: Path, change: SlotChange) -> HandSlots:
 def _change_record(folder: Path, change: SlotChange) -> None:
     path = folder / "slots.json"
     record = _slots_record(path)
-    try:
-        slots = changed_slots(slots_of(record["slots"]), change)
-    except (KeyError, TypeError, ValueError) as trouble:
-        raise WorkFolderError(f"{path} is damaged: {trouble!r}.", _RUN) from None
+    slots = changed_slots(slots_of(record["slots"]), change)
     write_text(path, readable_json({**record, "slots": slot_rows(slots)}))
 
 
@@ -107,10 +97,7 @@ _RUN = "Run shotad describe on the film again; what is done is not asked for twi
 
 
 def _slots_record(path: Path) -> Mapping[str, Any]:
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as trouble:
-        raise WorkFolderError(f"{path} cannot be read: {trouble}.", _RUN) from None
-    if not isinstance(record, dict):
-        raise WorkFolderError(f"{path} is damaged: it is no object.", _RUN)
+    record = read_record(path)
+    if record is None:
+        raise WorkFolderError(f"{path} is missing.", _RUN)
     return record

@@ -156,8 +156,8 @@ def prepare(bench: Bench, watch: Callable[[Heard], OnShots | None] | None = None
         speech=speech,
         gaps=gaps,
         slots=slots_of(planned["slots"]),
-        failed=tuple((row["id"], row["reason"]) for row in planned["failed"]),
-        warnings=tuple(text for text in (found["damage"], *planned["warnings"]) if text),
+        failed=tuple((row["id"], row["reason"]) for row in planned.get("failed", ())),
+        warnings=tuple(text for text in (found.get("damage"), *planned.get("warnings", ())) if text),
         hand=hand,
     )
 

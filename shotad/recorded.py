@@ -35,12 +35,8 @@ def recorded(folder: WorkFolder, info: FilmInfo, config: Config) -> Prepared:
     Raises WorkFolderError where a record is missing or damaged.
     """
     found, spoken, planned = (_record(folder, name) for name in ("shots", "speech", "slots"))
-    try:
-        speech, end = utterances_of(spoken["speech"]), float(found["end"])
-        shots, slots = shots_of(found["shots"]), slots_of(planned["slots"])
-    except (KeyError, TypeError, ValueError) as trouble:
-        what = f"The records of shots, speech or slots in {folder.path} are damaged: {trouble!r}."
-        raise WorkFolderError(what, _AGAIN) from None
+    speech, end = utterances_of(spoken["speech"]), float(found["end"])
+    shots, slots = shots_of(found["shots"]), slots_of(planned["slots"])
     gaps = free_time(speech, end, config.speech)
     return Prepared(info, end, shots, speech, tuple(gaps), slots, hand=read_hand_slots(folder.path))
 
@@ -48,5 +44,5 @@ def recorded(folder: WorkFolder, info: FilmInfo, config: Config) -> Prepared:
 def _record(folder: WorkFolder, name: str) -> dict[str, Any]:
     found = folder.read_json(f"{name}.json")
     if found is None:
-        raise WorkFolderError(f"{folder.path / name}.json is missing or cannot be read.", _AGAIN)
+        raise WorkFolderError(f"{folder.path / name}.json is missing.", _AGAIN)
     return found

@@ -9,13 +9,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from shotad.records import whole_record
 from shotad.wholefiles import explained, write_text
 
 Json = Mapping[str, Any]
 
 
 class RecordLog:
-    """Records that come one by one, found again by key. A half-written last line is left out.
+    """Records that come one by one, found again by key. Lines that are damaged or half written are left out.
 
     What is not of this run and yet worth keeping lies aside, in ``NAME.aside.jsonl``.
     """
@@ -23,6 +24,8 @@ class RecordLog:
     def __init__(self, path: Path, *, discard: bool = False) -> None:
         self._path, self._aside = path, path.with_suffix(".aside.jsonl")
         self._records: dict[str, dict[str, Any]] = {}
+        self.damaged = 0
+        """How many lines were left out."""
         for file in (self._aside, self._path):
             if discard:
                 file.unlink(missing_ok=True)
@@ -72,11 +75,11 @@ class RecordLog:
             return
         whole, newline, rest = raw.rpartition(b"\n")
         for line in whole.splitlines():
-            try:
-                record = json.loads(line)
+            record = whole_record(path.name, line)
+            if record is not None and isinstance(record.get("key"), str):
                 self._records[record["key"]] = record
-            except (ValueError, KeyError, TypeError):
-                continue
+            elif line.strip():
+                self.damaged += 1
         if rest or (raw and not newline):
             write_text(path, (whole + newline).decode("utf-8", "replace"))
 

@@ -1,13 +1,86 @@
-"""What the work folder's records look like: to JSON and back, times to the microsecond."""
+"""What the work folder's records look like: to JSON and back, times to the microsecond.
+
+The records are readable, so people edit them. Whoever reads one back does so by `read_record`, or, of the
+lines of a ``.jsonl`` file, by `whole_record`: both hold it against its shape in `recordshapes`.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
+from shotad.errors import WorkFolderError
+from shotad.recordshapes import shape_of
 from shotad.types import ContextShot, Description, FramePlan, Interval, Shot, Slot, SpeechKind, Utterance
+from shotad.wholefiles import explained
 
 Json = dict[str, Any]
+
+_MEND = "Correct it there, or delete the file: shotad describe makes it again."
+
+
+def read_record(path: Path, hint: str = _MEND) -> Json | None:
+    """The content of a JSON file of a work folder; None where there is no such file.
+
+    Raises WorkFolderError, with the place, where it is damaged: it may hold a person's work.
+    """
+    try:
+        with explained(path, "cannot be read"):
+            data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    try:
+        return _read(path.name, data)
+    except ValueError as trouble:
+        raise WorkFolderError(f"{path} is damaged: {trouble}.", hint) from None
+
+
+def whole_record(name: str, line: bytes) -> Json | None:
+    """The record in a line of the file ``name``; None where it is damaged: it can be made again."""
+    try:
+        return _read(name, line)
+    except ValueError:
+        return None
+
+
+def _read(name: str, data: bytes) -> Json:
+    """The object in ``data``. Raises ValueError where it has not the shape of a record called ``name``."""
+    try:
+        text = data.decode("utf-8-sig")
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"line {error.lineno}, column {error.colno}: {error.msg}") from None
+    except UnicodeDecodeError as error:
+        raise ValueError(f"byte {error.start} is no UTF-8") from None
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    if not isinstance(value, dict):
+        raise ValueError(f"it must be an object in braces, got {_short(value)}")
+    shape = shape_of(name)
+    if shape is not None:
+        try:
+            shape.validate_json(text, strict=True)
+        except ValidationError as error:
+            raise ValueError(_explained(error)) from None
+    return value
+
+
+def _explained(error: ValidationError) -> str:
+    """The first thing that is wrong: ``shots, entry 4, start: Input should be a valid number, got 'x'``."""
+    first = error.errors(include_url=False)[0]
+    place = ", ".join(f"entry {part + 1}" if isinstance(part, int) else str(part) for part in first["loc"])
+    what = first["msg"].removeprefix("Value error, ")
+    got = "" if first["type"] in ("value_error", "missing") else f", got {_short(first['input'])}"
+    return f"{place}: {what}{got}" if place else f"{what}{got}"
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def seconds(value: float) -> float:

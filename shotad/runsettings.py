@@ -19,6 +19,7 @@ from shotad.addresses import without_secrets
 from shotad.config import Config
 from shotad.errors import CastError, ConfigError, WorkFolderError
 from shotad.prepare import Given, GivenCast
+from shotad.records import read_record
 from shotad.settings import assigned, build_settings, load_settings
 from shotad.workfolder import WorkFolder
 
@@ -104,16 +105,13 @@ def read_settings(path: Path) -> RunSettings:
     """
     file = path / SETTINGS if path.is_dir() else path
     remedy = "Run shotad describe on the film again; what is done is not asked for twice."
-    try:
-        record = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise WorkFolderError(f"There is no {file}, so the run's settings are not known.", remedy) from None
-    except (OSError, ValueError) as trouble:
-        raise WorkFolderError(f"{file} cannot be read: {trouble}.", remedy) from None
+    record = read_record(file, remedy)
+    if record is None:
+        raise WorkFolderError(f"There is no {file}, so the run's settings are not known.", remedy)
     try:
         return _run_of(record)
-    except (KeyError, TypeError, ValueError, AttributeError) as trouble:
-        raise WorkFolderError(f"{file} is damaged: {trouble!r}.", remedy) from None
+    except ValueError as trouble:
+        raise WorkFolderError(f"{file} is damaged: {trouble}.", remedy) from None
     except ConfigError as trouble:
         raise WorkFolderError(f"{file} was written by another shotad: {trouble.what}", remedy) from None
 

@@ -8,13 +8,13 @@ hashes of each, so that a run that is killed in between leaves nothing that look
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shotad.errors import EditConflict
+from shotad.errors import EditConflict, WorkFolderError
 from shotad.profiling import in_room
+from shotad.records import read_record
 from shotad.script.importing import import_script
 from shotad.script.text import Format, read_script, script_format
 from shotad.script.track import Track
@@ -122,14 +122,13 @@ def _written(folder: Path) -> dict[str, tuple[str, ...]]:
     """Hashes by file name: of a script as it was written last, then as it may still be where that was not
     finished; none where nothing is known of them."""
     try:
-        record = json.loads((folder / WRITTEN).read_text(encoding="utf-8"))
-        before = record.get("before", {})
-        return {
-            str(name): (str(value), *map(str, before.get(name, ())))
-            for name, value in record["scripts"].items()
-        }
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        record = read_record(folder / WRITTEN)
+    except WorkFolderError:
         return {}
+    if record is None:
+        return {}
+    before = record.get("before", {})
+    return {name: (value, *before.get(name, ())) for name, value in record["scripts"].items()}
 
 
 def _as_it_is(path: Path) -> tuple[str, ...]:

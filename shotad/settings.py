@@ -180,7 +180,15 @@ _Yaml.add_implicit_resolver(_TRUTH, re.compile("^(?:true|True|TRUE|false|False|F
 
 
 def _yaml(text: str) -> Any:
-    return yaml.load(text, _Yaml)
+    return read_yaml(text, _Yaml)
+
+
+def read_yaml(text: str, loader: Any = yaml.SafeLoader) -> Any:
+    """What a YAML text says. Raises YAMLError, also for one that is nested too deeply to be read."""
+    try:
+        return yaml.load(text, loader)
+    except RecursionError:
+        raise yaml.YAMLError("it is nested too deeply") from None
 
 
 def _parse(text: str) -> Any:

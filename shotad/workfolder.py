@@ -22,6 +22,7 @@ from filelock import FileLock, Timeout
 from shotad.errors import InUse, WorkFolderError
 from shotad.printable import is_text, printable
 from shotad.recordlog import RecordLog, plain
+from shotad.records import read_record
 from shotad.wholefiles import DRAFT, explained, make_folder, readable_json, sweep, write_text
 
 Json = Mapping[str, Any]
@@ -113,18 +114,14 @@ class WorkFolder:
 
     def log_of_records(self, name: str) -> RecordLog:
         """The records of ``NAME.jsonl``; empty where the run was told to redo everything."""
-        return RecordLog(self.path / f"{name}.jsonl", discard=self._is_forced(name))
+        log = RecordLog(self.path / f"{name}.jsonl", discard=self._is_forced(name))
+        if log.damaged:
+            self.note(f"{name}.jsonl: {log.damaged} damaged records left out")
+        return log
 
     def read_json(self, name: str) -> dict[str, Any] | None:
-        """The content of a JSON file, or None where it is missing or not whole."""
-        try:
-            with explained(self.path / name, "cannot be read"):
-                value = json.loads((self.path / name).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return None
-        except ValueError:
-            return None
-        return value if isinstance(value, dict) else None
+        """The content of a JSON file, or None where it is missing. Raises as `read_record`."""
+        return read_record(self.path / name)
 
     def write_json(self, name: str, value: Json) -> None:
         """Replace a JSON file whole; lists of records get one line each."""

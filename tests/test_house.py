@@ -34,6 +34,7 @@ FLOORS = {
     "workfolder": 3,
     "recordlog": 3,
     "records": 3,
+    "recordshapes": 3,
     "wholefiles": 3,
     "weights": 3,
     "film": 4,

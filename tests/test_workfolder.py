@@ -36,23 +36,27 @@ def test_a_step_is_made_once_for_a_key(tmp_path: Path) -> None:
 
     for _ in range(2):
         with WorkFolder(tmp_path / "w") as folder:
-            assert folder.step("shots", "k1", lambda: make("one"))["value"] == "one"
+            assert folder.step("thing", "k1", lambda: make("one"))["value"] == "one"
     with WorkFolder(tmp_path / "w") as folder:
-        assert folder.step("shots", "k2", lambda: make("two"))["value"] == "two"
+        assert folder.step("thing", "k2", lambda: make("two"))["value"] == "two"
     with WorkFolder(tmp_path / "w", force=True) as folder:
-        folder.step("shots", "k2", lambda: make("three"))
+        folder.step("thing", "k2", lambda: make("three"))
     assert made == ["one", "two", "three"]
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"key": "k1", "va', b"\xff\xfe"])
-def test_a_damaged_step_is_made_again(tmp_path: Path, damage: bytes) -> None:
-    (tmp_path / "shots.json").write_bytes(damage)
+def test_a_damaged_step_is_refused_and_made_again_where_it_is_deleted(tmp_path: Path, damage: bytes) -> None:
+    (tmp_path / "thing.json").write_bytes(damage)
     with WorkFolder(tmp_path) as folder:
-        assert folder.step("shots", "k1", lambda: {"value": 1}) == {"key": "k1", "value": 1}
+        with pytest.raises(WorkFolderError, match=r"thing\.json is damaged: .*Correct it there, or delete"):
+            folder.step("thing", "k1", lambda: {"value": 1})
+        assert (tmp_path / "thing.json").read_bytes() == damage, "it may hold a person's work"
+        (tmp_path / "thing.json").unlink()
+        assert folder.step("thing", "k1", lambda: {"value": 1}) == {"key": "k1", "value": 1}
 
 
 def test_records_survive_a_half_written_last_line(tmp_path: Path) -> None:
-    path = tmp_path / "stage1.jsonl"
+    path = tmp_path / "things.jsonl"
     log = RecordLog(path)
     log.add("a", {"n": 1})
     log.add("b", {"n": 2})
@@ -70,14 +74,14 @@ def test_records_survive_a_half_written_last_line(tmp_path: Path) -> None:
 
 def test_a_record_that_finds_no_room_leaves_its_line_to_the_next(tmp_path: Path) -> None:
     resource = pytest.importorskip("resource", reason="files cannot be limited here")
-    path = tmp_path / "stage1.jsonl"
+    path = tmp_path / "things.jsonl"
     log = RecordLog(path)
     log.add("a", {"text": "first"})
     size = path.stat().st_size
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size + 20, hard))
     try:
-        with pytest.raises(WorkFolderError, match=r"stage1\.jsonl cannot be written"):
+        with pytest.raises(WorkFolderError, match=r"things\.jsonl cannot be written"):
             log.add("b", {"text": "there is room for half of this only"})
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
@@ -188,9 +192,9 @@ def test_no_permission_is_explained(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_full_disk_is_explained(tmp_path: Path) -> None:
-    (tmp_path / "stage1.jsonl").symlink_to("/dev/full")
+    (tmp_path / "things.jsonl").symlink_to("/dev/full")
     log = RecordLog.__new__(RecordLog)
-    log._path, log._records = tmp_path / "stage1.jsonl", {}
+    log._path, log._records = tmp_path / "things.jsonl", {}
     with pytest.raises(WorkFolderError, match="disk is full"):
         log.add("a", {"n": 1})
 

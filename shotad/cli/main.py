@@ -1,15 +1,18 @@
 """The command line: ``shotad COMMAND``. Commands are loaded when they are called.
 
-Errors become text in one place, `main`.
+Errors become text in one place, `main`; also those that are our own, whose details go into a file.
 """
 
 from __future__ import annotations
 
 import io
 import os
+import shlex
 import signal
 import sys
+import tempfile
 import threading
+import traceback
 from types import FrameType
 
 import click
@@ -57,7 +60,7 @@ def cli() -> None:
 
 def main() -> None:
     """The program. Exit code 0 on success, 2 for a command that cannot be meant, 1 for other errors,
-    130 after an interruption (Ctrl-C or SIGTERM).
+    70 for a fault of its own, 130 after an interruption (Ctrl-C or SIGTERM).
 
     Where another program calls it, signals stay that program's.
     """
@@ -97,6 +100,27 @@ def _run() -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except Exception as error:  # noqa: BLE001  the last resort
+        click.echo(on_terminal(_own_fault(error)), err=True)
+        return 70
+
+
+def _own_fault(error: Exception) -> str:
+    """What to say of an error that nobody foresaw; its details are written to a file."""
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    details = (
+        f"shotad {__version__}, Python {sys.version}\n{shlex.join(sys.argv)}\n\n{traceback.format_exc()}"
+    )
+    try:
+        file, name = tempfile.mkstemp(prefix="shotad-error-", suffix=".txt")
+        with open(file, "w", encoding="utf-8", errors="backslashreplace") as out:
+            out.write(details)
+    except OSError:
+        return details
+    return (
+        f"Error: shotad failed by a fault of its own, not of yours ({what[:200]}). The details are in "
+        f"{name}: please report them. What is done is kept."
+    )
 
 
 if __name__ == "__main__":

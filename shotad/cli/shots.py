@@ -29,6 +29,6 @@ def command(console: Console, **options: Any) -> None:
         for i, row in enumerate(rows)
     ]
     lines.append(f"{len(rows)} shots, mean length {found['end'] / len(rows):.2f} s.")
-    if found["damage"]:
+    if found.get("damage"):
         lines.append(f"Note: {found['damage']}")
-    console.result("\n".join(lines), {name: found[name] for name in ("film", "end", "damage", "shots")})
+    console.result("\n".join(lines), {name: found.get(name) for name in ("film", "end", "damage", "shots")})

@@ -172,7 +172,7 @@ def _is_track(path: Path) -> bool:
         return False
     try:
         head = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return path.name == TRACK
     return isinstance(head, dict) and "schema_version" in head and "film" in head
 

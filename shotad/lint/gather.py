@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from shotad.film.cues import read_subtitles
 from shotad.lint.lines import Material, TrackLine, lines_of_script, lines_of_track
 from shotad.lint.screentexts import kept_texts
 from shotad.recordlog import RecordLog
-from shotad.records import slots_of, utterances_of
+from shotad.records import read_record, slots_of, utterances_of
 from shotad.script.cue import Cue, line_stamp
 from shotad.script.edits import is_by_hand
 from shotad.script.findings import finding_of
@@ -237,15 +236,7 @@ def _by_slot(path: Path) -> dict[str, Mapping[str, Any]]:
 
 
 def _record(path: Path) -> Mapping[str, Any] | None:
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as trouble:
-        raise _damaged(path, trouble) from None
-    if not isinstance(record, dict):
-        raise _damaged(path, TypeError("it is no object"))
-    return record
+    return read_record(path)
 
 
 def _damaged(path: Path, trouble: Exception, hint: str = _AGAIN) -> WorkFolderError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,7 +19,7 @@ from shotad.describe.telling import story_of
 from shotad.film.clips import ClipPlan, clips
 from shotad.prepare import Bench, Prepared
 from shotad.progress import reported
-from shotad.records import description_of
+from shotad.records import description_of, whole_record
 from shotad.script.cue import Cue, CueStatus
 from shotad.script.track import Track
 from shotad.types import Clip
@@ -232,13 +231,10 @@ def other_than(record: Record, line: str) -> Record:
 
 
 def rows_of(folder: WorkFolder, name: str) -> list[dict[str, Any]]:
-    """The records of ``NAME.jsonl``, oldest first; lines that are not whole are left out."""
+    """The records of ``NAME.jsonl``, oldest first; damaged lines are left out."""
     path, rows = folder.path / f"{name}.jsonl", []
     for line in path.read_bytes().splitlines() if path.is_file() else ():
-        try:
-            row = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(row, dict):
+        row = whole_record(path.name, line)
+        if row is not None:
             rows.append(row)
     return rows

@@ -28,6 +28,8 @@ class Fields:
         except json.JSONDecodeError as error:
             what = f"{self.name}, line {error.lineno}, column {error.colno}: {error.msg}."
             raise ScriptError(what, "Correct the JSON there; a comma or a quote may be missing.") from None
+        except (RecursionError, ValueError) as error:  # too deep, or a number of too many digits
+            raise self.wrong(str(error)) from None
 
     def checked(self, make: Callable[[], T], where: str) -> T:
         """What ``make`` makes; its ValueError becomes a ScriptError that says where."""
@@ -78,7 +80,10 @@ class Fields:
         value = raw.get(key)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.wrong(f"{where}: {key} must be a number of seconds, got {value!r}")
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            raise self.wrong(f"{where}: {key} is too large a number of seconds") from None
 
     def whole(self, raw: Mapping[str, Any], key: str, where: str) -> int | None:
         """A whole number, or None."""

@@ -72,6 +72,9 @@ def test_threads_of_a_clip_have_letters_without_the_grammar_of_the_film(tmp_path
 
 def test_scores_of_one_clip_alone_stay_with_it(tmp_path: Path) -> None:
     folder = make_folder(tmp_path, Made(shots=4))
+    rows = json.loads((folder / "grammar.json").read_text())["shots"]
+    rows += [{**row, "slot": slot} for row in rows for slot in ("s00000200", "s00008200")]
+    change(folder, "grammar", shots=rows)
     change(folder, "grammar", pairs=[[0, 1, 0.5, "s00000200"], [1, 0, 0.25, "s00008200"], [2, 1, 0.75]])
     subject = read_subject(folder)
     assert subject.score(0, 1, "s00000200") == 0.5
@@ -122,7 +125,7 @@ def test_no_shots_no_sheet(tmp_path: Path) -> None:
     with pytest.raises(WorkFolderError, match=r"shots\.json is damaged"):
         read_subject(folder)
     (folder / "shots.json").write_text("{")
-    with pytest.raises(WorkFolderError, match=r"shots\.json is missing or cannot be read.*shotad describe"):
+    with pytest.raises(WorkFolderError, match=r"shots\.json is damaged: line 1, column 2.*shotad describe"):
         read_subject(folder)
 
 

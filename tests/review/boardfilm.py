@@ -70,6 +70,20 @@ def cues_of(lines: Mapping[float, str], language: str = "en") -> tuple[Cue, ...]
     )  # fmt: skip
 
 
+def grammar_row(
+    index: int, middle: float, thread: str | None = None, scale: str | None = None
+) -> dict[str, Any]:
+    """What ``grammar.json`` says of a shot."""
+    moments = dict.fromkeys(("first", "quarter", "middle", "three_quarters", "last"), middle)
+    return {"index": index, **moments, "thread": thread, "scale": scale, "probabilities": None}
+
+
+def grammar_record(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The content of ``grammar.json``."""
+    made = {"features": "grid:1", "threshold": 0.3, "scale_method": None}
+    return {"key": "k", **made, "shots": rows, "pairs": []}
+
+
 def make_folder(
     place: Path,
     *settings: str,
@@ -80,13 +94,13 @@ def make_folder(
     """A folder as a run would leave it."""
     config, info = load_config(None, settings), film_info(place)
     shots = tuple(Shot(i, Interval(i * 10.0, i * 10.0 + 10)) for i in range(6))
-    grammar = [{"index": i, "thread": "B" if i in (1, 3) else None, "scale": "medium"} for i in range(5)]
+    grammar = [grammar_row(i, 10.0 * i + 5, "B" if i in (1, 3) else None, "medium") for i in range(5)]
     with WorkFolder(place) as folder:
         write_settings(folder, config, info.path, Given())
         folder.write_json("shots.json", {"end": END, "shots": shot_rows(shots, (1, 2, 3, 4, 5))})
         folder.write_json("speech.json", {"source": "subtitles", "speech": utterance_rows(speech)})
         folder.write_json("slots.json", {"key": "k", "slots": slot_rows(planned(lines, config))})
-        folder.write_json("grammar.json", {"shots": grammar})
+        folder.write_json("grammar.json", grammar_record(grammar))
         own = cues if cues is not None else cues_of(lines, config.language)
         film = FilmId(info.name, info.fingerprint, END)
         save_track(Track(film, config.language, (), "0.1.0", ()).with_cues(own), place, info.name)

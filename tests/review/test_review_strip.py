@@ -25,6 +25,7 @@ from shotad.review.pictures import strip as room
 from shotad.review.pictures.strip import Strip
 from shotad.types import Interval, Shot
 from tests.media import FilmSpec, make_film, make_stills, read_number
+from tests.review.boardfilm import grammar_record, grammar_row
 
 SPEC = FilmSpec(frames=400, gop=25, b_frames=2)
 
@@ -93,8 +94,8 @@ def test_the_middle_of_the_shot_at_160_pixels(tmp_path: Path) -> None:
 
 
 def test_where_the_grammar_was_read_its_middle(tmp_path: Path) -> None:
-    rows = [{"index": 3, "middle": 1.24}, {"index": 4, "middle": 9.0}]
-    (tmp_path / "grammar.json").write_text(json.dumps({"shots": rows}), encoding="utf-8")
+    record = grammar_record([grammar_row(3, 1.24), grammar_row(4, 9.0)])
+    (tmp_path / "grammar.json").write_text(json.dumps(record), encoding="utf-8")
     strip = opened(tmp_path)
     assert read_number(pixels(strip.picture(3))) == 31
     assert read_number(pixels(strip.picture(4))) == 45, "a middle outside of its shot is not believed"

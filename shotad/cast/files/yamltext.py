@@ -70,6 +70,10 @@ def compose(text: str, source: Source) -> yaml.Node | None:
     except yaml.reader.ReaderError as error:
         line = len(NEWLINE.findall(text[: error.position])) + 1 + source.offset
         raise source.error(line, f"the character {chr(error.character)!r} cannot stand here.") from None
+    except RecursionError:
+        raise source.error(
+            1 + source.offset, "this is nested too deeply to be read.", "Write it flat."
+        ) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = (mark.line if mark else 0) + 1 + source.offset

@@ -205,7 +205,7 @@ async def _whole(send: Any, timeout: float) -> Raw:
 
 
 def _limit(library: ModuleType) -> Any:
-    """A hook that limits every answer, whatever its status, to `_MOST_BYTES`: its stream raises Broken then."""
+    """A hook that limits every answer, whatever its status, to `_MOST_BYTES`; its stream raises Broken."""
 
     class Limited(library.AsyncByteStream):  # type: ignore[name-defined, misc]
         def __init__(self, stream: Any, packed: bool) -> None:

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from shotad.errors import DatasetError
 from shotad.resources import dataset_names, dataset_path
-from shotad.settings import Settings, build_settings
+from shotad.settings import Settings, build_settings, read_yaml
 
 __all__ = ["Columns", "Description", "dataset_names", "read_description"]
 
@@ -138,7 +138,7 @@ def read_description(name_or_file: str) -> Description:
     """
     path = dataset_path(name_or_file)
     try:
-        tree = yaml.safe_load(path.read_text(encoding="utf-8"))
+        tree = read_yaml(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise DatasetError(f"The description {path} cannot be read: {error}.") from None
     if not isinstance(tree, Mapping):

@@ -5,7 +5,6 @@ The shots must be there; whatever else is missing or broken is left out, and sai
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,10 +15,10 @@ from shotad.facts import Facts
 from shotad.pictures.sheet.inwords import in_words
 from shotad.pictures.sheet.subject import Line, Look, Overlay, Piece, Recognised, SheetShot, Subject
 from shotad.printable import printable
-from shotad.records import shots_of, slots_of, utterances_of
+from shotad.records import shots_of, slots_of, utterances_of, whole_record
 from shotad.script.rules import Limits, gaps, silences
 from shotad.script.track import Track, load_track
-from shotad.threadnames import thread_name, thread_number
+from shotad.threadnames import thread_name
 from shotad.types import Interval, Role, Shot, ShotScale, Slot
 from shotad.workfolder import WorkFolder
 
@@ -40,10 +39,8 @@ class _Known:
 
     @staticmethod
     def of(row: Row) -> _Known:
-        scale, thread = row.get("scale"), row.get("thread")
-        if thread is not None:
-            thread_number(thread)
-        return _Known(float(row["middle"]), ShotScale(scale) if scale is not None else None, thread)
+        scale = row["scale"]
+        return _Known(float(row["middle"]), ShotScale(scale) if scale is not None else None, row["thread"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +68,7 @@ def read_subject(folder: Path) -> Subject:
     slots = _slots(records, missing)
     track = load_track(folder / "track.json") if (folder / "track.json").exists() else None
     looks = _looks(folder, grammar, missing) if track else {}
-    speech = _speech(spoken, missing)
+    speech = utterances_of(spoken["speech"]) if spoken else ()
     end = float(found["end"])
     subject = Subject(
         name=printable(track.film.name if track else str(found.get("film", folder.stem))),
@@ -102,28 +99,20 @@ def _shots_record(records: WorkFolder) -> dict[str, Any]:
     found = records.read_json("shots.json")
     hint = "Run shotad describe on the film, or name its work folder."
     if found is None:
-        raise WorkFolderError(f"{records.path / 'shots.json'} is missing or cannot be read.", hint)
-    try:
-        if not shots_of(found["shots"]) or float(found["end"]) <= 0:
-            raise ValueError("no shots")
-    except _BROKEN as trouble:
-        raise WorkFolderError(f"{records.path / 'shots.json'} is damaged: {trouble}.", hint) from None
+        raise WorkFolderError(f"{records.path / 'shots.json'} is missing.", hint)
     return found
 
 
 def _part(records: WorkFolder, name: str, missing: list[str], without: str) -> dict[str, Any] | None:
-    found = records.read_json(f"{name}.json")
-    if found is None:
-        missing.append(f"{name}.json is missing or cannot be read, so {without}.")
-    return found
-
-
-def _speech(record: Row | None, missing: list[str]) -> tuple[Any, ...]:
     try:
-        return utterances_of(record["speech"]) if record else ()
-    except _BROKEN as trouble:
-        missing.append(f"speech.json is damaged ({trouble}), so the speech is left out.")
-        return ()
+        found = records.read_json(f"{name}.json")
+    except WorkFolderError as error:
+        what = error.what.removeprefix(str(records.path)).lstrip("/\\")
+        missing.append(f"{what.rstrip('.')}; so {without}.")
+        return None
+    if found is None:
+        missing.append(f"{name}.json is missing, so {without}.")
+    return found
 
 
 def _source(record: Row) -> str:
@@ -134,11 +123,7 @@ def _source(record: Row) -> str:
 
 def _slots(records: WorkFolder, missing: list[str]) -> tuple[Slot, ...]:
     record = _part(records, "slots", missing, "the slots are left out")
-    try:
-        return slots_of(record["slots"]) if record else ()
-    except _BROKEN as trouble:
-        missing.append(f"slots.json is damaged ({trouble}), so the slots are left out.")
-        return ()
+    return slots_of(record["slots"]) if record else ()
 
 
 def _grammar(records: WorkFolder, missing: list[str]) -> _Grammar | None:
@@ -146,20 +131,16 @@ def _grammar(records: WorkFolder, missing: list[str]) -> _Grammar | None:
     record = _part(records, "grammar", missing, without)
     if record is None:
         return None
-    try:
-        return _Grammar(
-            {int(row["index"]): _Known.of(row) for row in reversed(record["shots"])},
-            {
-                (str(slot[0]) if slot else "", min(a, b), max(a, b)): float(score)
-                for a, b, score, *slot in record.get("pairs", ())
-            },
-            record.get("threshold"),
-            record.get("features"),
-            record.get("scale_method"),
-        )
-    except _BROKEN as trouble:
-        missing.append(f"grammar.json is damaged ({trouble}), so {without}.")
-        return None
+    return _Grammar(
+        {row["index"]: _Known.of(row) for row in reversed(record["shots"])},
+        {
+            (slot[0] if slot else "", min(a, b), max(a, b)): float(score)
+            for a, b, score, *slot in record["pairs"]
+        },
+        record["threshold"],
+        record["features"],
+        record["scale_method"],
+    )
 
 
 def _shots(found: Row, grammar: _Grammar | None) -> list[SheetShot]:
@@ -211,15 +192,11 @@ def _looks(folder: Path, grammar: _Grammar | None, missing: list[str]) -> dict[s
 def _records(path: Path) -> Iterator[Row]:
     """The whole records of a file, one a line; a line that is none is an empty record."""
     try:
-        text = path.read_text(encoding="utf-8")
+        data = path.read_bytes()
     except FileNotFoundError:
         return
-    for line in text.splitlines():
-        try:
-            value = json.loads(line)
-        except ValueError:
-            value = {}
-        yield value if isinstance(value, dict) else {}
+    for line in data.splitlines():
+        yield whole_record(path.name, line) or {}
 
 
 def _look(record: Row, grammar: _Grammar | None) -> Look:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -22,6 +21,7 @@ from shotad.errors import FilmError, ReviewError, WorkFolderError
 from shotad.film.reader import Film, Size, open_film
 from shotad.framing import STILLS
 from shotad.prepare import Prepared
+from shotad.records import read_record
 from shotad.review.kinds import Picture
 from shotad.review.pictures.frames import Told
 from shotad.types import Image, Shot
@@ -233,10 +233,10 @@ class _Middles:
             stamp = found.st_mtime_ns, found.st_size
             if stamp == self._read_at:
                 return
-            rows = json.loads(self._path.read_text(encoding="utf-8"))["shots"]
-            self._known = {int(row["index"]): float(row["middle"]) for row in rows}
+            rows = (read_record(self._path) or {"shots": []})["shots"]
+            self._known = {row["index"]: float(row["middle"]) for row in rows}
             self._read_at = stamp
-        except (OSError, KeyError, ValueError, TypeError):
+        except (OSError, WorkFolderError):
             self._known = {}
 
 

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from shotad import __version__
+from shotad.errors import WorkFolderError
 from shotad.printable import printable
+from shotad.records import read_record
 from shotad.rendering.wanted import FILMS, MEANINGS, SOUNDS, Kind
 from shotad.review.editing.session import Session
 from shotad.review.kinds import Json
@@ -175,10 +177,10 @@ _UNREAD: Json = {"thread": None, "scale": None}
 def _grammar(path: Path) -> dict[int, Json]:
     """Thread and scale by shot; empty where film grammar was not read, or its record is damaged."""
     try:
-        rows = json.loads(path.read_text(encoding="utf-8"))["shots"]
-        return {int(row["index"]): _grammar_view(row) for row in reversed(rows)}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        record = read_record(path)
+    except WorkFolderError:
         return {}
+    return {row["index"]: _grammar_view(row) for row in reversed(record["shots"])} if record else {}
 
 
 def _grammar_view(row: Json) -> Json:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from shotad.records import whole_record
 
 Record = Mapping[str, Any]
 
@@ -59,11 +60,7 @@ class RecordIndex:
 
     def _read(self, file: Any, place: int) -> Record | None:
         file.seek(place)
-        try:
-            record = json.loads(file.readline())
-        except ValueError:
-            return None
-        return record if isinstance(record, dict) else None
+        return whole_record("", file.readline())
 
     def _refresh(self) -> None:
         state = self.path.stat()

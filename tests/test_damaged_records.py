@@ -1,0 +1,201 @@
+"""Records that a person or a disk has damaged: each command says what, where and what to do, or leaves it out."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shotad.errors import WorkFolderError
+from shotad.recordlog import RecordLog
+from shotad.records import read_record
+from tests.cli.conftest import shotad as shotad  # noqa: PLC0414  a fixture
+from tests.cli.program import Said, Shotad
+from tests.redo.redoing import SETTINGS, film_path, run
+
+WHOLE = (b"", b"{", b"[]", b"null", b"\xff\xfe\x00", b'{"key":' + b"[" * 10**5 + b"]" * 10**5 + b"}")
+"""What can become of any file."""
+
+CHANGES: tuple[tuple[str, str, object], ...] = (
+    ("shots.json", "shots.0.start", "x"),
+    ("shots.json", "shots.0.start", None),
+    ("shots.json", "shots.0.end", 10**400),
+    ("shots.json", "shots.1.end", -1.0),
+    ("shots.json", "shots.1.index", 7),
+    ("shots.json", "shots.1.start", 0.5),
+    ("shots.json", "shots", {}),
+    ("shots.json", "shots", []),
+    ("shots.json", "end", float("nan")),
+    ("speech.json", "speech", [{"start": 2.0, "end": 1.0, "kind": "speech", "text": ""}]),
+    ("speech.json", "speech", [{"start": 1.0, "end": 2.0, "kind": "talk", "text": ""}]),
+    ("slots.json", "slots.0.max_words", 0),
+    ("slots.json", "slots.0.id", "x"),
+    ("slots.json", "slots.1.id", "s00000200"),
+    ("slots.json", "slots.0.credits", "no"),
+    ("slots.json", "slots.0", 3),
+    ("credits.json", "credits", [3]),
+    ("credits.json", "credits", [4.0, 3.0]),
+    ("grammar.json", "shots.0.thread", "["),
+    ("grammar.json", "shots.0.scale", "huge"),
+    ("grammar.json", "shots.0.middle", -4.0),
+    ("grammar.json", "pairs.0", [0, 99, 0.5]),
+    ("grammar.json", "pairs.0", [0]),
+    ("settings.json", "film.frame_rate", "1/0"),
+    ("settings.json", "given.start", float("inf")),
+    ("settings.json", "given", None),
+    ("slots.hand.json", "added", [[3.0, 1.0]]),
+    ("slots.hand.json", "removed", [{"id": 3}]),
+)  # fmt: skip
+"""File, place and value of what a person might do in an editor."""
+
+
+@pytest.fixture(scope="module")
+def described(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("damaged") / "w"
+    run(place)
+    hand = {"schema_version": 1, "added": [], "removed": []}
+    (place / "slots.hand.json").write_text(json.dumps(hand))
+    return place
+
+
+@pytest.fixture
+def place(described: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(described, tmp_path / "w"))
+
+
+def changed(file: Path, where: str, value: object) -> None:
+    """Put ``value`` in ``where`` of a JSON file."""
+    document: Any = json.loads(file.read_text(encoding="utf-8"))
+    *path, last = [int(part) if part.isdigit() else part for part in where.split(".")]
+    holder = document
+    for part in path:
+        holder = holder[part]
+    holder[last] = copy.deepcopy(value)
+    file.write_text(json.dumps(document), encoding="utf-8")
+
+
+def commands(place: Path) -> Iterator[list[object]]:
+    """All that read a work folder."""
+    settings = [word for one in SETTINGS[1:] for word in ("--set", one)]
+    yield ["describe", film_path(), "--out", place, "--engine", "fake", *settings, "--no-sheet"]
+    yield ["sheet", place, "--film", film_path()]
+    yield ["lint", place]
+    yield ["export", place / "track.json", "--format", "vtt", "--out", place / "out.vtt"]
+    yield ["redo", place, "1"]
+
+
+def check(said: Said, file: str) -> None:
+    """A command either went well or names the file in one paragraph; it never breaks down."""
+    assert said.code in (0, 1, 2), said.err
+    if said.code:
+        (paragraph,) = [line for line in said.err.splitlines() if line.startswith("Error:")]
+        assert file in paragraph or file == "scripts.json"
+
+
+@pytest.mark.parametrize("file", ["shots.json", "grammar.json", "track.json", "scripts.json", "stage1.jsonl"])
+def test_a_file_that_is_no_record_at_all_breaks_no_command(shotad: Shotad, place: Path, file: str) -> None:
+    kept = {path.name: path.read_bytes() for path in place.iterdir() if path.is_file()}
+    for data in WHOLE:
+        for command in commands(place):
+            (place / file).write_bytes(data)
+            check(shotad(*command), file)
+            for name, content in kept.items():
+                (place / name).write_bytes(content)
+
+
+@pytest.mark.parametrize(("file", "where", "value"), CHANGES)
+def test_what_a_person_may_have_edited_is_refused_with_the_place_and_kept(
+    shotad: Shotad, place: Path, file: str, where: str, value: object
+) -> None:
+    changed(place / file, where, value)
+    before = (place / file).read_bytes()
+    with pytest.raises(WorkFolderError, match=re.escape(str(place / file))) as refused:
+        read_record(place / file)
+    for part in where.split(".")[:2]:
+        shown = f"entry {int(part) + 1}" if part.isdigit() else part
+        assert shown in refused.value.what
+    assert "delete" in refused.value.hint or "again" in refused.value.hint
+    describe = next(commands(place))
+    said = shotad(*describe)
+    if file != "settings.json":  # it is written anew from the command
+        assert said.code == 1
+        assert said.err.strip().splitlines()[-1] == f"Error: {refused.value}".replace(
+            refused.value.hint, said.err.strip()[said.err.strip().rfind("Correct it") :]
+        )
+        assert (place / file).read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["stage1", "stage2"])
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("error", []), ("raw", None), ("prompt", "x"), ("maker", 3), ("notes", []), ("slot", float("nan"))],
+)
+def test_damaged_lines_of_records_are_left_out_and_made_again(
+    shotad: Shotad, place: Path, name: str, key: str, value: object
+) -> None:
+    file = place / f"{name}.jsonl"
+    whole = [json.loads(line) for line in file.read_text().splitlines()]
+    file.write_text("".join(json.dumps(row) + "\n" for row in [{**whole[0], key: value}, *whole[1:]]))
+    assert RecordLog(file).damaged == 1
+    assert shotad(*next(commands(place))).code == 0
+    assert sorted(row["key"] for row in RecordLog(file).records()) == sorted(row["key"] for row in whole)
+    assert f"{name}.jsonl: 1 damaged" in (place / "log.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("file", "value"),
+    [
+        ("characters.json", {"cast": [{"id": "a", "shots": ["x"]}], "tracks": []}),
+        ("characters.json", {"cast": [], "tracks": [{"shot": 0}]}),
+        ("cast-faces.json", {"photos": {"a": {"embedding": "?"}}}),
+        ("cast-faces.json", {"photos": {"a": {"embedding": "AAA="}}}),
+        ("render.json", {"sound": []}),
+        ("scripts.de.json", {"scripts": ["x"]}),
+    ],
+)
+def test_records_of_other_commands_are_held_to_their_shape(tmp_path: Path, file: str, value: object) -> None:
+    (tmp_path / file).write_text(json.dumps(value))
+    with pytest.raises(WorkFolderError, match=f"{re.escape(file)} is damaged: .*Correct it there, or delete"):
+        read_record(tmp_path / file)
+
+
+def test_a_fault_of_its_own_is_told_in_one_paragraph(
+    shotad: Shotad, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("nobody foresaw this")
+
+    monkeypatch.setattr("shotad.cli.main.cli.main", breaks)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    said = shotad("doctor")
+    (details,) = tmp_path.glob("shotad-error-*.txt")
+    assert said.code == 70
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    assert str(details) in said.err
+    assert "ZeroDivisionError: nobody foresaw this" in said.err
+    assert "Traceback" in details.read_text()
+    assert "shotad doctor" in details.read_text()
+
+
+DEEP = "a: " + "[" * 10**4 + "]" * 10**4 + "\n"
+
+
+def test_yaml_that_is_nested_too_deeply_is_refused(shotad: Shotad, tmp_path: Path) -> None:
+    (tmp_path / "deep.yaml").write_text(DEEP)
+    (tmp_path / "cast.yaml").write_text(f"people:\n- {DEEP}")
+    for command in (
+        ["describe", film_path(), "--config", tmp_path / "deep.yaml", "--out", tmp_path / "w"],
+        ["describe", film_path(), "--set", DEEP.replace("a: ", "frames.inside=").strip(), "--out", tmp_path / "w"],
+        ["cast", "show", tmp_path],
+    ):  # fmt: skip
+        said = shotad(*command)
+        assert said.code in (1, 2)
+        assert said.err.startswith("Error:")
+        assert "Traceback" not in said.err
