@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from shotad.cast.files.castfile import CastFile, cast_path
-from shotad.cast.found.castfolder import Facts, held
+from shotad.cast.found.castfolder import Facts, held, note_use
 from shotad.cast.found.people import people_in
 from shotad.casting.discovery import Discovery
 from shotad.casting.filing import Reel, file_people, join_of
@@ -40,6 +40,7 @@ def discover(bench: Bench, place: Path) -> Discovery:
         return Discovery(place, info.name, faces=faces)
     reel = Reel(info.fingerprint, info.name, info.size_within(max_pixels=PIXELS)[1], bench.film.pictures)
     with held(place):
+        note_use(place, bench.folder.path)
         return replace(file_people(people, place, reel, models, bench.config, bench.progress), faces=faces)
 
 

@@ -8,7 +8,8 @@ or in which any face is a little like theirs.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shotad.cast.files.choosing import names_of
 from shotad.cast.files.photofiles import photos_in, unread_in
+from shotad.cast.found.castfolder import used_in
 from shotad.cast.members import Member
 from shotad.cast.photos import photo_key
 from shotad.casting.records import CHARACTERS, DISCOVERED, FACES, PHOTOS, reading_of
@@ -89,10 +92,11 @@ def run_folder(path: Path) -> Path:
     )
 
 
-def folders_with_faces(place: Path) -> tuple[Path, ...]:
-    """The work folders in ``place`` that hold faces."""
-    found = (path for path in sorted(place.glob("*.shotad")) if path.is_dir())
-    return tuple(path for path in found if any(file.exists() for file in _files(path)))
+def folders_with_faces(cast: Path) -> tuple[Path, ...]:
+    """The work folders that hold faces: those beside the cast's folder, and those that were made with it."""
+    beside = [path for path in sorted(cast.absolute().parent.glob("*.shotad")) if path.is_dir()]
+    found = {path.resolve(): path for path in (*beside, *used_in(cast))}
+    return tuple(path for path in found.values() if any(file.exists() for file in _files(path)))
 
 
 def clear_all(path: Path) -> Cleared:
@@ -116,7 +120,7 @@ def clear_person(path: Path, member: Member, keys: Collection[str]) -> Cleared:
         records = _clear_records(path / f"{FACES}.jsonl", shots, looks)
         records += _clear_records(path / f"{DISCOVERED}.jsonl", () if looks is not None else None, looks)
         files = [f"{PHOTOS}.json"] if _without_photos(folder, keys) else []
-        files += [f"{CHARACTERS}.json"] if _without_person(folder, member.id) else []
+        files += [f"{CHARACTERS}.json"] if _without_person(folder, member) else []
         return Cleared(path, changed=tuple(files), records=records)
 
 
@@ -181,15 +185,48 @@ def _without_photos(folder: WorkFolder, keys: Collection[str]) -> bool:
     return True
 
 
-def _without_person(folder: WorkFolder, member: str) -> bool:
-    """Take somebody out of ``characters.json``."""
+def _without_person(folder: WorkFolder, member: Member) -> bool:
+    """Take somebody out of ``characters.json``: their entry, their faces, and where another's face was
+    compared with theirs what it says of that."""
     record = folder.read_json(f"{CHARACTERS}.json")
-    if record is None or _shots_of(folder, member) == set():
+    if record is None:
         return False
-    cast = [row for row in record.get("cast", ()) if row["id"] != member]
-    tracks = [row for row in record.get("tracks", ()) if member not in (row["person"], row["named"])]
+    cast = [row for row in record["cast"] if row["id"] != member.id]
+    tracks = [
+        _without_likeness(row, member)
+        for row in record["tracks"]
+        if member.id not in (row["person"], row["named"])
+    ]
+    if cast == record["cast"] and tracks == record["tracks"]:
+        return False
     folder.write_json(f"{CHARACTERS}.json", {**record, "cast": cast, "tracks": tracks})
     return True
+
+
+def _without_likeness(row: Mapping[str, Any], member: Member) -> dict[str, Any]:
+    """A face's row, without reason and figures where these tell of somebody."""
+    if not says_name(str(row.get("reason") or ""), (member.id, *names_of(member))):
+        return dict(row)
+    return {**row, "likeness": None, "runner_up": None, "reason": ""}
+
+
+def still_named(folder: Path, member: Member) -> tuple[str, ...]:
+    """The files of a work folder, but for sound and pictures, that still say a name of somebody."""
+    found = []
+    for path in sorted(folder.iterdir()):
+        if path.suffix.lower() in _TEXTS and path.is_file():
+            text = path.read_text(encoding="utf-8", errors="replace")
+            if says_name(text, names_of(member)):
+                found.append(path.name)
+    return tuple(found)
+
+
+def says_name(text: str, names: Iterable[str]) -> bool:
+    """Whether one of ``names`` stands in a text as a word."""
+    return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in names if name)
+
+
+_TEXTS = frozenset({".json", ".jsonl", ".vtt", ".srt", ".xml", ".csv", ".txt", ".html"})
 
 
 def _unread_beside(going: Sequence[Path], base: Path, theirs: Collection[Path]) -> tuple[Path, ...]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from shotad.cast.files.loading import load_cast
+from shotad.cast.found.castfolder import note_use
 from shotad.cast.identity import Verdict
 from shotad.cast.members import Cast
 from shotad.cast.photos import check_photo
@@ -64,6 +65,8 @@ def recognise(
     cast = cast_of(bench)
     if cast is None:
         return Recognised(tuple(_with_heard(plan, (), prepared, bench) for plan in plans))
+    if bench.given.cast is not None:
+        note_use(bench.given.cast.path, (run or bench.folder).path)
     desk = Desk(bench, cast, run)
     seen = desk.named(plans, prepared.shots)
     film = bench.film.info.name

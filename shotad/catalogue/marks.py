@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from shotad.cast.found.castfolder import USED
 from shotad.catalogue.jobs import FilmJob, FilmResult
 from shotad.catalogue.places import is_elsewhere
 from shotad.errors import StorageError
@@ -63,7 +64,7 @@ def _stamp(place: str) -> Any:
 
 def _files_in(folder: Path) -> Iterator[Path]:
     for at, _, names in os.walk(folder):
-        yield from (Path(at) / name for name in names)
+        yield from (Path(at) / name for name in names if name != USED)
 
 
 def _size_and_date(file: Path) -> Iterable[int]:

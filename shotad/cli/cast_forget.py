@@ -50,7 +50,7 @@ def command(
     stay: they are yours to edit. Of a character bank nothing is deleted; with --all the work folders are.
     """
     from shotad.cast.files.choosing import chosen
-    from shotad.cast.found.castfolder import held
+    from shotad.cast.found.castfolder import forget_use, held
     from shotad.casting.forgetting import clear_all, clear_person, delete_photos, photos_to_forget, run_folder
 
     if everybody == bool(person):
@@ -72,6 +72,7 @@ def command(
         delete_photos(photos.going, file.folder)
         _strike(file, gone)
         _tidy(file, everybody)
+        forget_use(file.folder, folders if everybody else ())
     notes = _notes(file, gone, photos, folders, everybody)
     console.result("\n".join(_said(gone, photos, cleared, notes)), _row(gone, photos, cleared, notes))
 
@@ -121,9 +122,11 @@ def _strike(file: CastFile, gone: Sequence[Member]) -> None:
 def _tidy(file: CastFile, everybody: bool) -> None:
     """Bring what discovery wrote beside the file up to date. Of one person it keeps the moments at which they
     were seen, so as not to bring them back."""
+    from shotad.cast.files.merging import UNDO
     from shotad.cast.found.castfolder import FACTS
     from shotad.cast.found.overview import PAGE, renew_overview
 
+    (file.folder / UNDO).unlink(missing_ok=True)
     if everybody:
         for name in (PAGE, FACTS):
             (file.folder / name).unlink(missing_ok=True)
@@ -135,6 +138,8 @@ def _notes(
     file: CastFile, gone: Sequence[Member], photos: Photos, folders: Sequence[Path], everybody: bool
 ) -> list[str]:
     """What stays, plainly."""
+    from shotad.casting.forgetting import still_named
+
     notes = [f"Not deleted, for it lies outside of the cast folder or is somebody else's too: {photo}"
              for photo in photos.staying]  # fmt: skip
     notes += [
@@ -146,6 +151,13 @@ def _notes(
         notes.append(f"Work folders that hold faces were left alone: {some}. Name them with --film-folder.")
     if folders:
         notes.append("Lines that were written with the name stay in the tracks: edit or redo them.")
+    notes += [
+        f"{_called(member)} is still named in {', '.join(files)} of {folder}; "
+        "to be rid of that too, delete that folder."
+        for folder in folders
+        for member in gone
+        if (files := still_named(folder, member))
+    ]
     if folders and not everybody:
         notes.append(
             "Looks at the face that nobody could tell from strangers may stay; --all removes those too."
@@ -157,7 +169,7 @@ def _others(cast: Path, folders: Sequence[Path]) -> list[Path]:
     from shotad.casting.forgetting import folders_with_faces
 
     known = {folder.resolve() for folder in folders}
-    return [run for run in folders_with_faces(cast.absolute().parent) if run.resolve() not in known]
+    return [run for run in folders_with_faces(cast) if run.resolve() not in known]
 
 
 def _left(file: CastFile, gone: Sequence[Member]) -> list[tuple[str, int]]:

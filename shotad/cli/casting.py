@@ -26,9 +26,14 @@ def cast_file(path: Path) -> CastFile:
 
 def save_cast(file: CastFile, path: Path) -> None:
     """Write the cast file, and the overview of what was found anew where there is one."""
+    file.save()
+    renew(path)
+
+
+def renew(path: Path) -> None:
+    """Write the overview of what was found in a cast anew where there is one."""
     from shotad.cast.found.overview import renew_overview
 
-    file.save()
     renew_overview(path if path.is_dir() else path.parent)
 
 

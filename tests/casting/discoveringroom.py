@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.cast.files.castfile import CastFile
+from shotad.cast.found.castfolder import USED
 from shotad.casting.discovering import discover
 from shotad.casting.discovery import Discovery
 from shotad.config import Config, load_config
@@ -86,7 +87,7 @@ class Room:
         return {
             path.relative_to(self.cast).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
             for path in sorted(self.cast.rglob("*"))
-            if path.is_file() and path.name != ".lock"
+            if path.is_file() and path.name not in (".lock", USED)
         }
 
     def who(self, person: str) -> str:

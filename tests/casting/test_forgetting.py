@@ -51,7 +51,8 @@ def track(shot: int, look: Row) -> dict[str, Any]:
 
 def records(path: Path, shots: Sequence[Sequence[Row]]) -> None:
     rows = [
-        {"key": f"k{i}", "shot": i, "tracks": [track(i, r) for r in looks]} for i, looks in enumerate(shots)
+        {"key": f"k{i}", "shot": i, "models": "m", "frames": [], "tracks": [track(i, r) for r in looks]}
+        for i, looks in enumerate(shots)
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
@@ -83,6 +84,7 @@ def run(tmp_path: Path) -> Path:
         {"shot": 5, "person": "ann", "named": None},
     ]
     cast = [{"id": "ann", "name": "Ann", "shots": [0]}, {"id": "bo", "name": "Bo", "shots": [1, 2]}]
+    tracks = [{**row, "first": row["shot"], "last": row["shot"], "looks": 1} for row in tracks]
     (place / "characters.json").write_text(json.dumps({"cast": cast, "tracks": tracks}))
     (place / "track.json").write_text("{}")
     return place
@@ -162,7 +164,7 @@ def test_a_work_folder_in_use_is_left_alone(run: Path) -> None:
 def test_work_folders_are_found(run: Path) -> None:
     (run.parent / "other.shotad").mkdir()
     assert run_folder(run) == run_folder(run.parent / "movie.mp4") == run
-    assert folders_with_faces(run.parent) == (run,)
+    assert folders_with_faces(run.parent / "cast") == (run,)
     with pytest.raises(UsageError, match="no work folder"):
         run_folder(run.parent)
 

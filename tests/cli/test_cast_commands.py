@@ -148,7 +148,7 @@ def test_mistakes_in_naming_are_explained(
 
 def test_two_entries_become_one_person(shotad: Shotad, cast: Path) -> None:
     shotad("cast", "name", cast, "2", "Doctor Lee", "--descriptor", "the doctor")
-    said = shotad("cast", "merge", cast, "doctor lee", "person-01")
+    said = shotad("cast", "merge", cast, "doctor lee", "person-01", "--yes")
     assert said.out == (
         "1. person-01: Ann Lee, AD says Ann. Also Doctor Lee. Pronoun she. 4 photos. "
         "Without the name: the doctor.\n"
@@ -159,6 +159,56 @@ def test_two_entries_become_one_person(shotad: Shotad, cast: Path) -> None:
         "    photos: [person-01, person-02, bo.png]\n  - id: person-03\n    nameless: true\n"
     )
     assert "itself" in shotad("cast", "merge", cast, "1", "ann").err
+
+
+@pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 1), ("", 2)])
+def test_two_who_both_have_names_are_not_merged_unasked(
+    shotad: Shotad, cast: Path, monkeypatch: pytest.MonkeyPatch, typed: str, code: int
+) -> None:
+    shotad("cast", "name", cast, "2", "Bo")
+    before = text_of(cast)
+    monkeypatch.setattr(sys, "stdin", Terminal(typed) if typed else io.StringIO())
+    said = shotad("cast", "merge", cast, "2", "1")
+    assert said.code == code
+    assert "person-02 is called Bo, and person-01 is called Ann Lee." in said.err
+    assert ("Add --yes" in said.err or "add --yes" in said.err) == (code == 2)
+    assert (text_of(cast) == before) == bool(code)
+    assert (cast / "merged.json").exists() == (code == 0)
+
+
+def test_a_merge_is_undone_unless_the_file_was_changed_since(shotad: Shotad, cast: Path) -> None:
+    assert shotad("cast", "merge", cast, "--undo").code == 1
+    shotad("cast", "merge", cast, "2", "1")
+    assert text_of(cast) != CAST
+    said = shotad("cast", "merge", cast, "--undo")
+    assert said == Said(0, f"The last merge of {cast / 'cast.yaml'} is undone.\n", "")
+    assert text_of(cast) == CAST
+    assert shotad("cast", "merge", cast, "--undo").code == 1, "once"
+    shotad("cast", "merge", cast, "2", "1")
+    shotad("cast", "name", cast, "1", "Anna")
+    now = text_of(cast)
+    said = shotad("cast", "merge", cast, "--undo")
+    assert (said.code, text_of(cast)) == (1, now)
+    assert "was changed since the merge" in said.err
+    assert json.loads((cast / "merged.json").read_text())["before"] == CAST
+    shotad("cast", "forget", cast, "Anna", "--yes")
+    assert not (cast / "merged.json").exists(), "it holds the entry"
+
+
+def test_a_merge_in_a_folder_of_photos_alone_is_undone(shotad: Shotad, cast: Path) -> None:
+    (cast / "cast.yaml").unlink()
+    before = shotad("cast", "show", cast).out
+    shotad("cast", "merge", cast, "1", "2", "--yes")
+    assert (cast / "cast.yaml").exists()
+    assert shotad("cast", "merge", cast, "--undo").code == 0
+    assert shotad("cast", "show", cast).out == before
+
+
+@pytest.mark.parametrize("words", [(), ("1",), ("1", "2", "--undo")])
+def test_half_a_merge_is_refused(shotad: Shotad, cast: Path, words: tuple[str, ...]) -> None:
+    said = shotad("cast", "merge", cast, *words)
+    assert (said.code, text_of(cast)) == (2, CAST)
+    assert "Name both, or --undo" in said.err
 
 
 def test_a_name_moves_to_whoever_has_none(shotad: Shotad, cast: Path) -> None:
@@ -313,6 +363,36 @@ def test_faces_in_work_folders_are_forgotten(
     assert not [
         name for name in ("faces.jsonl", "cast-faces.json", "characters.json") if (run / name).exists()
     ]
+
+
+def test_work_folders_elsewhere_are_known_and_names_go_from_what_was_compared(
+    shotad: Shotad, tmp_path: Path, painted_faces: PaintedFaces
+) -> None:
+    takes = tuple(Take(3, (Head(who),)) for who in ("ann", "bo", "cy"))
+    (tmp_path / "films").mkdir()
+    film, cast = paint_film(tmp_path / "films" / "film.mp4", takes), tmp_path / "people" / "cast"
+    for who in ("ann", "bo", "stranger"):
+        photo(cast / f"{who}.png", who)
+    runs = [tmp_path / "out" / name for name in ("one", "two")]
+    for run in runs:
+        said = shotad("describe", film, *FAKE, "--cast", cast, "--out", run, "--no-sheet", "--quiet")
+        assert said == Said(0, "", "")
+    told = shotad("cast", "forget", cast, "stranger", "--yes", "--film-folder", runs[0])
+    assert f"Work folders that hold faces were left alone: {runs[1]}." in told.out
+    assert f"{runs[0]}: cast-faces.json changed, characters.json changed" in told.out
+    assert "stranger" not in (runs[0] / "characters.json").read_text()
+    assert "stranger" in (runs[1] / "characters.json").read_text(), (
+        "whom nobody recognised is named there too"
+    )
+    rows = json.loads((runs[0] / "characters.json").read_text())
+    rows["tracks"][2]["reason"] = "ann is too near to bo"
+    (runs[0] / "characters.json").write_text(json.dumps(rows))
+    shotad("cast", "forget", cast, "bo", "--yes", "--film-folder", runs[0])
+    assert '"bo' not in (left := (runs[0] / "characters.json").read_text())
+    assert "too near" not in left
+    done = shotad("cast", "forget", cast, "--all", "--yes", *(w for r in runs for w in ("--film-folder", r)))
+    assert done.code == 0
+    assert not (cast / ".used-in").exists()
 
 
 def test_faces_go_where_the_cast_is_a_bank(shotad: Shotad, tmp_path: Path) -> None:

@@ -86,6 +86,11 @@ class CastFile:
         return self._before is not None
 
     @property
+    def before(self) -> str | None:
+        """What the file said when it was opened or last saved; None where there was none."""
+        return self._before
+
+    @property
     def text(self) -> str:
         """The file as `save` writes it."""
         return self._state.layout.text

@@ -1,13 +1,50 @@
-"""Two entries of a cast that are one person. Pure logic but for the file that is changed."""
+"""Two entries of a cast that are one person, and how the last merge is undone.
+
+Beside the cast file ``merged.json`` keeps what it said before: a merge moves no picture, so that is all.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 from shotad.cast.files.castfile import CastFile
 from shotad.cast.files.choosing import names_of
 from shotad.cast.members import Member
 from shotad.errors import CastError
+from shotad.records import read_record
+from shotad.wholefiles import readable_json, write_text
+
+UNDO = "merged.json"
+_ABOUT = "The cast file as it was before the last merge; shotad cast merge CAST --undo brings it back."
+
+
+def keep_for_undo(file: CastFile) -> None:
+    """Write down what the file said when it was opened, before changes of a merge are saved."""
+    note = {"about": _ABOUT, "before": file.before, "after": _hash(file.text)}
+    write_text(file.folder / UNDO, readable_json(note))
+
+
+def undo(file: CastFile) -> None:
+    """Take the last merge back. Raises CastError where there was none, or the file was changed since."""
+    path = file.folder / UNDO
+    note = read_record(path)
+    if note is None:
+        raise CastError(f"No merge of {file.path} can be undone.", f"There is no {path}.")
+    if file.before is None or _hash(file.before) != note["after"]:
+        raise CastError(
+            f"{file.path} was changed since the merge, so that it cannot be undone as a whole.",
+            f"What the file said before stands in {path}: bring back by hand what you need.",
+        )
+    if note["before"] is None:
+        file.path.unlink()
+    else:
+        write_text(file.path.resolve(), note["before"])
+    path.unlink()
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def merge(file: CastFile, person: Member, into: Member) -> Member:

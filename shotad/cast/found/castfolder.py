@@ -10,8 +10,8 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,12 +19,15 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from shotad.cast.members import Member
-from shotad.errors import CastError
+from shotad.errors import CastError, WorkFolderError
+from shotad.records import read_record
 from shotad.types import Box
 from shotad.wholefiles import write_bytes
 from shotad.workfolder import WorkFolder
 
 FACTS = "discovered.json"
+USED = ".used-in"
+"""File of a cast folder: the work folders made with it, one a line, so that faces kept there are found."""
 VERSION = 1
 _ABOUT = "Written by shotad cast discover: which pictures it put here, and who was seen in which film."
 
@@ -73,7 +76,7 @@ class Facts:
         if not path.exists():
             return Facts()
         try:
-            value = WorkFolder(folder).read_json(FACTS) or {}
+            value = read_record(path) or {}
             if value["version"] != VERSION:
                 raise CastError(
                     f"{path} is of version {value['version']}, and this shotad reads {VERSION}.",
@@ -81,9 +84,10 @@ class Facts:
                 )
             pictures = tuple(Picture(**{**row, "box": Box(*row["box"])}) for row in value["pictures"])
             return Facts(tuple(Found(**row) for row in value["found"]), pictures)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, WorkFolderError) as error:
+            what = error.what if isinstance(error, WorkFolderError) else f"{path} is damaged: {error!r}."
             raise CastError(
-                f"{path} is damaged: {error!r}.",
+                what,
                 "Delete it: names and pictures stay, but all pictures then count as your own.",
             ) from None
 
@@ -243,6 +247,42 @@ def held(folder: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def note_use(cast: Path, work: Path) -> None:
+    """Write into the cast's folder that ``work`` is a work folder made with it. Of a bank, which is only
+    read, and in a folder that cannot be written, nothing is noted."""
+    if cast.suffix.lower() == ".json":
+        return
+    place, line = _used_file(cast), f"{work.absolute()}\n"
+    with suppress(OSError):
+        known = place.read_text(encoding="utf-8") if place.exists() else ""
+        if line not in known.splitlines(keepends=True):
+            with place.open("a", encoding="utf-8") as out:
+                out.write(line)
+
+
+def used_in(cast: Path) -> tuple[Path, ...]:
+    """The work folders that were made with a cast, as `note_use` wrote them; there or not."""
+    try:
+        lines = _used_file(cast).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ()
+    return tuple(Path(line) for line in dict.fromkeys(lines) if line)
+
+
+def forget_use(cast: Path, works: Collection[Path]) -> None:
+    """Leave out ``works``, which hold nothing of the cast any more."""
+    gone = {work.resolve() for work in works}
+    left = [work for work in used_in(cast) if work.resolve() not in gone and work.exists()]
+    if left:
+        write_bytes(_used_file(cast), [f"{work}\n".encode() for work in left])
+    else:
+        _used_file(cast).unlink(missing_ok=True)
+
+
+def _used_file(cast: Path) -> Path:
+    return (cast if cast.is_dir() else cast.parent) / USED
 
 
 _PATIENCE = 120.0

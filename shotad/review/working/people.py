@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from shotad.cast.files.castfile import CastFile
 from shotad.cast.files.loading import load_cast
-from shotad.cast.files.merging import merge
+from shotad.cast.files.merging import keep_for_undo, merge
 from shotad.cast.found.castfolder import Facts
 from shotad.cast.found.castfolder import held as cast_held
 from shotad.cast.found.overview import renew_overview
@@ -121,6 +121,7 @@ class People:
             with cast_held(folder_of(place)):
                 file = CastFile.open(place)
                 merge(file, gone, kept)
+                keep_for_undo(file)
                 _save(file, place)
             remember_cast(self._session, folder, place)
         told = self._brought(gone, self._member(kept.id))
