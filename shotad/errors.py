@@ -11,18 +11,23 @@ class ShotadError(Exception):
     """Base of all errors that are the user's to read.
 
     ``what`` says what happened, with the offending value; ``hint`` says what to do about it. ``again``:
-    whether the same may succeed on a second try with nothing changed (None: as a rule of its class).
+    whether the same may succeed on a second try with nothing changed; ``usage``: whether the command line
+    asked for what cannot be meant, which decides the exit code. None: as a rule of its class.
     """
 
     exit_code = 1
     again = False
 
-    def __init__(self, what: str, hint: str = "", *, again: bool | None = None) -> None:
+    def __init__(
+        self, what: str, hint: str = "", *, again: bool | None = None, usage: bool | None = None
+    ) -> None:
         super().__init__(what if not hint else f"{what} {hint}")
         self.what = what
         self.hint = hint
         if again is not None:
             self.again = again
+        if usage is not None:
+            self.exit_code = 2 if usage else 1
 
 
 class UsageError(ShotadError):
@@ -46,8 +51,8 @@ class SubtitleError(ShotadError):
 class ScriptError(ShotadError):
     """An AD script that is malformed. ``clause`` names the rule of the standard that is broken."""
 
-    def __init__(self, what: str, hint: str = "", clause: str = "") -> None:
-        super().__init__(what, hint)
+    def __init__(self, what: str, hint: str = "", clause: str = "", *, usage: bool | None = None) -> None:
+        super().__init__(what, hint, usage=usage)
         self.clause = clause
 
 

@@ -37,8 +37,15 @@ def config_path(name_or_file: str) -> Path:
         return Path(name_or_file)
     known = sorted(p.stem for p in (data_root() / "configs").glob("*.yaml"))
     raise ConfigError(
-        f"There is no config {name_or_file!r}.", f"Name a YAML file or one of: {', '.join(known)}."
+        f"There is no config {name_or_file!r}.",
+        f"Name a YAML file or one of: {', '.join(known)}.",
+        usage=not _is_file_name(name_or_file),
     )
+
+
+def _is_file_name(text: str) -> bool:
+    """Whether a name or file can only be meant as a file."""
+    return "/" in text or text.endswith((".yaml", ".yml"))
 
 
 def dataset_names() -> list[str]:
@@ -56,6 +63,7 @@ def dataset_path(name_or_file: str) -> Path:
     raise DatasetError(
         f"There is no dataset {name_or_file!r}.",
         f"Name the YAML file that describes it, or one of: {', '.join(dataset_names())}.",
+        usage=not _is_file_name(name_or_file),
     )
 
 

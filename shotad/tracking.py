@@ -17,6 +17,7 @@ from shotad.errors import OtherFilm, WorkFolderError
 from shotad.film.info import FilmInfo
 from shotad.handslots import changes_since, with_slots
 from shotad.outcome import Outcome, long_silences
+from shotad.plan.slots import why_few
 from shotad.prepare import Bench, Prepared
 from shotad.profiling import in_room
 from shotad.records import slots_of
@@ -97,7 +98,10 @@ def write_track(
         files = save_track(track, folder.path, prepared.info.name)
     speech = [utterance.interval for utterance in prepared.speech]
     silences = long_silences(track, speech, described)
-    warnings = (*prepared.warnings, *_news(merged))
+    few = (
+        why_few(prepared.slots, prepared.gaps, described, bench.config.slots) if given.slots is None else None
+    )
+    warnings = (*prepared.warnings, *([few] if few else []), *_news(merged))
     return Outcome(track, files, described, silences, prepared.failed, warnings)
 
 

@@ -101,7 +101,12 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     with explained(path, "cannot be written"):
         make_folder(path.parent, path, "cannot be written")
-        part = _begun(path)
+        try:
+            part = _begun(path)
+        except FileNotFoundError as error:  # of a place that takes no files
+            raise WorkFolderError(
+                f"{path} cannot be written: {error.strerror}.", "Name another folder with --out."
+            ) from None
         try:
             yield part
             with part.open("rb+") as written:

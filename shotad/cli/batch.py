@@ -12,11 +12,11 @@ from shotad.cli import describe as describing
 from shotad.cli.batch_asked import Asked
 from shotad.cli.batch_here import on_this_machine
 from shotad.cli.batch_limits import AUTO
-from shotad.cli.batch_ray import check_cluster, on_ray
+from shotad.cli.batch_ray import check_cluster, on_ray, supervised
 from shotad.cli.batch_told import foresee, open_with
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, strict_option
-from shotad.errors import UsageError
+from shotad.errors import FilmError
 
 OF_DESCRIBE = (
     *("engine", "detail", "language", "note", "cast", "cast_photos", "config", "assignments", "start", "end"),
@@ -101,6 +101,8 @@ def command(console: Console, films: tuple[str, ...], **options: Any) -> None:
     from shotad.catalogue.leaving import Leaving
 
     check_cluster(options)
+    if options["address"] is not None and not options["dry_run"] and supervised():
+        return
     asked, leaving = Asked.of(films, options), Leaving()
     if asked.before and not asked.is_something:
         console.result("No film has failed.", {"films": []})
@@ -117,7 +119,7 @@ def command(console: Console, films: tuple[str, ...], **options: Any) -> None:
 
 def _check_films(films: Sequence[str], asked: Asked) -> None:
     if not asked.is_something:
-        raise UsageError(
+        raise FilmError(
             f"There are no films in {', '.join(films) or 'the list'}.",
             "shotad batch --help says what is taken for a film.",
         )

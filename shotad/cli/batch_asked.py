@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from shotad.cli import describe as describing
 from shotad.cli.console import asked_time
 from shotad.cli.options import settings
-from shotad.errors import UsageError
+from shotad.errors import CastError, UsageError
 
 if TYPE_CHECKING:
     from shotad.catalogue.finding import Gathered, Wishes
@@ -54,7 +54,7 @@ def wishes_of(options: Mapping[str, Any]) -> Wishes:
     end = asked_time(options["end"]) if options["end"] else None
     for name in ("cast", "cast_photos"):
         if options[name] is not None and not options[name].exists():
-            raise UsageError(f"There is no {options[name]} (--{name.replace('_', '-')}).", "Check the path.")
+            raise CastError(f"There is no {options[name]} (--{name.replace('_', '-')}).", "Check the path.")
     return Wishes(
         settings(options, **describing.flags_of(options)),
         options["config"],

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +19,7 @@ import click
 from shotad.cli.batch_asked import Asked
 from shotad.cli.batch_told import end, tell
 from shotad.cli.console import Console
-from shotad.errors import UsageError
+from shotad.errors import EngineError, UsageError
 
 if TYPE_CHECKING:
     from shotad.catalogue.leaving import Leaving
@@ -39,6 +47,68 @@ def check_cluster(options: Mapping[str, Any]) -> None:
         source = context.get_parameter_source(name)
         if source is not click.core.ParameterSource.DEFAULT and source is not None:
             raise UsageError(f"{option} holds for one machine, not with --ray.", hint)
+
+
+_LINE = "SHOTAD_RAY_LINE"
+"""Names the file descriptor on which the process that runs the batch says that it has come to its end."""
+
+_GONE = "The Ray cluster has ended, or cannot be reached any more, and the run with it."
+_AGAIN = "What is done is kept: when there is a cluster again, run the same command again."
+
+
+def supervised() -> bool:
+    """Run this command in a process of its own, to its end; False in that process, which has to do the work.
+
+    Ray's library ends the process that it lives in where its cluster ends, at once and from outside Python:
+    whoever is to say so must be another. Raises EngineError where that happened, else Exit with its code.
+    """
+    if click.get_current_context().find_root().obj is None:
+        return False  # within another program, which lives and dies with Ray by its own choice
+    if _LINE in os.environ:
+        line = socket.socket(fileno=int(os.environ.pop(_LINE)))
+        line.set_inheritable(False)
+        threading.Thread(target=_follow, args=(line,), name="supervisor", daemon=True).start()
+        atexit.register(line.sendall, b".")
+        _silence_libraries()
+        return False
+    ours, theirs = socket.socketpair()
+    command = [sys.executable, "-m", "shotad.cli.main", *sys.argv[1:]]
+    environment = {**os.environ, _LINE: str(theirs.fileno())}
+    with ours:
+        with theirs:
+            # In a session of its own, so that Ctrl-C comes once: from here.
+            run = subprocess.Popen(
+                command, env=environment, pass_fds=(theirs.fileno(),), start_new_session=True
+            )
+        while run.returncode is None:
+            try:
+                run.wait()
+            except KeyboardInterrupt:
+                run.send_signal(signal.SIGINT)
+        ours.settimeout(0)
+        try:
+            ended = ours.recv(1) == b"."
+        except OSError:
+            ended = False
+    if not ended:
+        raise EngineError(_GONE, _AGAIN)
+    raise click.exceptions.Exit(run.returncode)
+
+
+def _follow(line: socket.socket) -> None:
+    """End this process once the one that began it is gone, however it went."""
+    with suppress(OSError):
+        line.recv(1)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def _silence_libraries() -> None:
+    """From now on only what Python says goes to standard error: Ray's library writes past it when it ends."""
+    sys.stderr.flush()
+    sys.stderr = os.fdopen(os.dup(2), "w", buffering=1, errors="backslashreplace")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
 
 
 def on_ray(console: Console, asked: Asked, leaving: Leaving) -> None:

@@ -15,7 +15,7 @@ from shotad.cli.batch_asked import Asked
 from shotad.cli.batch_limits import check_limits
 from shotad.cli.console import Console
 from shotad.cli.options import tell_failures
-from shotad.errors import UsageError
+from shotad.errors import WorkFolderError
 
 if TYPE_CHECKING:
     from shotad.catalogue.leaving import Leaving
@@ -45,9 +45,9 @@ def _check_out(out: str | None) -> None:
     place = local_path(out).absolute()
     there = next(one for one in (place, *place.parents) if one.exists())
     if not there.is_dir():
-        raise UsageError(f"--out {out}: {there} is a file.", "Name a folder, or one that can be made.")
+        raise WorkFolderError(f"--out {out}: {there} is a file.", "Name a folder, or one that can be made.")
     if not os.access(there, os.W_OK | os.X_OK):
-        raise UsageError(f"--out {out}: nothing can be written in {there}.", "Name another folder.")
+        raise WorkFolderError(f"--out {out}: nothing can be written in {there}.", "Name another folder.")
 
 
 def foresee(console: Console, asked: Asked, leaving: Leaving) -> None:

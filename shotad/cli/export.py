@@ -21,11 +21,11 @@ from shotad.errors import ScriptError, UsageError
     help="vtt, srt, dapt, csv, json; frazier (or frazier@24: frames a second), reaper, docx, xlsx; hls, "
     "dash. Repeatable.",
 )
-@click.option("--out", "target", type=click.Path(path_type=Path), help="Folder, or file for one format.")
+@click.option("--out", metavar="DIR|FILE", help="Folder (DIR/), or file for one format.")
 @click.option("--check", is_flag=True, help="Check script files instead of writing any.")
 @console_options
 def command(
-    console: Console, paths: tuple[Path, ...], formats: tuple[str, ...], target: Path | None, check: bool
+    console: Console, paths: tuple[Path, ...], formats: tuple[str, ...], out: str | None, check: bool
 ) -> None:
     """Write the track of a film (or work folder, or a translation's own file) in script formats, or check
     scripts.
@@ -42,10 +42,10 @@ def command(
         raise UsageError(
             f"Give one film or work folder, not {len(paths)}.", "With --check several files may be given."
         )
-    _write(console, paths[0], formats, target)
+    _write(console, paths[0], formats, out)
 
 
-def _write(console: Console, path: Path, formats: tuple[str, ...], target: Path | None) -> None:
+def _write(console: Console, path: Path, formats: tuple[str, ...], out: str | None) -> None:
     from shotad.script.exporting import script_file, write_format
     from shotad.script.text import FORMATS, script_format
     from shotad.script.track import load_track
@@ -54,12 +54,13 @@ def _write(console: Console, path: Path, formats: tuple[str, ...], target: Path 
     file = track_file(path)
     track = load_track(file)
     chosen = [script_format(name) for name in formats or FORMATS]
-    to_file = target is not None and len(chosen) == 1 and not target.is_dir()
-    beside = is_translation(file, track)
-    written = []
-    for form in chosen:
-        own = script_file(track, form, target or file.parent, is_translation=beside)
-        written.append(str(write_format(track, form, target if to_file and target else own)))
+    target = None if out is None else Path(out)
+    if target is not None and len(chosen) == 1 and not (out or "").endswith("/") and not target.is_dir():
+        places = [target]
+    else:
+        beside = is_translation(file, track)
+        places = [script_file(track, form, target or file.parent, is_translation=beside) for form in chosen]
+    written = [str(write_format(track, form, place)) for form, place in zip(chosen, places, strict=True)]
     console.result("\n".join(written), {"files": written})
 
 

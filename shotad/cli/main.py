@@ -58,6 +58,10 @@ def cli() -> None:
     """Turn a film into audio description for blind and low-vision people."""
 
 
+PROGRAM = "program"
+"""What commands find as ``obj`` of their context where the whole process is theirs."""
+
+
 def main() -> None:
     """The program. Exit code 0 on success, 2 for a command that cannot be meant, 1 for other errors,
     70 for a fault of its own, 130 after an interruption (Ctrl-C or SIGTERM).
@@ -68,7 +72,7 @@ def main() -> None:
     if own and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _interrupted)
     try:
-        code = _run()
+        code = _run(own=own)
     except KeyboardInterrupt:  # once more, while the first was told
         code = 130
     if own and (code == 130 or threading.active_count() > 1):
@@ -80,14 +84,14 @@ def _interrupted(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _run() -> int:
-    """Run the command line, with its errors as text; the exit code."""
+def _run(*, own: bool) -> int:
+    """Run the command line, with its errors as text; the exit code. ``own``: this process is for it alone."""
     os.environ.setdefault("OPENCV_LOG_LEVEL", "ERROR")
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Names may hold what the terminal's encoding has no sign for; standard error does so already.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        return cli.main(standalone_mode=False) or 0
+        return cli.main(standalone_mode=False, obj=PROGRAM if own else None) or 0
     except click.ClickException as error:
         error.show()
         return error.exit_code

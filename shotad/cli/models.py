@@ -79,7 +79,9 @@ def _check_known(name: str) -> None:
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1)
         hint = f"Did you mean {near[0]}? " if near else ""
-        raise WeightsError(f"There are no weights called {name!r}.", f"{hint}Known: {', '.join(known)}.")
+        raise WeightsError(
+            f"There are no weights called {name!r}.", f"{hint}Known: {', '.join(known)}.", usage=True
+        )
 
 
 def _hub_record(model: HubModel) -> dict[str, Any]:

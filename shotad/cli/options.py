@@ -13,7 +13,7 @@ import click
 
 from shotad.cli.console import Console, asked_time, mode_of
 from shotad.config import Config, load_config
-from shotad.errors import ShotadError, UsageError
+from shotad.errors import ShotadError, UsageError, WorkFolderError
 
 if TYPE_CHECKING:
     from shotad.film.reader import Film
@@ -117,7 +117,9 @@ def note_text(path: Path | None) -> str | None:
     try:
         text = path.read_text(encoding="utf-8-sig").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--note {path} cannot be read: {error}.", "Name a text file in UTF-8.") from None
+        raise UsageError(
+            f"--note {path} cannot be read: {error}.", "Name a text file in UTF-8.", usage=False
+        ) from None
     if not text:
         raise UsageError(f"--note {path} is empty.", "Write names, place and tone of the film into it.")
     return text
@@ -132,7 +134,7 @@ def track_folder(path: Path) -> Path:
         if (folder / TRACK).is_file():
             return folder
     what = f"{path} has no track: there is no {TRACK} in it or in {work_folder_of(path)}."
-    raise UsageError(what, "Run shotad describe first, or name the work folder.")
+    raise WorkFolderError(what, "Run shotad describe first, or name the work folder.")
 
 
 def track_file(path: Path) -> Path:

@@ -151,7 +151,7 @@ def _ids(path: Path) -> frozenset[str]:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
-            f"--ids {path} cannot be read: {error}.", "Name a text file, an id a line."
+            f"--ids {path} cannot be read: {error}.", "Name a text file, an id a line.", usage=False
         ) from None
     found = frozenset(line.strip() for line in lines if line.strip())
     if not found:

@@ -11,6 +11,7 @@ import click
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, track_folder
 from shotad.config.sound import LOUDNESS_PROFILES
+from shotad.errors import UsageError
 from shotad.rendering.wanted import parse_wanted, wanted_files
 
 if TYPE_CHECKING:
@@ -20,18 +21,13 @@ if TYPE_CHECKING:
 
 def sound_options(function: Any) -> Any:
     """Add the options that say who speaks and what is made."""
-    return _with_sound(function, "--loudness")
-
-
-def _with_sound(function: Any, *loudness: str) -> Any:
-    kinds = click.Choice(LOUDNESS_PROFILES)
-    function = click.option(*loudness, "loudness", type=kinds, help="Loudness of what is made.")(function)
     for option in reversed(_SOUND_OPTIONS):
         function = option(function)
     return function
 
 
 _SOUND_OPTIONS = (
+    click.option("--loudness", type=click.Choice(LOUDNESS_PROFILES), help="Loudness of what is made."),
     click.option("--voice", metavar="NAME", help="Who speaks: see shotad voices."),
     click.option(
         "--make",
@@ -46,9 +42,14 @@ _SOUND_OPTIONS = (
 )
 
 
-def _own_sound_options(function: Any) -> Any:
-    """The same; here the loudness may be called a profile too."""
-    return _with_sound(function, "--loudness", "--profile")
+def _renamed(_context: click.Context, _option: click.Parameter, value: str | None) -> None:
+    """Say what took the place of an option of earlier versions."""
+    if value is not None:
+        name = value if value in LOUDNESS_PROFILES else LOUDNESS_PROFILES[0]
+        raise UsageError(
+            "shotad render has no --profile, which shows where shotad describe takes its time.",
+            f"For the loudness write --loudness {name}.",
+        )
 
 
 def sound_flags(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -62,7 +63,8 @@ def sound_flags(options: Mapping[str, Any]) -> dict[str, Any]:
 
 @click.command(name="render")
 @click.argument("path", metavar="FILM|WORKFOLDER", type=click.Path(path_type=Path))
-@_own_sound_options
+@sound_options
+@click.option("--profile", is_flag=False, flag_value="", hidden=True, expose_value=False, callback=_renamed)
 @click.option("--track", "track_file", type=click.Path(path_type=Path), help="Another track: a translation.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the results, or the file for one.")
 @click.option("--film", "film_file", type=click.Path(path_type=Path), help="The film, where it has moved.")

@@ -12,6 +12,7 @@ from shotad.cli.options import DETAIL, console_options, film_options, opened, se
 from shotad.handslots import hand_row
 from shotad.records import interval_rows, slot_rows, utterance_rows
 from shotad.script.timecode import timecode
+from shotad.types import Interval
 
 
 @click.command(name="slots")
@@ -22,6 +23,7 @@ from shotad.script.timecode import timecode
 @console_options
 def command(console: Console, **options: Any) -> None:
     """Find the speech of FILM and the slots in which AD can be spoken."""
+    from shotad.plan.slots import why_few
     from shotad.prepare import Bench, prepare
 
     config = settings(options)
@@ -42,6 +44,9 @@ def command(console: Console, **options: Any) -> None:
     free = sum(gap.duration for gap in found.gaps)
     used = sum(slot.interval.duration for slot in found.slots)
     lines.append(f"{len(found.slots)} slots, {used:.1f} s of {free:.1f} s without speech.")
+    few = why_few(found.slots, found.gaps, Interval(0.0, found.end), config.slots)
+    if few:
+        lines.append(f"Note: {few}")
     if found.hand:
         lines.append(
             f"By hand: {len(found.hand.added)} added, {len(found.hand.removed)} removed (slots.hand.json)."
@@ -52,6 +57,7 @@ def command(console: Console, **options: Any) -> None:
         "speech": utterance_rows(found.speech),
         "gaps": interval_rows(found.gaps),
         "slots": slot_rows(found.slots),
+        "few": few,
         "by_hand": hand_row(found.hand),
     }
     console.result("\n".join(lines), value)

@@ -53,14 +53,14 @@ def preset(name: str) -> Preset:
     """The pair called ``name``; ``auto`` takes the best that the machine has, and fetches nothing for it."""
     chosen = best_here() if name == "auto" else name
     if chosen not in PRESETS:
-        raise EngineError(*_unknown("engine preset", name, ["auto", *PRESETS]), again=False)
+        raise EngineError(*_unknown("engine preset", name, ["auto", *PRESETS]), again=False, usage=True)
     return PRESETS[chosen]
 
 
 def engine_class(name: str) -> type[Engine]:
     """The class called ``name``, or written out as ``module:Class``."""
     if name not in ENGINES and ":" not in name:
-        raise EngineError(*_unknown("engine", name, list(ENGINES)), again=False)
+        raise EngineError(*_unknown("engine", name, list(ENGINES)), again=False, usage=True)
     module, _, attribute = ENGINES.get(name, name).partition(":")
     try:
         found: type[Engine] = getattr(importlib.import_module(module), attribute)

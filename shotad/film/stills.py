@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,6 +36,9 @@ Reader = Callable[[], bytes]
 def open_stills(path: Path, frame_rate: Fraction | None) -> StillsFilm:
     """Open a folder or tar of numbered frames. Raises FilmError, UsageError without a frame rate."""
     if frame_rate is None:
+        if path.is_dir() and not any(one.suffix.lower() in SUFFIXES for one in path.iterdir()):
+            what = f"{path} is a folder, and holds no numbered frames."
+            raise FilmError(what, f"Name a film; for all films in it: shotad batch {shlex.quote(str(path))}")
         raise UsageError(
             f"{path.name} is a row of frames, which have no time of their own.",
             "Say how many there are to a second (the frame rate), for example 3.",

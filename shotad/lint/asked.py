@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shotad.config import Config
-from shotad.errors import ShotadError, UsageError
+from shotad.errors import ShotadError, UsageError, WorkFolderError
 from shotad.lint.accepted import Wish, accept, covers, parse_wish
 from shotad.lint.book import RULES
 from shotad.lint.check import Checker, lint
@@ -151,7 +151,7 @@ def _found(path: Path) -> tuple[Path, Path | None]:
     if path.is_file() and not is_film(path):
         return path, path.parent if _is_track(path) or (path.parent / TRACK).is_file() else None
     what = f"{path} has no track: there is no {TRACK} in it or in {work_folder_of(path)}."
-    raise UsageError(what, "Run shotad describe first, or name a work folder or a script.")
+    raise WorkFolderError(what, "Run shotad describe first, or name a work folder or a script.")
 
 
 def is_film(path: Path) -> bool:

@@ -107,6 +107,32 @@ def fixed_slots(
     return FixedSlots(tuple(slots), tuple(warnings), tuple(failed))
 
 
+FEW = 60.0
+"""Seconds of film for each slot, beyond which there are few: two describers had one in 10 and 14."""
+
+
+def why_few(
+    slots: Sequence[Slot], gaps: Sequence[Interval], part: Interval, settings: SlotSettings
+) -> str | None:
+    """Why few of the planned ``slots`` lie in this part of the film, or none, and what can be done.
+
+    None where there are enough.
+    """
+    number = sum(part.start <= slot.interval.start < part.end for slot in slots)
+    if number * FEW >= part.duration:
+        return None
+    free = [piece for gap in gaps if (piece := gap.clip(part))]
+    speech = 1 - sum(piece.duration for piece in free) / part.duration
+    least = _shortest(settings)
+    short = sum(piece.duration < least for piece in free)
+    what = f"{'Only ' if number else ''}{number or 'No'} slot{'' if number == 1 else 's'}"
+    why = f"speech fills {speech:.0%}, and {short} of {len(free)} gaps are shorter than {least:g} s"
+    more = "--extended lets the film pause for lines that do not fit, and --slots takes slots of your own."
+    if settings.detail != "rich":
+        more = f"--detail rich takes gaps from {settings.rich_minimum:g} s on. {more}"
+    return f"{what} in {part.duration:.0f} s: {why}. {more}"
+
+
 def _unused(start: float, taken: set[str]) -> str:
     """The slot id of ``start`` or of the first later millisecond that nobody has."""
     number = round(start * 1000)

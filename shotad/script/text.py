@@ -59,7 +59,8 @@ def script_format(name: str) -> Format:
     """
     plain, at, rate = name.partition("@")
     if plain not in ALL_FORMATS or (at and plain != "frazier"):
-        raise ScriptError(f"There is no script format {name!r}.", f"Choose one of {', '.join(ALL_FORMATS)}.")
+        known = ", ".join(ALL_FORMATS)
+        raise ScriptError(f"There is no script format {name!r}.", f"Choose one of {known}.", usage=True)
     return _frazier_at(name, rate) if at else ALL_FORMATS[plain]
 
 

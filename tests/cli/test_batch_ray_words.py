@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,8 @@ from shotad.catalogue.ray import RaySettings, ServeSettings
 from shotad.catalogue.ray.sending import sent_to
 from shotad.config import load_config
 from tests.cli.program import FAKE, Shotad
+from tests.conftest import ROOT
+from tests.media import FilmSpec, make_film
 
 
 @pytest.fixture
@@ -107,3 +112,52 @@ def test_whom_frames_are_sent_to_is_whom_the_cluster_asks() -> None:
     assert any("no frames" in line and "writer.example" in line for line in own)
     served = RaySettings().looking.model_copy(update={"serve": ServeSettings(command="serve {port}")})
     assert told(RaySettings(looking=served, writing=served)) == []
+
+
+STAND_IN = """
+import os, sys, types
+
+class exceptions: RayError = RuntimeError
+
+def is_initialized(): return False
+
+def shutdown(): pass
+
+def init(**_):
+    {init}
+
+worker = types.ModuleType("ray._private.worker")
+worker.print_to_stdstream = None
+sys.modules["ray._private"] = types.ModuleType("ray._private")
+sys.modules["ray._private"].worker = sys.modules["ray._private.worker"] = worker
+sys.modules["ray.data"] = data = types.ModuleType("ray.data")
+"""
+"""A library that ends as Ray does; it is found before the real one."""
+
+
+@pytest.mark.parametrize(
+    ("init", "told"),
+    [
+        ("os.write(2, b'RAW TEXT'); os._exit(1)", "Error: The Ray cluster has ended"),
+        ("os.write(2, b'RAW TEXT'); os.abort()", "Error: The Ray cluster has ended"),
+        (
+            "raise Exception('The current node timed out during startup.')",
+            "Error: Ray could not be started on this machine: The current node timed out during startup.",
+        ),
+    ],
+)
+def test_one_message_says_that_ray_has_ended_or_did_not_begin(tmp_path: Path, init: str, told: str) -> None:
+    (tmp_path / "ray.py").write_text(STAND_IN.format(init=init))
+    film = make_film(FilmSpec(frames=50)).path
+    words = ["batch", str(film), "--out", str(tmp_path), "--ray", "--engine", "fake", "--plain"]
+    done = subprocess.run(
+        [sys.executable, "-m", "shotad.cli.main", *words],
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.count("Error: ") == 1
+    assert told in done.stderr
+    assert not {"RAW TEXT", "Traceback"} & set(done.stderr.split("\n"))

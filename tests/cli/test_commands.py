@@ -101,6 +101,62 @@ def test_slots_that_fail_are_told_and_decide_the_exit_code(
     assert shotad(*words) == Said(0, "", "")
 
 
+def test_a_film_full_of_speech_says_why_it_has_no_slot(shotad: Shotad, film: Path) -> None:
+    spoken = film.with_name("spoken.srt")
+    spoken.write_text("1\n00:00:00,000 --> 00:00:11,000\nOn and on.\n")
+    for command in (("describe", *FAKE, "--no-sheet"), ("slots", *FAKE[2:])):
+        said = shotad(*command, film, "--subtitles", spoken)
+        assert said.code == 0
+        assert "No slots in 12 s: speech fills 9" in said.out
+        assert "--detail rich" in said.out
+        assert "--extended" in said.out
+    rich = shotad("slots", film, "--subtitles", spoken, "--detail", "rich", *FAKE[2:])
+    assert "shorter than 3 s. --extended" in rich.out
+    assert "speech fills" not in shotad("slots", film, *FAKE[2:]).out
+
+
+def test_a_folder_of_films_is_for_batch(shotad: Shotad, film: Path) -> None:
+    for command in ("describe", "shots"):
+        said = shotad(command, film.parent)
+        assert said.code == 1
+        assert f"shotad batch {film.parent}" in said.err
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (1, ("describe", "none.mp4")),
+        (1, ("describe", "{film}", "--note", "none.txt")),
+        (1, ("describe", "{film}", "--config", "none.yaml")),
+        (1, ("batch", "{film}", "--cast", "none.cast")),
+        (1, ("predict", "none.yaml", "--root", "{film}", "--out", "x")),
+        *((1, (name, "none.mp4")) for name in ("render", "review", "lint", "export", "sheet")),
+        (1, ("translate", "none.mp4", "--to", "de")),
+        (1, ("redo", "none.mp4", "1")),
+        (1, ("export", "{film}", "--format", "srt", "--out", "/proc/x")),
+        (1, ("batch", "{film}", "--out", "/proc/x")),
+        (2, ("describe", "{film}", "--engine", "nonsense")),
+        (2, ("batch", "{film}", "--engine", "nonsense")),
+        (2, ("describe", "{film}", "--voice", "nonsense")),
+        (2, ("render", "{film}", "--voice", "nonsense")),
+        (2, ("describe", "{film}", "--config", "nonsense")),
+        (2, ("export", "{film}", "--format", "nonsense")),
+        (2, ("import", "{film}", "{film}", "--format", "nonsense")),
+        (2, ("models", "pull", "nonsense")),
+        (2, ("predict", "nonsense", "--root", "{film}", "--out", "x")),
+    ],
+)
+def test_like_mistakes_have_like_exit_codes(
+    shotad: Shotad, film: Path, monkeypatch: pytest.MonkeyPatch, code: int, words: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(film.parent)
+    if "{film}" in words and words[0] in ("render", "export", "import"):
+        assert shotad("describe", film, *FAKE, "--no-sheet").code == 0
+    said = shotad(*(word.format(film=film) for word in words))
+    assert said.code == code, said.err
+    assert said.err.count("Error: ") == 1
+
+
 def test_out_is_the_work_folder_itself(shotad: Shotad, film: Path, tmp_path: Path) -> None:
     assert shotad("describe", film, *FAKE, "--out", tmp_path / "here").code == 0
     assert (tmp_path / "here" / "track.json").is_file()

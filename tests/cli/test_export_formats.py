@@ -104,9 +104,18 @@ def test_lines_that_another_describer_places_otherwise_are_matched_by_the_time_t
     assert (first.text, first.interval) == ("A cat.", Interval(10.4, 12.0))
 
 
+def test_a_name_that_ends_in_a_slash_is_a_folder(shotad: Shotad, folder: Path, tmp_path: Path) -> None:
+    said = shotad("export", folder, "--format", "srt", "--out", f"{tmp_path / 'new'}/")
+    assert said.code == 0
+    (written,) = (tmp_path / "new").iterdir()
+    assert written.suffix == ".srt"
+    assert shotad("export", folder, "--format", "srt", "--out", tmp_path / "one.srt").code == 0
+    assert (tmp_path / "one.srt").is_file()
+
+
 def test_the_formats_are_named_where_one_is_unknown(shotad: Shotad, folder: Path) -> None:
     said = shotad("export", folder, "--format", "pdf")
-    assert said.code == 1
+    assert said.code == 2
     assert "vtt, srt, dapt, csv, json, frazier, reaper, docx, xlsx, hls, dash" in said.err
     for command in ("export", "import"):
         assert "reaper, docx" in shotad(command, "--help").out

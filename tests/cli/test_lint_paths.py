@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from shotad.cli.export import command as export
 from shotad.cli.lint import command
 from shotad.config import load_config
-from shotad.errors import ShotadError, UsageError
+from shotad.errors import ShotadError, WorkFolderError
 from shotad.prepare import Given, GivenCast
 from shotad.runsettings import write_settings
 from shotad.script.track import load_track, to_json
@@ -126,11 +126,11 @@ def test_one_of_several_that_cannot_be_read_keeps_not_the_others_from_it(
     assert f"{bad} is not checked:" in text
     rows = json.loads(run(folder, bad, tmp_path / "no.vtt", "--json")[1])
     assert [set(row) >= {"name", "error", "hint"} for row in rows] == [False, True, True]
-    assert run(folder, tmp_path / "no.vtt")[0] == UsageError.exit_code
+    assert run(folder, tmp_path / "no.vtt")[0] == 1
 
 
 def test_a_film_that_was_never_described_is_no_script() -> None:
-    with pytest.raises(UsageError, match="has no track"):
+    with pytest.raises(WorkFolderError, match="has no track"):
         run(film_with())
 
 

@@ -1,4 +1,4 @@
-"""``shotad describe --profile``; ``shotad render`` calls the loudness so."""
+"""``shotad describe --profile``, and what ``shotad render`` says to it."""
 
 from __future__ import annotations
 
@@ -63,10 +63,19 @@ def test_a_run_that_fails_keeps_its_trace(shotad: Shotad, film: Path, tmp_path: 
     assert {"speech", "track"} <= {event["name"] for event in trace["traceEvents"]}
 
 
-@pytest.mark.parametrize("name", ["--profile", "--loudness"])
-def test_render_takes_both_names_of_the_loudness(shotad: Shotad, name: str) -> None:
-    said = shotad("render", "nothing.mp4", name, "loudest")
+def test_render_names_the_kinds_of_loudness(shotad: Shotad) -> None:
+    said = shotad("render", "nothing.mp4", "--loudness", "loudest")
     assert all(profile in said.err for profile in LOUDNESS_PROFILES)
+
+
+@pytest.mark.parametrize(("words", "instead"), [(("web",), "--loudness web"), ((), "--loudness source")])
+def test_render_says_what_its_old_name_of_the_loudness_is_now(
+    shotad: Shotad, words: tuple[str, ...], instead: str
+) -> None:
+    said = shotad("render", "nothing.mp4", "--profile", *words)
+    assert said.code == 2
+    assert instead in said.err
+    assert "--profile" not in shotad("render", "--help").out
 
 
 def test_describe_takes_no_loudness_by_that_name(shotad: Shotad, film: Path) -> None:

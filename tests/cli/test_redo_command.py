@@ -127,7 +127,7 @@ def test_no_new_line_is_exit_code_1(shotad: Shotad, film: Path) -> None:
         (("s12345678",), 2, "The nearest is s0"),
         (("99",), 2, "lines are heard"),
         (("nonsense",), 2, "neither an id nor a time"),
-        (("1", "--engine", "fakee"), 1, "Did you mean fake?"),
+        (("1", "--engine", "fakee"), 2, "Did you mean fake?"),
         (("1", "--set", "slots.minimum=3"), 2, "whole film"),
         (("1", "--set", "stage2.candidats=3"), 2, "stage2.candidates"),
         (("1", "--film", "none.mp4"), 1, "none.mp4"),

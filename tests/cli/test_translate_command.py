@@ -153,7 +153,7 @@ def test_what_cannot_be_meant_is_refused(
 
 def test_a_folder_without_a_track_is_told(shotad: Shotad, tmp_path: Path) -> None:
     said = shotad("translate", tmp_path, "--to", "de")
-    assert (said.code, "has no track" in said.err) == (2, True)
+    assert (said.code, "has no track" in said.err) == (1, True)
 
 
 @pytest.mark.parametrize(

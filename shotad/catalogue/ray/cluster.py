@@ -78,7 +78,9 @@ def _start(ray: Any, address: str | None, settings: RaySettings) -> None:
                 logging_level=logging.ERROR,
                 **(own if here else {}),
             )
-    except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as trouble:
+    except Exception as trouble:  # noqa: BLE001  Ray raises just that where a node does not start in time
+        with _hushed():
+            ray.shutdown()
         if here:
             what, hint = "Ray could not be started on this machine", "Its logs are in /tmp/ray."
         else:

@@ -92,7 +92,8 @@ def make_metric(name: str, bench: Bench) -> Metric:
     if plain not in METRICS:
         near = difflib.get_close_matches(plain, METRICS, 1)
         meant = f"Did you mean {near[0]}? " if near else ""
-        raise EvaluationError(f"There is no metric {name!r}.", f"{meant}Known: all, {', '.join(METRICS)}.")
+        known = f"{meant}Known: all, {', '.join(METRICS)}."
+        raise EvaluationError(f"There is no metric {name!r}.", known, usage=True)
     if at and plain not in ENGINE_METRICS:
         raise EvaluationError(f"The metric {plain} asks no engine.", f"Leave out what follows {plain}.")
     module, _, attribute = METRICS[plain].partition(":")

@@ -136,4 +136,6 @@ def unknown(what: str, name: str, known: Sequence[str], otherwise: str = "") -> 
     meant = next((text for text in known if near and text.casefold() == near[0]), "")
     hint = f"Did you mean {meant}? " if meant else ""
     listed = f"Known: {', '.join(known)}." if 0 < len(known) <= 20 else otherwise
-    return VoiceError(f"There is no {what} called {name!r}.", (hint + listed).strip())
+    return VoiceError(
+        f"There is no {what} called {name!r}.", (hint + listed).strip(), again=False, usage=True
+    )
