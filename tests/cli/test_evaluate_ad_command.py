@@ -182,7 +182,7 @@ def test_a_second_run_counts_nothing_and_one_changed_line_costs_one(evaluate: Pl
         (("--metrics", "cider", "--out", "human.csv"), 1, "No report can be written into human.csv"),
         (("--metrics", "cider", "--out", "human.csv/deep"), 1, "No report can be written into"),
         (("--metrics", "cider", "--text-column", "words"), 1, "no column 'words'"),
-        (("--metrics", "cider,llm-ad-eval", "--judge", "nonsense"), 1, "no engine called 'nonsense'"),
+        (("--metrics", "cider,llm-ad-eval", "--judge", "nonsense"), 2, "no engine called 'nonsense'"),
     ],
 )
 def test_what_cannot_be_done_is_said_before_anything_is_scored(

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from shotad.cli.lint import command
-from shotad.errors import ConfigError, ShotadError, UsageError
+from shotad.errors import ConfigError, ShotadError, UsageError, WorkFolderError
 from shotad.lint.accepted import FILE
 from shotad.script.text import write_script
 from shotad.script.track import Cue, FilmId, Track, to_json
@@ -140,5 +140,5 @@ def test_several_paths_and_the_list_of_rules(folder: Path) -> None:
 
 
 def test_what_is_no_track_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="has no track"):
+    with pytest.raises(WorkFolderError, match="has no track"):
         run(tmp_path)

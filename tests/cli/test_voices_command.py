@@ -44,7 +44,7 @@ def test_one_voice_or_kind_can_be_asked_about(shotad: Shotad) -> None:
     said = shotad("voices", "--voice", "fake")
     assert said.out.splitlines()[-1] == "1 voice, 1 installed."
     unknown = shotad("voices", "--voice", "faek")
-    assert unknown.code == 1
+    assert unknown.code == 2
     assert "Did you mean fake?" in unknown.err
     assert shotad("voices", "--voice", "hibari:emma").code == 2
 
