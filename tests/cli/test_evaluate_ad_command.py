@@ -172,7 +172,7 @@ def test_a_second_run_counts_nothing_and_one_changed_line_costs_one(evaluate: Pl
 @pytest.mark.parametrize(
     ("words", "code", "what"),
     [
-        (("--metrics", "cidr"), 1, "Did you mean cider?"),
+        (("--metrics", "cidr"), 2, "Did you mean cider?"),
         (("--metrics", ","), 1, "No metric is named"),
         (("--metrics", "cider,critic"), 1, "critic cannot be measured: No cast lists"),
         (("--metrics", "llm-ad-eval"), 1, "No judge is named"),

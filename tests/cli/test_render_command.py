@@ -81,7 +81,7 @@ def test_what_must_not_go_out_is_exit_code_1(shotad: Shotad, place: Path) -> Non
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (("--voice", "nobody"), 1, "nobody"),
+        (("--voice", "nobody"), 2, "nobody"),
         (("--voice", "fake", "--make", "song"), 2, "nothing that can be made"),
         (("--voice", "fake", "--make", "ad", "--make", "mix", "--out", "x.wav"), 2, "one file, but 2"),
         (("--voice", "fake", "--track", "none.json"), 1, "none.json cannot be read"),
@@ -99,7 +99,7 @@ def test_mistakes_are_told_without_a_traceback(
 
 def test_where_nothing_was_described(shotad: Shotad, tmp_path: Path) -> None:
     said = shotad("render", tmp_path)
-    assert said.code == 2
+    assert said.code == 1
     assert "has no track" in said.err
 
 
@@ -117,7 +117,7 @@ def test_describe_may_speak_in_one_go(shotad: Shotad, tmp_path: Path) -> None:
 
 def test_a_voice_that_is_not_there_is_refused_before_any_work(shotad: Shotad, tmp_path: Path) -> None:
     said = shotad("describe", film_with(), *FAKE, "--voice", "nobody", "--out", tmp_path / "w")
-    assert said.code == 1
+    assert said.code == 2
     assert "nobody" in said.err
     assert not (tmp_path / "w").exists()
 

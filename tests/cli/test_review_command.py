@@ -99,7 +99,7 @@ def test_what_cannot_be_meant_is_said(
 
 def test_a_folder_without_a_track_says_what_to_do_first(shotad: Shotad, tmp_path: Path) -> None:
     heard = shotad("review", tmp_path)
-    assert heard.code == 2
+    assert heard.code == 1
     assert "has no track" in heard.err
     assert "Run shotad describe first" in heard.err
 

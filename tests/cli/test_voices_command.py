@@ -81,7 +81,7 @@ def test_flac_speed_and_lexicon(shotad: Shotad, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (("--say", "Hi", "--voice", "nope"), 1, "no voice or kind of voices called 'nope'"),
+        (("--say", "Hi", "--voice", "nope"), 2, "no voice or kind of voices called 'nope'"),
         (("--say", "Hi", "--voice", "hibari", "--language", "de"), 1, "speaks English, not 'de'"),
         (("--say", "…", "--voice", "fake"), 2, "no word"),
         (("--say", "Hi", "--voice", "fake", "--out", "x.mp3"), 2, "no .wav and no .flac"),

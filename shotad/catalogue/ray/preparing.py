@@ -34,6 +34,7 @@ from shotad.prepare import Bench, prepare
 from shotad.progress import NoProgress
 from shotad.recordlog import RecordLog
 from shotad.system import forget_peak, peak_memory
+from shotad.tracking import present_track
 from shotad.types import Clip
 from shotad.understand import get_ready, understand
 from shotad.workfolder import WorkFolder, key_of
@@ -106,6 +107,7 @@ class Preparing:
             open_film(place.film, reader=config.film.reader, frame_rate=job.frame_rate) as opened,
             WorkFolder(place.folder, force=job.force) as folder,
         ):
+            present_track(folder, opened.info, with_scripts=False)
             if job.force:
                 self._begin_anew(film, job, folder.path)
             bench = Bench.of(opened, folder, config, given_of(job, place), NoProgress())
