@@ -23,6 +23,14 @@ Json = dict[str, Any]
 _MEND = "Correct it there, or delete the file: shotad describe makes it again."
 
 
+def parse_json(text: str | bytes) -> Any:
+    """The value in a JSON text. Raises ValueError, also where it is nested too deeply."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
 def read_record(path: Path, hint: str = _MEND) -> Json | None:
     """The content of a JSON file of a work folder; None where there is no such file.
 
@@ -51,13 +59,11 @@ def _read(name: str, data: bytes) -> Json:
     """The object in ``data``. Raises ValueError where it has not the shape of a record called ``name``."""
     try:
         text = data.decode("utf-8-sig")
-        value = json.loads(text)
+        value = parse_json(text)
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}, column {error.colno}: {error.msg}") from None
     except UnicodeDecodeError as error:
         raise ValueError(f"byte {error.start} is no UTF-8") from None
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
     if not isinstance(value, dict):
         raise ValueError(f"it must be an object in braces, got {_short(value)}")
     shape = shape_of(name)

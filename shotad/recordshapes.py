@@ -246,6 +246,28 @@ class _Line(_Record):
     key: str = ""
 
 
+class _LineStep(_Record):
+    id: str
+    was: str | None
+    now: str | None
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+
+
+class _SlotStep(_Record):
+    added: list[_Slot]
+    removed: list[_Slot]
+
+
+class _Step(_Record):
+    step: str
+    way: str = ""
+    said: str = ""
+    lines: list[_LineStep] = []
+    slots: _SlotStep | None = None
+    group: str = ""
+
+
 class _Face(_Record):
     seconds: Second
     box: tuple[Number, Number, Number, Number]
@@ -356,6 +378,7 @@ _SHAPES: Mapping[str, type[BaseModel]] = {
     "stage1.jsonl": _Stage1,
     "stage2.jsonl": _Stage2,
     "redo.jsonl": _Redo,
+    "review.jsonl": _Step,
 }
 
 

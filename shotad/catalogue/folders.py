@@ -7,7 +7,6 @@ A film keeps the folder that an earlier run gave it, whatever films come beside 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
@@ -24,6 +23,7 @@ from shotad.catalogue.storage.places import (
     shown,
     work_place_of,
 )
+from shotad.records import parse_json
 from shotad.runsettings import SETTINGS
 from shotad.workfolder import stem_of
 
@@ -131,7 +131,7 @@ def _owner(folder: str, known: Container[str]) -> str | None:
     Films that are ``known`` are there and not asked for. Raises StorageError where a store cannot be asked.
     """
     try:
-        record = json.loads(_settings(folder))
+        record = parse_json(_settings(folder))
         film = record["film"]["path"]
     except (OSError, ValueError, KeyError, TypeError):
         return None

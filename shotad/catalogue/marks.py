@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -13,6 +12,7 @@ from shotad.cast.found.castfolder import USED
 from shotad.catalogue.jobs import FilmJob, FilmResult
 from shotad.catalogue.places import is_elsewhere
 from shotad.errors import StorageError
+from shotad.records import parse_json
 from shotad.wholefiles import readable_json, write_text
 from shotad.workfolder import key_of
 
@@ -93,7 +93,7 @@ def _read(folder: str) -> dict[str, Any] | None:
     from shotad.catalogue.storage.places import join
 
     try:
-        value = json.loads(read_text(join(folder, DONE)))
+        value = parse_json(read_text(join(folder, DONE)))
     except (StorageError, ValueError):
         return None
     whole = isinstance(value, dict) and isinstance(value.get("files"), list) and "key" in value

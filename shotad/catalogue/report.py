@@ -11,6 +11,7 @@ from typing import Any
 from shotad import __version__
 from shotad.catalogue.table import Row, as_json
 from shotad.errors import UsageError, WorkFolderError
+from shotad.records import parse_json
 from shotad.wholefiles import write_text
 
 NAME = "shotad-batch.json"
@@ -74,7 +75,7 @@ def read_report(path: Path) -> list[dict[str, Any]]:
     """The rows of a report. Raises UsageError where there is none that can be read."""
     remedy = "Run the batch without --only-failed first, or name its report with --report."
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = parse_json(path.read_text(encoding="utf-8"))
         films = [dict(film) for film in found["films"]]
         if not all(isinstance(film["film"], str) and isinstance(film["state"], str) for film in films):
             raise TypeError("a film without name or state")

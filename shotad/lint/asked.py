@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from shotad.lint.lines import Material
 from shotad.lint.report import Report
 from shotad.lint.screentexts import read_screen
 from shotad.progress import NoProgress, Progress
+from shotad.records import parse_json
 from shotad.script.rules import Finding
 from shotad.script.track import load_track
 from shotad.tracking import TRACK
@@ -171,8 +171,8 @@ def _is_track(path: Path) -> bool:
     if path.suffix.lower() != ".json":
         return False
     try:
-        head = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError, RecursionError):
+        head = parse_json(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError):
         return path.name == TRACK
     return isinstance(head, dict) and "schema_version" in head and "film" in head
 

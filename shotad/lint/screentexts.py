@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from shotad.config import Config
 from shotad.errors import WorkFolderError
 from shotad.facts import TextFact
 from shotad.progress import NoProgress, Progress, Task, reported
+from shotad.records import parse_json
 from shotad.types import Image, Interval
 from shotad.wholefiles import readable_json, write_text
 from shotad.workfolder import key_of
@@ -64,7 +64,7 @@ def kept_texts(folder: Path, fingerprint: str, key: str | None = None) -> tuple[
     """
     path = folder / RECORD
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = parse_json(path.read_text(encoding="utf-8"))
         if record["film"] != fingerprint or key not in (None, record["key"]):
             return None
         return tuple(TextFact(**row) for row in record["texts"])

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from shotad.errors import ScriptError
+from shotad.records import parse_json
 
 T = TypeVar("T")
 
@@ -24,11 +25,11 @@ class Fields:
     def parse(self, text: str) -> Any:
         """The JSON in ``text``."""
         try:
-            return json.loads(text)
+            return parse_json(text)
         except json.JSONDecodeError as error:
             what = f"{self.name}, line {error.lineno}, column {error.colno}: {error.msg}."
             raise ScriptError(what, "Correct the JSON there; a comma or a quote may be missing.") from None
-        except (RecursionError, ValueError) as error:  # too deep, or a number of too many digits
+        except ValueError as error:  # too deep, or a number of too many digits
             raise self.wrong(str(error)) from None
 
     def checked(self, make: Callable[[], T], where: str) -> T:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from shotad.errors import ScriptError
+from shotad.records import parse_json
 from shotad.script.cue import Cue, CueStatus, Script, ScriptCue, clean_text, is_changed, line_stamp
 from shotad.script.timecode import parse_time, timecode
 from shotad.script.track import Track, from_json, to_json
@@ -137,9 +138,11 @@ def read_json(text: str, name: str) -> Script:
     The list may stand alone or under cues, slots or lines. Raises ScriptError with file and entry.
     """
     try:
-        tree = json.loads(text.removeprefix("\ufeff"))
+        tree = parse_json(text.removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
         raise ScriptError(f"{name}, line {error.lineno}: {error.msg}.", "Correct the JSON.") from None
+    except ValueError as error:
+        raise ScriptError(f"{name}: {error}.", "Correct the JSON.") from None
     if isinstance(tree, dict) and "schema_version" in tree and "film" in tree and "cues" in tree:
         track = from_json(text.removeprefix("\ufeff"), name)
         cues = tuple(ScriptCue(cue.id, cue.interval, cue.text) for cue in track.heard)

@@ -23,6 +23,7 @@ from shotad.cast.files.photofiles import is_photo, natural, photos_in
 from shotad.cast.files.yamltext import Source, read_text
 from shotad.cast.members import Cast, Member
 from shotad.errors import CastError
+from shotad.records import parse_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +51,11 @@ def read_bank(path: Path, key: str = "", photos: Path | None = None) -> Cast:
 def _films(text: str, source: Source) -> dict[str, int]:
     """Where the list of each film begins."""
     try:
-        value = json.loads(text)
+        value = parse_json(text)
     except json.JSONDecodeError as error:
         raise source.error(error.lineno, f"this is no JSON ({error.msg}).") from None
+    except ValueError as error:
+        raise source.error(1, f"this is no JSON ({error}).") from None
     if not isinstance(value, dict) or not value:
         what = "a bank of films and their characters is expected."
         raise source.error(1, what, 'Write {"film": [{"id": …, "name": …, "role": …}]}.')

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shotad.errors import WorkFolderError
+from shotad.records import whole_record
 from shotad.script.cue import Cue, short_hash
 from shotad.script.cuefile import cue_json, read_cue
 from shotad.script.fields import Fields
@@ -231,11 +232,7 @@ class History:
 
 
 def _parsed(line: bytes) -> Row:
-    try:
-        row = json.loads(line)
-    except ValueError:
-        return {}
-    return row if isinstance(row, dict) else {}
+    return whole_record(FILE, line) or {}
 
 
 def _step_row(step: Step) -> dict[str, Any]:

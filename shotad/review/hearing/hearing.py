@@ -7,7 +7,6 @@ level of the whole film, the length of neighbours that nobody has spoken yet.
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,6 +18,7 @@ from shotad.config.sound import MixSettings
 from shotad.errors import ReviewError, ShotadError
 from shotad.film.audio import Samples
 from shotad.prepare import Prepared
+from shotad.records import parse_json
 from shotad.review.hearing.ahead import SpeakingAhead
 from shotad.review.hearing.filmsound import FilmSound
 from shotad.review.hearing.heardfiles import HeardFiles
@@ -250,7 +250,7 @@ def _key(excerpt: Excerpt, fingerprint: str, kind: Kind) -> str:
 def _language_of(folder: Path, usual: str) -> str:
     """That of the folder's track, which may be another than the run's: the track was imported, say."""
     try:
-        found = json.loads((folder / TRACK).read_bytes())["language"]
+        found = parse_json((folder / TRACK).read_bytes())["language"]
     except (OSError, ValueError, KeyError, TypeError):
         return usual
     return found if isinstance(found, str) and found else usual

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from shotad.records import parse_json
 from shotad.sound.loudness import Course, Loudness
 from shotad.sound.mixing.excerpt import nearby, sampled, whole
 from shotad.sound.mixing.prepare import Heard
@@ -141,10 +142,9 @@ class Listening:
         return heard
 
     def _rows(self) -> list[Mapping[str, Any]]:
-        import json
 
         try:
-            found = json.loads(self._file.read_text(encoding="utf-8"))
+            found = parse_json(self._file.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return []
         rows = found.get("measures") if isinstance(found, dict) and found.get("format") == FORMAT else None

@@ -7,7 +7,6 @@ forget``, another cast since) has no outline.
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from typing import Any, Generic, TypeVar
 from shotad.casting.records import CHARACTERS, FACES
 from shotad.pictures.marks import COLOURS
 from shotad.presence import NOBODY, Character, Mark, Presence
+from shotad.records import parse_json
 from shotad.review.kinds import FrameNote
 from shotad.sight.facetracks import FaceTrack, from_row
 from shotad.types import Sighting
@@ -127,7 +127,7 @@ class _File(Generic[T]):
 def _named(data: bytes) -> Mapping[int, list[tuple[Triple, str | None]]]:
     """By shot: each track's triple and whose it is, in the order of the records."""
     found: dict[int, list[tuple[Triple, str | None]]] = {}
-    for row in json.loads(data)["tracks"]:
+    for row in parse_json(data)["tracks"]:
         triple = (float(row["first"]), float(row["last"]), int(row["looks"]))
         found.setdefault(int(row["shot"]), []).append((triple, row["named"]))
     return found
@@ -138,7 +138,7 @@ def _faces(data: bytes) -> Mapping[int, list[Mapping[str, Any]]]:
     found: dict[int, list[Mapping[str, Any]]] = {}
     for line in data.splitlines():
         try:
-            row = json.loads(line)
+            row = parse_json(line)
             found.setdefault(int(row["shot"]), []).append(row)
         except _BROKEN:
             continue

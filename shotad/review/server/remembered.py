@@ -3,10 +3,10 @@ the voice that was chosen."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
+from shotad.records import parse_json
 from shotad.wholefiles import readable_json, write_text
 
 REMEMBERED = "review.json"
@@ -15,7 +15,7 @@ REMEMBERED = "review.json"
 def remembered(folder: Path) -> dict[str, Any]:
     """What was remembered; nothing where that is not known or cannot be read."""
     try:
-        found = json.loads((folder / REMEMBERED).read_text(encoding="utf-8"))
+        found = parse_json((folder / REMEMBERED).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -24,6 +24,7 @@ from filelock import FileLock, Timeout
 
 from shotad.errors import ReviewError, UsageError, WorkFolderError
 from shotad.progress import Progress
+from shotad.records import parse_json
 from shotad.review.server.events import Tabs
 from shotad.review.server.opening import open_session, review_of
 from shotad.review.server.security import Keys, hosts_for
@@ -155,7 +156,7 @@ def _alone(folder: Path) -> Iterator[Callable[[str], None]]:
 
 def _left_address(note: Path) -> str:
     try:
-        return str(json.loads(note.read_text(encoding="utf-8"))["address"])
+        return str(parse_json(note.read_text(encoding="utf-8"))["address"])
     except (OSError, ValueError, KeyError, TypeError):
         return ""
 
