@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from shotad.config import Config
 from shotad.describe import stage2
@@ -11,13 +15,20 @@ from shotad.describe.slotplan import SlotPlan
 from shotad.describe.story import renewal_messages
 from shotad.describe.verify import verify_messages
 from shotad.film.reader import Film
+from shotad.film.subtitles import embedded_track
+from shotad.grammar.dino_models import MODELS
+from shotad.grammar.scale import scale_weights
+from shotad.hub import cached
 from shotad.pictures.overlay import vlm_size
 from shotad.prepare import Bench, Given, prepare
 from shotad.progress import NoProgress, Progress
 from shotad.recordlog import RecordLog
 from shotad.records import description_of
+from shotad.sight.facemodels import PAIRS
+from shotad.sight.text import TEXT_WEIGHTS
 from shotad.types import Description
 from shotad.understand import get_ready, understand
+from shotad.weights import at_hand
 from shotad.workfolder import WorkFolder
 from shotad.writing import Engines, is_done, stage1_questions
 
@@ -34,10 +45,57 @@ def foresee(
     engines: Engines | None = None,
     progress: Progress | None = None,
 ) -> Estimate:
-    """What `shotad.pipeline.describe` with the same arguments would ask; the film is read, nothing sent."""
+    """What `shotad.pipeline.describe` with the same arguments would ask; nothing is sent or fetched.
+
+    What cannot be read of the film without weights that are not here is left out, with a note. Then
+    ``folder`` stays as it is, and answers that it holds already count as open.
+    """
     engines = engines or Engines.of(config)
     engines.ready_if_here()
-    bench = Bench.of(film, folder, config, given or Given(), progress or NoProgress())
+    given, progress = given or Given(), progress or NoProgress()
+    lean, part, left_out = _without_fetching(film, config, given)
+    if not left_out:
+        return _foreseen(Bench.of(film, folder, config, given, progress), engines)
+    progress.note(f"An estimate fetches no weights. Without them are left out: {'; '.join(left_out)}.")
+    with TemporaryDirectory(prefix="shotad-") as spare, WorkFolder(Path(spare)) as apart:
+        return _foreseen(Bench.of(film, apart, lean, part, progress), engines)
+
+
+def _without_fetching(film: Film, config: Config, given: Given) -> tuple[Config, Given, list[str]]:
+    """The settings and files less what needs weights that are not here, and what was left out, in words."""
+    changes: dict[str, Any] = {}
+    left_out = []
+    if not at_hand("silero-vad") and _listens(film, config, given):
+        changes["speech"] = {"source": "none"}
+        left_out.append("speech, so that all of the film counts as free (--subtitles tells it)")
+    if config.slots.find_credits and not all(at_hand(name) for name in TEXT_WEIGHTS):
+        changes["slots"] = {"find_credits": False}
+        left_out.append("the roll of end credits")
+    model = MODELS.get(config.threads.features)
+    if model is not None and cached(model.repo, config.threads.revision) is None:
+        changes["threads"] = {"features": "grid"}
+        left_out.append(f"threads by {config.threads.features} (the features grid stand in for it)")
+    if not all(at_hand(name) for name in scale_weights(config.scale)):
+        changes["scale"] = {"method": "none"}
+        left_out.append("shot scales")
+    if given.cast is not None and not all(at_hand(name) for name in PAIRS[config.cast.faces].weights):
+        given = replace(given, cast=None)
+        left_out.append("the people of the cast")
+    parts = {name: getattr(config, name).model_copy(update=new) for name, new in changes.items()}
+    return config.model_copy(update=parts), given, left_out
+
+
+def _listens(film: Film, config: Config, given: Given) -> bool:
+    """Whether speech is looked for in the sound: nothing else tells it."""
+    if config.speech.source == "sound":
+        return True
+    texts = film.info.path is not None and any(track.is_text for track in film.info.subtitles)
+    told = given.subtitles is not None or (texts and embedded_track(film.info.path) is not None)
+    return config.speech.source == "auto" and not told
+
+
+def _foreseen(bench: Bench, engines: Engines) -> Estimate:
+    config = bench.config
     get_ready(bench)
     prepared = prepare(bench)
     plans = understand(prepared, bench, engines.looks.abilities.frames_per_second).plans

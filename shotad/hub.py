@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,6 +54,12 @@ class HubModel:
 def has_hub() -> bool:
     """True where the hub's library is installed."""
     return importlib.util.find_spec("huggingface_hub") is not None
+
+
+def cache_place() -> Path:
+    """The folder in which the hub's library keeps models; made at the first fetch."""
+    home = os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "huggingface")
+    return Path(os.environ.get("HF_HUB_CACHE") or Path(home, "hub")).expanduser().absolute()
 
 
 def is_model_folder(folder: Path) -> bool:

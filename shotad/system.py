@@ -10,6 +10,8 @@ from __future__ import annotations
 import atexit
 import os
 import re
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -60,6 +62,26 @@ def memory_free() -> int | None:
     known = [max(limit - used, 0) for limit, used in _memory_limits()]
     free = _kilobytes(_PROC / "meminfo", "MemAvailable")
     return min(known if free is None else [free, *known], default=None)
+
+
+def gpu_memory() -> int | None:
+    """Memory of all GPUs together; 0 where there is none, None where there may be one that does not tell.
+
+    NVIDIA's own program is asked, so that torch need not be loaded.
+    """
+    if sys.platform == "darwin" or any(Path(name).exists() for name in ("/dev/kfd", "/dev/dxg")):
+        return None
+    if os.environ.get("CUDA_VISIBLE_DEVICES", "0").strip() in ("", "-1"):
+        return 0
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return None if any(Path("/dev").glob("nvidia[0-9]*")) else 0
+    command = [program, "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
+    try:
+        told = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
+        return sum(int(line) for line in told.split()) << 20
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return None
 
 
 def memory_of(process: int | None = None) -> int | None:

@@ -309,10 +309,10 @@ def _run(command: list[str], folder: Path, pattern: str, entry: Weights, progres
             cwd=folder,
             check=False,
         )
-    found = sorted(folder.glob(pattern))
-    if done.returncode != 0 or not found:
-        lines = (done.stderr or done.stdout).strip().splitlines()
-        raise WeightsError(lines[-1] if lines else f"{command[0]} ended with {done.returncode}")
+        found = sorted(folder.glob(pattern))
+        if done.returncode != 0 or not found:
+            lines = (done.stderr or done.stdout).strip().splitlines()
+            raise WeightsError(lines[-1] if lines else f"{command[0]} ended with {done.returncode}")
     return found[0]
 
 

@@ -32,7 +32,11 @@ def open_with(console: Console, asked: Asked) -> None:
     _check_out(options["out"])
     if options["voice"] or options["makes"]:
         describing.check_voice(config, options["makes"])
-    for line in describing.remarks(config, Engines.of(config)):
+    engines = Engines.of(config)
+    if options["address"] is None and not options["dry_run"]:
+        # On a cluster it is its nodes that look and write.
+        engines.check_machine(config)
+    for line in describing.remarks(config, engines):
         console.note(line)
 
 

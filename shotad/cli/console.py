@@ -118,7 +118,8 @@ class _Lines:
 
     def done(self) -> None:
         seconds = self._clock() - self._start
-        if seconds >= 1:
+        # While an exception passes, the work has ended without being done; what it was is told as an error.
+        if seconds >= 1 and sys.exception() is None:
             self._say(f"{self._name}: done in {duration(seconds)}.")
 
     def _state(self, total: float) -> str:

@@ -93,6 +93,13 @@ def command(console: Console, **options: Any) -> None:
 
     Exit code 1 if every slot failed; if only some did, 0, or 3 with --strict.
     """
+    from shotad.writing import Engines
+
+    config = settings(options, **flags_of(options))
+    engines = Engines.of(config)
+    if not options["estimate"]:
+        engines.check_machine(config)
+
     from shotad.describe import bill
     from shotad.foreseeing import foresee
     from shotad.lint.check import lint_track
@@ -100,10 +107,7 @@ def command(console: Console, **options: Any) -> None:
     from shotad.pipeline import describe
     from shotad.rendering.rendered import summary as render_summary
     from shotad.rendering.run import run_render
-    from shotad.writing import Engines
 
-    config = settings(options, **flags_of(options))
-    engines = Engines.of(config)
     spoken = bool(options["voice"] or options["makes"])
     if spoken:
         check_voice(config, options["makes"])

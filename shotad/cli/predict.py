@@ -114,6 +114,7 @@ def _job(data: Dataset, config: Config, options: dict[str, Any], console: Consol
             f"{data.title} has no published shots below {data.root}.", "Take --shots found, or add the file."
         )
     engines = Engines.of(config)
+    engines.check_machine(config)
     return Job(
         data,
         config,

@@ -63,6 +63,7 @@ def command(
     config = changed(run.config, engine=engine, assignments=assignments)
     source = film_file or film_of(place, run, load_track(place / TRACK).film.name)
     engines = Engines.of(config)
+    engines.check_machine(config)
     with (
         open_film(source, reader=config.film.reader, frame_rate=run.frame_rate) as film,
         WorkFolder(place) as folder,

@@ -55,7 +55,8 @@ def plan_slots(
     A gap shorter than ``settings.minimum`` (never below ``hard_minimum``) has none. A longer one is
     cut into slots of about ``preferred`` seconds that start with a shot where one is near, with
     ``breath`` between them. The ``earliest`` seconds of the film count as free time, but no slot lies in
-    them; no slot is shorter than ``hard_minimum``. The roll of end ``credits`` gets one slot at its beginning.
+    them; no slot is shorter than ``hard_minimum``. The roll of end ``credits`` gets one slot, at its
+    beginning.
     """
     opening = film.start + settings.earliest
     free = [piece for gap in union(gaps) if (piece := gap.clip(film))]

@@ -12,6 +12,7 @@ from shotad.describe.estimate import Terms
 from shotad.engines import make_engine, stage_engines
 from shotad.engines.background import CalledOff, Flow
 from shotad.engines.base import Engine, Foreseeable, Preparing, Reply, Request, Stage
+from shotad.engines.local.fitness import check_fits
 from shotad.engines.local.model import LocalModel
 from shotad.errors import EngineError
 from shotad.language.embeddings import check_installed
@@ -19,6 +20,11 @@ from shotad.language.whichmodel import DEFAULT as EMBEDDINGS
 from shotad.progress import Progress
 from shotad.script.cue import Maker
 from shotad.weights import weights_file, weights_folder
+
+_INSTEAD = (
+    "Choose the engine embedded, which runs on any computer, or openai with a server; with the settings of "
+    "the paper also threads.features=auto, or 4.5 GB are fetched for threads."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +44,18 @@ class Engines:
         )
         return Engines(looks, writes)
 
+    def check_machine(self, config: Config) -> None:
+        """Refuse models that are not here and that this machine cannot run, before anything is loaded,
+        fetched, or done for a film. Raises EngineError."""
+        models = [m for e in (self.looks, self.writes) if isinstance(e, LocalModel) for m in e.to_fetch]
+        check_fits(models, config, _INSTEAD)
+
     def get_ready(self, config: Config, progress: Progress) -> None:
         """Refuse what cannot work and fetch what is wanted, before any work goes into the film.
 
         Raises EngineError, WeightsError, and ShotadError where an extra is not installed.
         """
+        self.check_machine(config)
         for engine in (self.looks, self.writes):
             if isinstance(engine, Preparing):
                 engine.get_ready(progress)

@@ -14,7 +14,7 @@ import pytest
 from shotad.errors import SoundError
 from shotad.film.reader import open_film
 from shotad.sound.checking import Expected, check_film, describe_tracks
-from tests.media import make_film, media_folder, ordinary_priority
+from tests.media import FilmSpec, SoundSpec, make_film, media_folder, ordinary_priority
 from tests.sound.muxmedia import CUES, H264, heard, written
 
 ENDINGS = (".mp4", ".mkv", ".ts", ".mov", ".webm")
@@ -177,3 +177,20 @@ def test_subtitles_in_pictures_are_copied_or_left_out_with_a_word(
         assert any(t.codec == codec for t in describe_tracks(tmp_path / "again.mkv")) == (
             ending in HOLD[codec]
         )
+
+
+@pytest.mark.parametrize("ending", [".mp4", ".mkv", ".ts", ".mov"])
+def test_titles_in_letters_of_an_old_code_page_are_read_and_copied_legibly(
+    ending: str, tmp_path: Path
+) -> None:
+    made = make_film(FilmSpec(suffix=".mkv", sounds=(SoundSpec(title="Cafe noir", language="fre"),)))
+    source, target = tmp_path / "film.mkv", tmp_path / f"described{ending}"
+    source.write_bytes(made.path.read_bytes().replace(b"Cafe noir", b"Caf\xe9 noir"))
+    with open_film(source) as film:
+        assert [track.title for track in film.info.audio] == ["Caf\ufffd noir"]
+    written(source, target)
+    with open_film(target) as film:
+        titles = [track.title or "" for track in film.info.audio]
+    assert "\n".join(titles).encode()
+    if ending != ".ts":
+        assert "Caf\ufffd noir" in titles

@@ -8,7 +8,9 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from shotad.config import Config
 from shotad.engines.base import Identity, Stage
-from shotad.engines.local.names import at_hand, label_of
+from shotad.engines.local.fitness import check_fits
+from shotad.engines.local.names import at_hand, label_of, to_fetch
+from shotad.hub import HubModel
 from shotad.progress import NoProgress, Progress
 
 Ready = TypeVar("Ready")
@@ -50,12 +52,20 @@ class LocalModel(ABC, Generic[Ready]):
     def get_ready(self, progress: Progress) -> None:
         """Fetch the model if it is not here, and refuse what cannot work; reads no weights.
 
-        Raises ShotadError without torch or transformers, ConfigError for a device that is not there or a
+        Raises EngineError for a model that this machine cannot run, before it is fetched; ShotadError without
+        torch or transformers, ConfigError for a device that is not there or a
         way of showing frames that the model does not know, WeightsError for a model that cannot be had or
         read, EngineError for one that takes too few tokens, takes no images where it is to look, or needs
         what is not installed.
         """
+        check_fits(self.to_fetch, self._config, "A server can answer in its place: openai.")
         self._prepared(progress)
+
+    @property
+    def to_fetch(self) -> tuple[HubModel, ...]:
+        """The published model that `get_ready` fetches; none where it is here or its size is not known."""
+        found = None if self._ready is not None else to_fetch(self._model, self._revision)
+        return () if found is None else (found,)
 
     def ready_if_here(self) -> None:
         """As `get_ready` where the model is on this machine; else nothing happens."""

@@ -112,6 +112,13 @@ def at_hand(model: str, revision: str | None = None) -> ModelPlace | None:
     return None if folder is None else ModelPlace(folder, repo, folder.name)
 
 
+def to_fetch(model: str, revision: str | None = None) -> HubModel | None:
+    """The published model that `resolve` would fetch; None where it is here or its size is not known."""
+    if at_hand(model, revision) is not None:
+        return None
+    return MODELS.get(model) or next((known for known in MODELS.values() if known.repo == model), None)
+
+
 def label_of(model: str) -> str:
     """What the model is called in records, be it here or not; never a path.
 
