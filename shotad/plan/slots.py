@@ -231,9 +231,9 @@ def _lay_out(
     best: list[tuple[float, int]] = [(0.0, -1)] * len(starts)
     for i in range(len(starts) - 1, -1, -1):
         best[i] = _cheapest(i, course, best, lengths)
-    opening = [k for k in range(bisect_right(starts, first + lengths.snap)) if k == 0 or course.at_cut[k]]
-    late = {k: _WASTE_COST * (starts[k] - first) / lengths.preferred for k in opening}
-    return _walk(min(opening, key=lambda k: best[k][0] + late[k]), course, best, lengths)
+    firsts = [k for k in range(bisect_right(starts, first + lengths.snap)) if k == 0 or course.at_cut[k]]
+    late = {k: _WASTE_COST * (starts[k] - first) / lengths.preferred for k in firsts}
+    return _walk(min(firsts, key=lambda k: best[k][0] + late[k]), course, best, lengths)
 
 
 def _moments(first: int, last: int, cuts: Sequence[int]) -> list[int]:

@@ -8,7 +8,8 @@ import pytest
 
 from shotad.cli import console as room
 from shotad.cli.console import Console, asked_time, duration, mode_of
-from shotad.errors import UsageError
+from shotad.errors import FilmError, UsageError
+from shotad.progress import Task, reported
 
 
 class Clock:
@@ -40,6 +41,23 @@ def test_a_task_of_unknown_length_says_something_now_and_then(capsys: pytest.Cap
         lines.advance(1e6)
     said = capsys.readouterr().err.splitlines()
     assert said == ["Fetching weights.", "Fetching weights: 10.0 MB.", "Fetching weights: 20.0 MB."]
+
+
+def test_a_task_that_fails_is_not_said_to_be_done(capsys: pytest.CaptureFixture[str]) -> None:
+    time = Clock()
+
+    class Plain(Console):
+        def task(self, name: str, total: float | None, unit: str) -> Task:
+            return room._Lines(name, total, unit, time)
+
+    def work() -> None:
+        with reported(Plain("plain"), "Reading", 3, "frames"):
+            time.now += 5
+            raise FilmError("The film ends.")
+
+    with pytest.raises(FilmError):
+        work()
+    assert capsys.readouterr().err.splitlines() == ["Reading."]
 
 
 def test_json_mode_says_json_alone(capsys: pytest.CaptureFixture[str]) -> None:

@@ -199,7 +199,7 @@ def test_what_cannot_work_is_refused_before_anything_is_fetched(
     with pytest.raises(ConfigError, match="cuda:99"):
         ChatModel(config(None, ComputeSettings(device="cuda:99"))).get_ready(NoProgress())
     with pytest.raises(ConfigError, match="cannot be used on cpu"):
-        ChatModel(config(None, quantise="4bit")).get_ready(NoProgress())
+        ChatModel(config(root / "random", quantise="4bit")).get_ready(NoProgress())
     with pytest.raises(WeightsError, match="no model called"):
         ChatModel(config("lama3"))
 

@@ -50,6 +50,9 @@ def _memory(models: Sequence[HubModel], config: Config) -> list[str]:
     largest = max(model.bytes for model in models)
     wanted = int(largest * ROOM * _SHARE[config.local.quantise])
     device, there = config.compute.device, gpu_memory()
+    if device not in ("auto", "cpu"):
+        # One that is named and not there is told by torch.
+        return []
     if device == "cpu" or (device == "auto" and there == 0 and largest <= BEARABLE):
         have = memory_total()
         short = have is not None and have < largest * ROOM
