@@ -47,12 +47,9 @@ SECONDS = 4.0
 """Of the processor for one text. A search whose steps grow with the square needs ten times more for `LONG`."""
 
 BOUNDED = {
-    "shotad.cast.files.photofiles": "names of files, which systems keep below 256 bytes",
     "shotad.catalogue": "names of files, keys of storage and settings",
-    "shotad.cli": "what a user types",
     "shotad.describe.circles:TAGGED": "marks that are taken out of every answer and put in by us",
     "shotad.describe.statements:_ANTECEDENT": "one sentence of a line",
-    "shotad.engines.fake": "questions of our own, for tests",
     "shotad.evaluation.caption": "lines of a data set; the rules are those of the published tokenizer",
     "shotad.evaluation.names.members": "names of a cast",
     "shotad.script.nameruns:_READ": "a line",

@@ -49,7 +49,7 @@ def plain_answer(request: Request) -> str:
     """A numbered description for a clip; JSON with one sentence (or five) where a schema asks for it."""
     if request.schema is None:
         shown = 0 if request.clip is None else len(request.clip)
-        steps = re.findall(r"^\s*(\d)\. ([^:\n]+):", request.messages[-1].text, re.MULTILINE)
+        steps = re.findall(r"^[ \t]*(\d)\. ([^:\n]+):", request.messages[-1].text, re.MULTILINE)
         heads = list(dict.fromkeys(head.strip() for _, head in steps)) or ["Actions"]
         body = f"Somebody crosses a room in slot {request.slot_id}, seen in {shown} frames."
         return "Description:\n" + "\n".join(f"{i}. {head}: {body}" for i, head in enumerate(heads, 1))

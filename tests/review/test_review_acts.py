@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shotad.errors import ReviewError
-from shotad.review.editing.acts import ACTS, LONGEST, Scene, room_of
+from shotad.review.editing.acts import ACTS, Scene, room_of
 from shotad.review.editing.scene import clock
 from shotad.review.kinds import SOURCE, Change
-from shotad.script.cue import Cue, CueStatus, EditField, LineState
+from shotad.script.cue import LONGEST, Cue, CueStatus, EditField, LineState
 from shotad.script.edits import is_by_hand
 from shotad.script.track import REMOVED, FilmId, Track
 from shotad.types import Interval, Slot

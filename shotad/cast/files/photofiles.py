@@ -17,8 +17,8 @@ FORMATS = (".bmp", ".jfif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 _FOREIGN = (".avif", ".gif", ".heic", ".heif", ".jp2", ".raw", ".cr2", ".dng", ".nef", ".svg")
 """Pictures too, but not read: people are told, where other files are passed over in silence."""
 
-_BRACKETS = re.compile(r"[\s_]*\((\d+)\)$")
-_NUMBER = re.compile(r"[\s_-]+(\d+)$")
+_BRACKETS = re.compile(r"(?:(?<![\s_])[\s_]+)?\((\d+)\)$")
+_NUMBER = re.compile(r"(?<![\s_-])[\s_-]+(\d+)$")
 _UNFILLED = re.compile(r"person[-_ ]\d+", re.IGNORECASE)
 """What discovery calls somebody without a name."""
 
