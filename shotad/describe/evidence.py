@@ -27,10 +27,12 @@ Part = tuple[int, float, float | None]
 Rows = Sequence[Mapping[str, Any]]
 """What the narrator notes of the statements of one line (``notes.said`` of Stage II's record)."""
 
-_PART = re.compile(r"(?<=[.!?…])\s+|[,;]\s+|\s+(?=(?:and|as|while|then|before|until)\s)")
+_PART = re.compile(r"(?<=[.!?…])\s+|[,;]\s+|\s(?=(?:and|as|while|then|before|until)\s)")
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+")
 _ALIKE = 2
 """Words that a part of a line must share with a sentence of Stage I to be taken from it."""
+_UNTIMED = ("thing", "motion", "flash", "fade-in", "fade-out", "contrast", "level")
+"""Statements of whose facts older records have no times."""
 
 
 def sight_of(
@@ -66,6 +68,8 @@ def _by_facts(said: Rows, stage1: Mapping[str, Any]) -> Iterator[Part]:
 
 def _first_of(row: Mapping[str, Any], facts: Mapping[str, Any]) -> float | None:
     what = str(row["what"])
+    if what in _UNTIMED:
+        return None
     texts = what in ("title", "sign", "credit", "credits")
     kind = "texts" if texts else "figures" if what.startswith("figure") else "people"
     return min((fact["first"] for fact in facts.get(kind, ()) if fact["shot"] == row["shot"]), default=None)
