@@ -18,7 +18,7 @@ from shotad.lint.overheard import check_dialogue, check_subtitles
 from shotad.lint.people import Reach, check_pronouns
 from shotad.lint.rates import check_pace
 from shotad.lint.report import Report, in_order
-from shotad.lint.screen import check_texts
+from shotad.lint.screen import check_texts, read_from
 from shotad.lint.sentences import Reader, reader_for
 from shotad.lint.wordfiles import UserWords, lists_for, read_words
 from shotad.script.namerules import check_names
@@ -176,6 +176,8 @@ def each_line(
         yield from _of(line, sentences)
         yield from _of(line, _times(line, spoken.near(line.heard), free.near(line.heard), checker))
         seen_from = line.seen_from if line.seen_from is not None else material.seen.get(line.id)
+        if seen_from is None and line.by_hand:
+            seen_from = read_from(line, material.texts or ())
         if seen_from is not None:
             yield from _of(line, tuple(check_seen(line.heard, seen_from, by_hand=line.by_hand)))
         if material.speech is not None:

@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 from shotad.describe.english.smallwords import FUNCTION_WORDS
 from shotad.facts import TextFact
 from shotad.lint.lines import Material, TrackLine
-from shotad.script.rules import Finding, Level
+from shotad.script.rules import Finding, Level, quotations
 from shotad.types import Interval, Utterance
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
@@ -40,6 +40,14 @@ def check_texts(material: Material, window: float) -> Iterator[Finding]:
         if not _is_read(text.text, heard):
             what = f"{text.kind} that nobody reads out, at {shown}: {_short(text.text)!r}"
             yield Finding("L11", Level.WARNING, what, when=shown)
+
+
+def read_from(line: TrackLine, texts: Sequence[TextFact]) -> float | None:
+    """The second from which the words that a line reads out stand on the screen nearby; None where it reads
+    none, or they were not found there."""
+    quoted = " ".join(line.text[start:end] for start, end in quotations(line.text))
+    read = (text for text in texts if _counts(text) and _is_read(text.text, quoted)) if quoted else ()
+    return min((t.first for t in read if abs(t.first - line.heard.start) <= _SAME), default=None)
 
 
 def _counts(text: TextFact) -> bool:

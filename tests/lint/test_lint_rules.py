@@ -362,3 +362,17 @@ def test_t7_lets_a_line_begin_a_second_before_and_goes_by_the_voice() -> None:
     assert rules(checked(line(10, "A dog runs.", seen_from=11.01, by_hand=False))) == ["T7"]
     voiced = Voiced("v", "A dog runs.", Interval(9, 12), "x")
     assert rules(checked(line(10, "A dog runs.", seen_from=10.5, voiced=voiced, by_hand=False))) == ["T7"]
+
+
+def test_t7_a_person_who_reads_a_text_early_gets_a_hint() -> None:
+    shown = (TextFact(0, "THE NEXT MORNING", "title", 20.0, 23.0, 0.99),)
+
+    def early(at: float, text: str) -> list[Level]:
+        found = checked(line(at, text), texts=shown).findings
+        return [one.level for one in found if one.rule == "T7"]
+
+    assert early(16.0, 'Words appear: "The next morning."') == [Level.WARNING]
+    assert early(19.2, 'Words appear: "The next morning."') == []
+    assert early(22.0, 'Words appear: "The next morning."') == []
+    assert early(16.0, "The next morning, a dog runs.") == []
+    assert early(16.0, 'A sign reads: "Closed."') == []
