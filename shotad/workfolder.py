@@ -144,13 +144,14 @@ class WorkFolder:
         return self._force and name not in self._fresh
 
     def _sweep(self) -> None:
-        """Remove temporary files and folders that a killed run has left, here and one folder deeper.
+        """Remove temporary files and folders that a killed run has left, here and up to two folders deeper.
 
         Those of living processes stay: a page that is open writes beside a run, without holding the folder.
         """
-        for pattern in (".tmp-*", "*/.tmp-*", ".*.part.*"):
+        for pattern in (".tmp-*", "*/.tmp-*", "*/*/.tmp-*", ".*.part.*"):
             for leftover in self.path.glob(pattern):
-                if leftover.parent.is_symlink() and leftover.parent != self.path:
+                above = leftover.relative_to(self.path).parents
+                if any((self.path / one).is_symlink() for one in above if one.name):
                     continue  # another's folder, only linked here
                 if pattern != ".*.part.*" or DRAFT.fullmatch(leftover.name):
                     sweep(leftover)

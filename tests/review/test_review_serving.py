@@ -345,3 +345,21 @@ def test_what_a_killed_server_left_is_no_lock(place: Path) -> None:
     again = pytest.raises(ReviewError, match=r"is open already\.")
     with serving._alone(place), again, serving._alone(place):
         pass
+
+
+def test_what_a_killed_server_left_half_written_is_swept_and_what_others_write_is_not(
+    start: Callable[..., Server], place: Path
+) -> None:
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    folders = [place, place / "review", place / "review" / "strip"]
+    folders[-1].mkdir(parents=True)
+    left, written = (
+        [folder / f".tmp-01234567-{process}-abcdef01" for folder in folders]
+        for process in (gone.pid, os.getpid())
+    )
+    for file in (*left, *written):
+        file.write_bytes(b"half")
+    start(place)
+    assert [file.name for file in left if file.exists()] == []
+    assert all(file.exists() for file in written)

@@ -22,13 +22,14 @@ from urllib.parse import quote
 import uvicorn
 from filelock import FileLock, Timeout
 
-from shotad.errors import ReviewError, UsageError, WorkFolderError
+from shotad.errors import InUse, ReviewError, UsageError, WorkFolderError
 from shotad.progress import Progress
 from shotad.records import parse_json
 from shotad.review.server.events import Tabs
 from shotad.review.server.opening import open_session, review_of
 from shotad.review.server.security import Keys, hosts_for
 from shotad.wholefiles import write_text
+from shotad.workfolder import WorkFolder
 
 if TYPE_CHECKING:
     from shotad.review.server.bundle import Review
@@ -75,6 +76,7 @@ def serve(
         address = Address.of(listener)
         keys, tabs, ends = Keys(), Tabs(), _Ends()
         keys.name_cookie(address.port)
+        _sweep(folder)
         session = open_session(folder, film, run, tabs, reviewer=reviewer)
         with ends.heard():
             tell_address(address.plain)
@@ -152,6 +154,12 @@ def _alone(folder: Path) -> Iterator[Callable[[str], None]]:
     finally:
         note.unlink(missing_ok=True)
         lock.release()
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a killed server left half-written. A run that holds the folder has done so at its start."""
+    with suppress(InUse), WorkFolder(folder):
+        pass
 
 
 def _left_address(note: Path) -> str:
