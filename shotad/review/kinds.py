@@ -11,6 +11,9 @@ from shotad.script.cue import Cue
 Json = Mapping[str, Any]
 """Values of JSON by name."""
 
+Asked = tuple[str, int]
+"""By what an act of a page is known: the tab that asked for it, and its number among the acts of that tab."""
+
 SOURCE = "review page"
 """Source of edits that are made on the page."""
 

@@ -193,10 +193,10 @@ class Cue:
     """A line with all that is known of it.
 
     ``interval`` reaches from the start to the spoken end. ``slot_id`` is None for a line that a person
-    added. ``chosen`` counts ``candidates`` from 0. ``edited`` is None while the line is the machine's.
-    ``spoken_length`` is in seconds, estimated or measured. ``fit_steps`` say how it was made to fit.
-    ``seen_from`` is the second from which the machine's line may start so that nothing in it is told before
-    it is seen; None where that is not known.
+    added; both halves of a split line keep its slot. ``chosen`` counts ``candidates`` from 0. ``edited`` is
+    None while the line is the machine's. ``spoken_length`` is in seconds, estimated or measured.
+    ``fit_steps`` say how it was made to fit. ``seen_from`` is the second from which the machine's line may
+    start so that nothing in it is told before it is seen; None where that is not known.
     """
 
     id: str

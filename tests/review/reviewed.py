@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +35,22 @@ class Page(Visitor):
         """An act upon the line as it now is, unless told what the page saw."""
         seen = more.pop("seen", ...)
         seen = self.line(line)["stamp"] if seen is ... and line else seen
-        body = {"act": name, "line": line, "args": dict(args or {}), "tab": "here", **more}
-        return self.post("/api/act", body if seen in (None, ...) else {**body, "seen": seen})
+        body = {"act": name, "line": line, "args": dict(args or {}), **more}
+        return self.ask(body if seen in (None, ...) else {**body, "seen": seen})
+
+    def ask(self, body: Any) -> Answer:
+        """One act as it is written; what came of it has the status that a request of its own would have."""
+        answer = self.post("/api/acts", {"tab": "here", "acts": [body]})
+        if answer.status != 200:
+            return answer
+        if "error" in answer.json:
+            return replace(answer, status=500, body=json.dumps(answer.json).encode())
+        (one,) = answer.json["answers"]
+        if "changed" in one:
+            return replace(answer, body=json.dumps(one["changed"]).encode())
+        status = 400 if one["lines"] is None else 409
+        told = {"error": one["refused"], "lines": one["lines"]}
+        return replace(answer, status=status, body=json.dumps(told).encode())
 
     def job(self, **body: Any) -> Any:
         """A job when it has ended."""

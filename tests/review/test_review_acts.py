@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from shotad.errors import ReviewError
 from shotad.review.editing.acts import ACTS, Scene, room_of
+from shotad.review.editing.acts_time import why_apart
 from shotad.review.editing.scene import clock
 from shotad.review.kinds import SOURCE, Change
 from shotad.script.cue import LONGEST, Cue, CueStatus, EditField, LineState
@@ -38,6 +39,10 @@ def scene(*cues: Cue, free: tuple[Interval, ...] | None = FREE, **more: Any) -> 
 
 def act(where: Scene, name: str, of: str, **args: object) -> Change:
     return ACTS[name](where, of, args)
+
+
+def one_of(change: Change, name: str) -> Cue:
+    return next(cue for cue in change.cues if cue.id == name)
 
 
 def one(change: Change) -> Cue:
@@ -197,8 +202,8 @@ def test_splitting_cuts_between_words(at: int) -> None:
     assert (first.id, first.interval.start, second.interval.end) == (said.id, 1.0, 4.0)
     assert first.interval.end == second.interval.start
     assert second.id.startswith("h")
-    assert second.slot_id is None
-    assert change.focus == second.id
+    assert second.slot_id == said.slot_id
+    assert change.focus == said.id
     share = len(first.text.split()) / 6
     assert first.interval.duration == pytest.approx(3 * share, abs=0.001)
 
@@ -257,9 +262,32 @@ def test_joining_keeps_both_lines_words() -> None:
     assert EditField.REMOVED in left.edited.fields
 
 
-def test_joining_over_speech_ends_before_it() -> None:
-    late = line(9.0, "Rain falls.", 10.0)
-    assert act(scene(TWO, late), "join", TWO.id).cues[0].interval.end <= 6.0
+@pytest.mark.parametrize(
+    ("start", "free", "why"),
+    [
+        (8.5, FREE, "Somebody speaks between 0:03.000 and 0:08.500"),
+        (5.5, FREE, r"2\.5 s after this one ends"),
+        (4.5, None, "slot of this line ends"),
+    ],
+)
+def test_lines_that_do_not_belong_together_are_not_joined(
+    start: float, free: tuple[Interval, ...] | None, why: str
+) -> None:
+    first = replace(TWO, interval=Interval(1.0, 3.0))
+    late = line(start, "Rain falls.", start + 1)
+    where = scene(first, late, free=free)
+    where = replace(
+        where, slots={first.id: Slot(first.id, Interval(1.0, 3.5), 10), late.id: where.slots[late.id]}
+    )
+    with pytest.raises(ReviewError, match=why) as caught:
+        act(where, "join", first.id)
+    assert caught.value.hint
+    assert why_apart(where, first) == (caught.value.what, caught.value.hint)
+
+
+def test_two_seconds_without_speech_are_not_too_far() -> None:
+    near = line(5.0, "Rain falls.", 5.9)
+    assert one_of(act(scene(TWO, near), "join", TWO.id), TWO.id).text == "A cat sleeps. Rain falls."
 
 
 def test_the_last_line_joins_with_none() -> None:

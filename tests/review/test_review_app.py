@@ -81,7 +81,7 @@ def test_unknown_addresses_and_wrong_methods_are_said_to_be_so(page: Page) -> No
     assert page.get("/nowhere").status == 404
     assert "html" in page.get("/nowhere").headers["content-type"]
     assert page.get("/api/nowhere").json["error"]["what"]
-    assert page.get("/api/act").status == 405
+    assert page.get("/api/acts").status == 405
     assert page.post("/api/film").status == 405
     assert page.get("/api/film/").status == 404
     assert page.get("/favicon.ico").status == 204
@@ -118,15 +118,15 @@ def test_undo_and_redo_are_told_too(both: tuple[Review, Page]) -> None:
     review, page = both
     page.act("write", FIRST, {"text": "A dog sleeps."})
     listener = Listener(review)
-    undone = page.post("/api/undo", {"tab": "here"})
+    undone = page.ask({"act": "undo"})
     assert page.line(FIRST)["text"] == "A cat sleeps by the window."
-    redone = page.post("/api/redo", {"tab": "here"})
+    redone = page.ask({"act": "redo"})
     assert page.line(FIRST)["text"] == "A dog sleeps."
     assert [view["revision"] for view in listener.of("change")] == [
         undone.json["revision"],
         redone.json["revision"],
     ]
-    assert page.post("/api/redo").status == 400
+    assert page.ask({"act": "redo"}).status == 400
 
 
 def test_a_line_that_changed_meanwhile_is_a_conflict_and_is_shown_as_it_is(page: Page) -> None:
@@ -205,7 +205,7 @@ def test_an_act_that_no_page_asks_for_is_refused_and_changes_nothing(
     page: Page, place: Path, body: object
 ) -> None:
     before = (place / "track.json").read_bytes()
-    answer = page.post("/api/act", body)
+    answer = page.ask(body)
     assert answer.status == 400, answer.text
     assert answer.json["error"]["what"]
     assert (place / "track.json").read_bytes() == before
@@ -213,8 +213,8 @@ def test_an_act_that_no_page_asks_for_is_refused_and_changes_nothing(
 
 def test_a_body_that_is_too_long_is_not_read_to_its_end(page: Page) -> None:
     body = json.dumps({"act": "write", "line": FIRST, "args": {"text": "x" * 2_000_000}}).encode()
-    assert page.post("/api/act", body).status == 413
-    assert page.post("/api/act", body, pieces=50, content_length=None).status == 413
+    assert page.post("/api/acts", body).status == 413
+    assert page.post("/api/acts", body, pieces=50, content_length=None).status == 413
 
 
 def test_text_comes_back_as_it_was_typed(page: Page) -> None:

@@ -88,7 +88,7 @@ def test_after_an_undo_whose_news_was_faster_than_its_answer_the_next_key_acts(p
         time.sleep(0.4)
         route.fulfill(response=answer)
 
-    page.route("**/api/undo", late)
+    page.route("**/api/acts", late)
     page.keyboard.press("Enter")
     page.keyboard.press("End")
     page.keyboard.type(" Now.")
@@ -415,7 +415,8 @@ STATES: Mapping[str, str] = {
     "making": "(m) => m.emit('playable', {state: 'making', url: null, done: 0.3, why: 'MKV.'})",
     "gone": "(m) => m.emit('playable', {state: 'none', url: null, done: 0, why: 'The film is gone.'})",
     "job": "(m) => m.job({id: 'j1', kind: 'export', title: 'Export', state: 'running', notes: []})",
-    "unsaved": "async (m) => { (await import('/web/unsaved.js')).keep(m.store.current, 'Typed.', null); m.emit('unsaved'); }",
+    "unsaved": "async (m) => { const box = await import('/web/outbox.js'); box.hold(box.put({act: 'write', line: m.store.current, seen: null, args: {text: 'Typed.'}, group: ''})); m.emit('unsaved'); }",
+    "waiting": "async (m) => { (await import('/web/outbox.js')).put({act: 'accept', line: m.store.current, seen: null, args: {}, group: ''}); m.store.undelivered = new Error('The disk is full.'); m.emit('undelivered'); }",
     "conflict": "(m) => m.emit('conflict', {act: 'write', id: m.store.current, line: m.line(), mine: {text: 'Mine.'}})",
 }  # fmt: skip
 

@@ -343,7 +343,7 @@ def test_a_conflict_shows_both_texts_and_loses_none(page: Any, button: str, text
     until(page, "!document.querySelector('dialog[open]')")
     assert name(page).endswith(text)
     assert on_row(page)
-    assert page.evaluate("sessionStorage.getItem('shotad-unsaved')") is None
+    assert page.evaluate("sessionStorage.getItem('shotad-outbox')") is None
 
 
 def test_a_conflict_that_is_put_off_is_offered_again(page: Any) -> None:
@@ -353,6 +353,13 @@ def test_a_conflict_that_is_put_off_is_offered_again(page: Any) -> None:
     page.wait_for_selector("#banner q")
     assert page.locator("#banner q").inner_text() == "Mine."
     assert name(page).endswith(LINES[1.0])
+    page.locator("#banner button", has_text="Save it now").click()
+    page.wait_for_selector("#conflict[open]")  # the same question: the line is still another one
+    page.locator("#conflict button", has_text="Take mine").click()
+    until(page, "document.getElementById('banner').querySelector('q') === null")
+    settled(page)
+    assert name(page).endswith("Mine.")
+    has_focus(page)
 
 
 def test_what_is_typed_outlives_a_dead_server(browser: Any, folder: Path) -> None:
@@ -362,18 +369,18 @@ def test_what_is_typed_outlives_a_dead_server(browser: Any, folder: Path) -> Non
         server.kill()
         server.close()
         page.wait_for_selector("#banner .bad [role=alert]")
-        assert "The server is gone; what you typed is kept here" in page.locator("#banner").inner_text()
+        assert "The server is gone; what you do is kept here" in page.locator("#banner").inner_text()
         write = "import('/web/store.js').then((s) => s.act('write', {text: 'Typed in the dark.'}))"
         assert page.evaluate(write) is None
+        page.wait_for_selector("#banner q")
+        assert page.locator("#banner q").inner_text() == "Typed in the dark."
         again = Program(folder, server.port)
         try:
             page.goto(again.url)
-            page.wait_for_selector("#banner q")
-            assert page.locator("#banner q").inner_text() == "Typed in the dark."
-            page.locator("#banner button", has_text="Save it now").click()
+            page.wait_for_selector("[role=option]")
             until(page, "document.getElementById('banner').querySelector('q') === null")
+            said(page, "1 change that was not saved before is saved now.")
             assert name(page).endswith("Typed in the dark.")
-            has_focus(page)
             assert "Typed in the dark." in (folder / "track.json").read_text(encoding="utf-8")
         finally:
             page.goto("about:blank")

@@ -86,16 +86,16 @@ class Acts:
         page.on("request", self._begun)
         page.on("requestfinished", self._over)
         if delay:
-            page.route("**/api/act", lambda route: (page.wait_for_timeout(delay * 1000), route.continue_()))
+            page.route("**/api/acts", lambda route: (page.wait_for_timeout(delay * 1000), route.continue_()))
 
     def _begun(self, request: Any) -> None:
-        if request.url.endswith("/api/act"):
-            self.asked.append(json.loads(request.post_data))
+        if request.url.endswith("/api/acts"):
+            self.asked += json.loads(request.post_data)["acts"]
             self.open += 1
             self.most = max(self.most, self.open)
 
     def _over(self, request: Any) -> None:
-        if request.url.endswith("/api/act"):
+        if request.url.endswith("/api/acts"):
             self.open -= 1
 
 

@@ -47,7 +47,12 @@ def page(keys: Keys) -> Visitor:
 
 
 def test_the_page_itself_gets_through(page: Visitor) -> None:
-    for answer in (page.get("/"), page.get("/api/film"), page.post("/api/act"), page.get("/", method="HEAD")):
+    for answer in (
+        page.get("/"),
+        page.get("/api/film"),
+        page.post("/api/acts"),
+        page.get("/", method="HEAD"),
+    ):
         assert (answer.status, answer.text) == (200, SECRET)
 
 
@@ -210,7 +215,7 @@ def test_the_address_that_opens_the_browser_is_good_for_a_short_time(
 )
 def test_this_server_is_known_by_the_names_of_this_machine(page: Visitor, host: str) -> None:
     assert page.get("/", host=host).status == 200
-    assert page.post("/api/act", host=host, origin=f"http://{host}").status == 200
+    assert page.post("/api/acts", host=host, origin=f"http://{host}").status == 200
 
 
 @pytest.mark.parametrize(
@@ -241,7 +246,7 @@ def test_by_another_name_nothing_is_said_even_with_cookie_and_token(
     for answer in (
         page.get("/api/film", host=host),
         page.get(f"/?token={keys.token}", host=host, cookie=None),
-        page.post("/api/act", host=host, origin=f"http://{host}"),
+        page.post("/api/acts", host=host, origin=f"http://{host}"),
     ):
         assert answer.status == 403
         assert SECRET not in answer.text
@@ -292,7 +297,7 @@ def test_another_page_is_told_nothing(page: Visitor, path: str, origin: str) -> 
 
 @pytest.mark.parametrize("origin", [None, "null", "", "http://evil.example", "http://127.0.0.1:8888"])
 def test_another_page_or_one_that_does_not_say_changes_nothing(page: Visitor, origin: str | None) -> None:
-    assert page.post("/api/act", origin=origin).status == 403
+    assert page.post("/api/acts", origin=origin).status == 403
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
@@ -301,8 +306,8 @@ def test_what_a_browser_says_of_who_asks_is_believed(page: Visitor, site: str) -
     server on this machine: cookies know no ports."""
     for path in ("/api/film", "/media/film", "/files/x", "/web/main.js"):
         assert page.get(path, sec_fetch_site=site).status == 403
-    assert page.post("/api/act", sec_fetch_site=site).status == 403
-    assert page.post("/api/act", sec_fetch_site="none").status == 403
+    assert page.post("/api/acts", sec_fetch_site=site).status == 403
+    assert page.post("/api/acts", sec_fetch_site="none").status == 403
     assert page.get("/media/film", sec_fetch_site="none").status == 200
 
 
@@ -344,7 +349,7 @@ def test_another_page_cannot_get_the_cookie_even_with_the_token(page: Visitor, k
 
 def test_browsers_that_do_not_say_who_asks_are_served(page: Visitor) -> None:
     assert page.get("/api/film", sec_fetch_site=None).status == 200
-    assert page.post("/api/act", sec_fetch_site=None).status == 200
+    assert page.post("/api/acts", sec_fetch_site=None).status == 200
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "get", "X"])
@@ -358,7 +363,7 @@ def test_other_methods_are_not_understood(page: Visitor, method: str) -> None:
 
 @pytest.mark.parametrize("value", [None, "", "Page", "1", "page, page"])
 def test_a_change_needs_a_header_that_no_form_can_send(page: Visitor, value: str | None) -> None:
-    assert page.post("/api/act", x_shotad=value).status == 403
+    assert page.post("/api/acts", x_shotad=value).status == 403
 
 
 @pytest.mark.parametrize(
@@ -373,19 +378,19 @@ def test_a_change_needs_a_header_that_no_form_can_send(page: Visitor, value: str
     ],
 )
 def test_only_json_is_taken(page: Visitor, kind: str | None) -> None:
-    assert page.post("/api/act", content_type=kind).status == 415
-    assert page.post("/api/act", content_type="Application/JSON; charset=utf-8").status == 200
+    assert page.post("/api/acts", content_type=kind).status == 415
+    assert page.post("/api/acts", content_type="Application/JSON; charset=utf-8").status == 200
 
 
 @pytest.mark.parametrize("length", ["1000001", "9" * 400, "-1", "+5", "1e3", "x", "²"])
 def test_more_than_a_page_sends_is_not_taken(page: Visitor, length: str) -> None:
-    assert page.post("/api/act", content_length=length).status == 413
+    assert page.post("/api/acts", content_length=length).status == 413
 
 
 def test_a_header_that_must_be_there_once_may_not_be_there_twice(keys: Keys) -> None:
     for name in (b"host", b"origin", b"content-type", b"content-length", b"x-shotad"):
         app = _Doubling(Guard(inner, keys, Hosts()), name)
-        assert Visitor(app, keys).post("/api/act").status == 400
+        assert Visitor(app, keys).post("/api/acts").status == 400
 
 
 class _Doubling:

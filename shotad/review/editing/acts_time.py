@@ -42,20 +42,33 @@ from shotad.script.pace import rate_of, spoken_words
 from shotad.script.track import REMOVED
 
 _SPACE = re.compile(r"\s+")
+_FARTHEST = 2000
+"""Milliseconds between two lines that can be joined, at most: a longer pause parts two events."""
+
+JOINED = "Joined with the next line."
+
 _JOINER = "\u200d"
 """Makes one sign of two."""
 
 
 def move(scene: Scene, name: str, args: Json) -> Change:
-    """Set the start, the end, or both (seconds), as near to what is asked as the line's room allows."""
+    """Set the start, the end, or both (seconds), as near to what is asked as the line's room allows;
+    ``start_by`` and ``end_by`` say by how much they go later."""
     cue = scene.cue(name)
     old, room = span_of(cue.interval), room_or_refuse(scene, cue)
-    start, end = (milliseconds(number_in(args, key)) if key in args else None for key in ("start", "end"))
+    start, end = _wanted(args, "start", old[0]), _wanted(args, "end", old[1])
     if start is None and end is None:
         raise ReviewError("Neither a start nor an end was given.", "Say where the line shall go.")
     wanted = (old[0] if start is None else start, old[1] if end is None else end)
     new = _clamped(wanted, room, scene.shortest, moves_start=start is not None)
     return _moved(scene, cue, new, wanted)
+
+
+def _wanted(args: Json, key: str, old: int) -> int | None:
+    """The millisecond that is asked for, by itself or from the ``old`` one; None: none is."""
+    if f"{key}_by" in args:
+        return old + milliseconds(number_in(args, f"{key}_by"))
+    return milliseconds(number_in(args, key)) if key in args else None
 
 
 def shift(scene: Scene, name: str, args: Json) -> Change:
@@ -69,7 +82,7 @@ def shift(scene: Scene, name: str, args: Json) -> Change:
 def split(scene: Scene, name: str, args: Json) -> Change:
     """Make two lines of one, ``at`` a character of its text or the nearest gap between words.
 
-    The first keeps the line's id and candidates; its time is divided by words.
+    The first keeps the line's id and candidates, both its slot; its time is divided by words.
     """
     cue, at = scene.cue(name), int(number_in(args, "at"))
     if not cue.heard:
@@ -84,22 +97,19 @@ def split(scene: Scene, name: str, args: Json) -> Change:
     first = timed(with_words(scene, cue, texts[0]), (start, middle))
     first = mark_edit(first, cue, (EditField.TEXT, EditField.TIME), SOURCE)
     second = _by_hand(scene, (middle, end), texts[1], cue)
-    return Change(f"Split at {clock(middle / 1000)}.", (settled(first), second), focus=second.id)
+    return Change(f"Split at {clock(middle / 1000)}.", (settled(first), second), focus=cue.id)
 
 
 def join(scene: Scene, name: str, args: Json) -> Change:
     """Make one line of this and the next that is heard, which leaves the track or stays in it unheard.
 
-    It ends where the second did, or where its words do if there is no time up to there.
+    It ends where the second did, or where its words do if there is no time up to there. Raises ReviewError
+    for lines that do not belong together (`why_apart`).
     """
     cue = scene.cue(name)
-    if not cue.heard:
-        raise ReviewError("A line that is not heard cannot be joined.", "Restore it first.")
-    names = [other for _, _, other in scene.heard]
-    following = names[names.index(cue.id) + 1 :]
-    if not following:
-        raise ReviewError("There is no line after this one.", "Join the line before it instead.")
-    other = scene.cue(following[0])
+    other, apart = scene.following(cue), why_apart(scene, cue)
+    if other is None or apart is not None:
+        raise ReviewError(*(apart or ("There is no line after this one.",)))
     text = (" " if _has_blanks(cue.language) else "").join((cue.text, other.text))
     rest = replace(
         scene, track=scene.track.with_cues(each for each in scene.track.cues if each.id != other.id)
@@ -108,15 +118,41 @@ def join(scene: Scene, name: str, args: Json) -> Change:
     start, end = cue.interval.start, max(cue.interval.end, other.interval.end)
     if milliseconds(end) > high:
         end = min(high / 1000, max(cue.interval.end, start + scene.spoken_seconds(text, cue.language)))
-    kept = cue.candidates if cue.text in cue.candidates else (*cue.candidates, cue.text)
+    is_half = is_added(other) and other.slot_id is not None and other.slot_id == cue.slot_id
+    kept = cue.candidates if is_half or cue.text in cue.candidates else (*cue.candidates, cue.text)
     together = with_words(scene, replace(cue, candidates=kept), text)
     span = _clamped((milliseconds(start), milliseconds(end)), (low, high), scene.shortest)
     joined = mark_edit(timed(together, span), cue, (EditField.TEXT, EditField.TIME), SOURCE)
     if is_added(other):
-        return Change("Joined with the next line.", (settled(joined),), (other.id,), focus=cue.id)
+        return Change(JOINED, (settled(joined),), (other.id,), focus=cue.id)
     gone = replace(other, status=CueStatus.DROPPED, reason=REMOVED)
     left = settled(mark_edit(gone, other, (EditField.REMOVED,), SOURCE))
-    return Change("Joined with the next line.", (settled(joined), left), focus=cue.id)
+    return Change(JOINED, (settled(joined), left), focus=cue.id)
+
+
+def why_apart(scene: Scene, cue: Cue) -> tuple[str, str] | None:
+    """Why a line cannot be joined with the next that is heard, and what to do; None: it can.
+
+    The joined line is spoken in one go, so no speech and no long pause may lie between the two. Where it is
+    not known when somebody speaks, slots that do not touch show it: the time between them was not free.
+    """
+    if not cue.heard:
+        return "A line that is not heard cannot be joined.", "Restore it first."
+    other = scene.following(cue)
+    if other is None:
+        return "There is no line after this one.", "Join the line before it instead."
+    end, start = span_of(cue.interval)[1], span_of(other.interval)[0]
+    between = f"between {clock(end / 1000)} and {clock(start / 1000)}, where the next line begins"
+    if not scene.are_free(end, start):
+        return f"Somebody speaks {between}: lines are not joined over speech.", "Leave them as two lines."
+    if start - end > _FARTHEST:
+        seconds, most = (start - end) / 1000, _FARTHEST / 1000
+        what = f"The next line begins {seconds:.1f} s after this one ends: more than {most:g} s is too far."
+        return what, "Move one of them nearer to the other first, or leave them as two lines."
+    slots = [scene.slots.get(one.slot_id or "") for one in (cue, other)]
+    if scene.free is None and slots[0] and slots[1] and slots[0].interval.end < slots[1].interval.start:
+        return f"The slot of this line ends {between}.", "Leave them as two lines."
+    return None
 
 
 def add(scene: Scene, name: str, args: Json) -> Change:
@@ -153,7 +189,7 @@ def _placed(scene: Scene, line: Cue) -> Change:
 
 
 def _by_hand(scene: Scene, span: Span, text: str, like: Cue | None) -> Cue:
-    """A line that a person added, in the language of ``like``."""
+    """A line that a person added; of the kind, the language and the slot of ``like``."""
     language = scene.track.language if like is None else like.language
     line = Cue(
         id=hand_id(span[0] / 1000, scene.cues),
@@ -164,7 +200,7 @@ def _by_hand(scene: Scene, span: Span, text: str, like: Cue | None) -> Cue:
         edited=Edit((EditField.ADDED,), SOURCE, None),
         spoken_length=scene.spoken_seconds(text, language),
     )
-    return line if like is None else replace(line, kind=like.kind)
+    return line if like is None else replace(line, kind=like.kind, slot_id=like.slot_id)
 
 
 def _moved(scene: Scene, cue: Cue, new: Span, wanted: Span) -> Change:

@@ -3,6 +3,9 @@
 One row is added for each step, and one for each that is undone or done again; nothing is ever rewritten. A
 row holds what changed of its lines, before and after. In memory is only where the rows begin: the history of
 a long week stays small.
+
+A page sends an act again whose answer it never got. So a row also says which act of which tab it is, and an
+act that changed nothing has a row too: each is done once (`History.knows`).
 """
 
 from __future__ import annotations
@@ -10,12 +13,13 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from shotad.errors import WorkFolderError
 from shotad.records import whole_record
+from shotad.review.kinds import Asked
 from shotad.script.cue import Cue, short_hash
 from shotad.script.cuefile import cue_json, read_cue
 from shotad.script.fields import Fields
@@ -24,6 +28,9 @@ FILE = "review.jsonl"
 
 Row = Mapping[str, Any]
 Way = Literal["undo", "redo"]
+
+_TABS = 100
+"""Tabs whose acts are remembered, the newest: each load of a page is one."""
 
 _UNSEEN = ("spoken_length", "fit_steps", "provenance", "voiced")
 """Of a line, what only machines write: a render beside an open page is no conflict."""
@@ -121,6 +128,8 @@ class History:
         self._end = 0
         self._stacks: dict[Way, array[int]] = {"undo": array("Q"), "redo": array("Q")}
         self._next: dict[Way, Step | None] = {"undo": None, "redo": None}
+        self._tabs: dict[str, _TabActs] = {}
+        self._added: dict[str, int] = {}
         self.sync()
 
     def sync(self) -> None:
@@ -142,12 +151,35 @@ class History:
                     self._end += len(line)
         self._say()
 
-    def add(self, step: Step) -> None:
-        """A new step; what was undone before cannot be done again."""
+    def add(self, step: Step, asked: Asked | None = None) -> None:
+        """A new step, ``asked`` for by a page; what was undone before cannot be done again."""
         last = self.last("undo") if step.group else None
         together = None if last is None else last.followed_by(step)
-        row = _step_row(together or step)
+        row = {**_step_row(together or step), **_asked_row(asked, step.lines)}
         self._append({**row, "on": True} if together is not None else row)
+
+    def knows(self, asked: Asked | None) -> bool:
+        """Whether this act of a page was done."""
+        return asked is not None and asked[0] in self._tabs and asked[1] in self._tabs[asked[0]].numbers
+
+    def grown(self, asked: Asked | None, stamp: str, now: str) -> str:
+        """What a stamp became by acts of the same tab alone; it ends at ``now``, for an undo leads back to
+        stamps that were there before."""
+        acts = None if asked is None else self._tabs.get(asked[0])
+        seen: set[str] = set()
+        while acts is not None and stamp != now and stamp in acts.grown and stamp not in seen:
+            seen.add(stamp)
+            stamp = acts.grown[stamp]
+        return stamp
+
+    def pass_by(self, asked: Asked) -> None:
+        """Note that an act of a page changed nothing."""
+        self._append({"step": "none", **_asked_row(asked, ())})
+
+    def adding(self, line: str) -> Step | None:
+        """The step that last added this line; None where it is not known."""
+        at = self._added.get(line)
+        return None if at is None else self._step_at(at)
 
     def last(self, way: Way) -> Step | None:
         """The step that is undone, or done again, next; None where there is none."""
@@ -169,9 +201,12 @@ class History:
         step = self._next[way]
         return step.lines[0].id if step is not None and len(step.lines) == 1 else None
 
-    def move(self, way: Way) -> None:
+    def move(self, way: Way, asked: Asked | None = None) -> None:
         """Note that the next step was undone or done again."""
-        self._append({"step": way})
+        step = self.last(way) if asked is not None else None
+        lines = () if step is None else step.lines
+        moved = [line.backwards() for line in lines] if way == "undo" else lines
+        self._append({"step": way, **_asked_row(asked, moved)})
 
     def skip(self, way: Way) -> None:
         """Note that the next step can be undone or done again no more."""
@@ -179,6 +214,7 @@ class History:
 
     def _append(self, row: Row) -> None:
         line = json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+        self._remember(row)  # what cannot be noted was done all the same
         try:
             with self.path.open("ab") as out:
                 # A process killed in the middle of a row leaves it without an end.
@@ -202,6 +238,7 @@ class History:
     def _follow(self, at: int, line: bytes) -> None:
         """Bring the stacks up to date with a row that begins ``at`` a byte of the file."""
         row = _parsed(line)
+        self._remember(row)
         undo, redo = self._stacks["undo"], self._stacks["redo"]
         match row:
             case {"step": "done"}:
@@ -209,6 +246,7 @@ class History:
                     undo.pop()
                 undo.append(at)
                 del redo[:]
+                self._added.update(dict.fromkeys(_added_in(row), at))
             case {"step": "undo"} if undo:
                 redo.append(undo.pop())
             case {"step": "redo"} if redo:
@@ -217,6 +255,17 @@ class History:
                 undo.pop()
             case {"step": "skip", "way": "redo"} if redo:
                 redo.pop()
+
+    def _remember(self, row: Row) -> None:
+        """Keep which act of which tab a row is of, and what stamps it made of which."""
+        match row:
+            case {"asked": [str(tab), int(number)], "grew": list(pairs)}:
+                acts = self._tabs.pop(tab) if tab in self._tabs else _TabActs()
+                self._tabs[tab] = acts  # the last is the newest
+                acts.numbers.add(number)
+                acts.grown.update(pair for pair in pairs if _is_pair(pair))
+                if len(self._tabs) > _TABS:
+                    del self._tabs[next(iter(self._tabs))]
 
     def _step_at(self, at: int) -> Step | None:
         try:
@@ -229,6 +278,36 @@ class History:
     def _say(self) -> None:
         for way in self._next:
             self._next[way] = self.last(way)
+
+
+@dataclass(frozen=True, slots=True)
+class _TabActs:
+    """The numbers of a tab's acts that were done, and the stamps of lines that they made of others."""
+
+    numbers: set[int] = field(default_factory=set)
+    grown: dict[str, str] = field(default_factory=dict)
+
+
+def _asked_row(asked: Asked | None, lines: Sequence[LineStep]) -> dict[str, Any]:
+    if asked is None:
+        return {}
+    return {"asked": list(asked), "grew": [[one.was, one.now] for one in lines if one.was and one.now]}
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(isinstance(one, str) for one in value)
+
+
+def _added_in(row: Row) -> list[str]:
+    """The lines that a step added."""
+    match row:
+        case {"lines": list(lines)}:
+            return [one["id"] for one in lines if isinstance(one, dict) and _is_new(one)]
+    return []
+
+
+def _is_new(line: Row) -> bool:
+    return isinstance(line.get("id"), str) and line.get("was") is None and line.get("now") is not None
 
 
 def _parsed(line: bytes) -> Row:

@@ -73,6 +73,16 @@ class Scene:
             if self.heard[at][1] > span[0]:
                 yield self.heard[at]
 
+    def following(self, cue: Cue) -> Cue | None:
+        """The next line that is heard, of one that is heard itself; None after the last."""
+        at = self._places.get(cue.id, len(self.heard)) + 1
+        return self.cues[self.heard[at][2]] if at < len(self.heard) else None
+
+    def are_free(self, start: int, end: int) -> bool:
+        """Whether nobody speaks between two milliseconds, as far as that is known."""
+        gap = self.gap_of((start, max(end, start + 1)))
+        return start >= end or (gap is not None and gap[0] <= start and end <= gap[1])
+
     def next_start(self, cue: Cue) -> float | None:
         """The second at which the heard line after ``cue`` starts; None after the last."""
         at = bisect_right(self._starts, milliseconds(cue.interval.start))
@@ -96,6 +106,11 @@ class Scene:
             if _shared((low, high), span) > (0 if best is None else _shared(best, span)):
                 best = (low, high)
         return best and (max(best[0], whole[0]), min(best[1], whole[1]))
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        """The place of each heard line among them."""
+        return {name: place for place, (_, _, name) in enumerate(self.heard)}
 
     @cached_property
     def _starts(self) -> list[int]:

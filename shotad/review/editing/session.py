@@ -16,12 +16,13 @@ from shotad.film.info import FilmInfo
 from shotad.prepare import Prepared
 from shotad.review.editing.acts import ACTS
 from shotad.review.editing.acts_slots import SlotScene, add_slot, remove_slot
+from shotad.review.editing.acts_time import JOINED
 from shotad.review.editing.history import History, LineStep, Step, Way, stamp_of
 from shotad.review.editing.keeping import Keeper
 from shotad.review.editing.news import differences
 from shotad.review.editing.scene import Scene
 from shotad.review.editing.steps import step_of, walked
-from shotad.review.kinds import Change, Done, Hub, Json
+from shotad.review.kinds import Asked, Change, Done, Hub, Json
 from shotad.runsettings import RunSettings
 from shotad.script.cue import Cue
 from shotad.script.track import Track
@@ -97,23 +98,36 @@ class Session:
         )
 
     def act(
-        self, name: str, line: str, args: Json, *, seen: str | None = None, origin: str = "", group: str = ""
+        self,
+        name: str,
+        line: str,
+        args: Json,
+        *,
+        seen: str | None = None,
+        origin: str = "",
+        group: str = "",
+        asked: Asked | None = None,
     ) -> Done:
         """Do the act called ``name`` to a line; it is on the disk when this returns.
 
-        ``seen`` is the `stamp_of` the line that the person sees. Acts of one ``group`` that follow each other
-        are one step of undo. Raises OutOfDate for a line that has changed since, ReviewError for what cannot
-        be done, WorkFolderError where it cannot be written; then nothing is changed.
+        ``seen`` is the `stamp_of` the line that the person sees; what acts of the same tab made of it since
+        is no news to them. Acts of one ``group`` that follow each other are one step of undo. An act that was
+        ``asked`` for and done before is not done again; then nothing is said. Raises OutOfDate for a line
+        that has changed since, ReviewError for what cannot be done, WorkFolderError where it cannot be
+        written; then nothing is changed.
         """
         if name in SLOT_ACTS:
             own = SLOT_ACTS[name]
-            return self.change(lambda: own(self._slot_scene(), line, args), origin=origin)
+            return self.change(lambda: own(self._slot_scene(), line, args), origin=origin, asked=asked)
         if name not in ACTS:
             raise ReviewError(f"There is no act {name!r}.", f"There are {', '.join((*ACTS, *SLOT_ACTS))}.")
         act = ACTS[name]
-        return self.change(
-            lambda: act(self.scene(), line, args), line=line, seen=seen, origin=origin, group=group
-        )
+
+        def make() -> Change:
+            whole = self._rejoined(line) if name == "join" else None
+            return whole or act(self.scene(), line, args)
+
+        return self.change(make, line=line, seen=seen, origin=origin, group=group, asked=asked)
 
     def change(
         self,
@@ -123,27 +137,31 @@ class Session:
         seen: str | None = None,
         origin: str = "",
         group: str = "",
+        asked: Asked | None = None,
     ) -> Done:
         """Keep what ``make`` says, once all that others wrote is taken in; see `act`."""
         with self._opened():
+            if self._history.knows(asked):
+                return self._done(Change(""), origin)
             if seen is not None:
-                self._check_seen(line, seen)
+                self._check_seen(line, seen, asked)
             change = make()
             step = step_of(self.track, change, group)
-            if step.is_empty:
-                return self._done(change, origin)
-            self._kept.keep(change)
-            self._note(lambda: self._history.add(step))
+            if not step.is_empty:
+                self._kept.keep(change)
+                self._note(lambda: self._history.add(step, asked))
+            elif asked is not None:
+                self._note(lambda: self._history.pass_by(asked))
             return self._done(change, origin)
 
-    def undo(self, origin: str = "") -> Done:
+    def undo(self, origin: str = "", asked: Asked | None = None) -> Done:
         """Take the last step back. Raises ReviewError where there is none, OutOfDate where one of its lines
         has changed otherwise since: that step is passed over, and the one before it is next."""
-        return self._walk("undo", origin)
+        return self._walk("undo", origin, asked)
 
-    def redo(self, origin: str = "") -> Done:
+    def redo(self, origin: str = "", asked: Asked | None = None) -> Done:
         """Do again what was undone last; raises as `undo`."""
-        return self._walk("redo", origin)
+        return self._walk("redo", origin, asked)
 
     def refresh(self) -> Done | None:
         """Take in what others have changed on the disk; what that is, or None.
@@ -201,16 +219,33 @@ class Session:
         prepared = self.prepared
         return SlotScene(self.track, prepared.gaps, prepared.slots, prepared.end, self.config.slots)
 
-    def _check_seen(self, line: str, seen: str) -> None:
+    def _rejoined(self, line: str) -> Change | None:
+        """What makes one line again of two that are as a split left them: the line as it was, accepted if it
+        was. None for other lines."""
+        scene = self.scene()
+        other = scene.following(scene.cue(line))
+        step = None if other is None else self._history.adding(other.id)
+        if other is None or step is None or [one.id for one in step.lines] != [line, other.id]:
+            return None
+        try:
+            back = walked(step, "undo", self.track, self.prepared.slots)
+        except OutOfDate:
+            return None
+        return replace(back, said=JOINED, focus=line)
+
+    def _check_seen(self, line: str, seen: str, asked: Asked | None) -> None:
         cue = self.scene().cues.get(line)
-        if cue is None or stamp_of(cue) != seen:
+        now = None if cue is None else stamp_of(cue)
+        if now is None or self._history.grown(asked, seen, now) != now:
             raise OutOfDate(
                 f"The line {line} has changed since you saw it.",
                 "Look at it as it is now, and do it again if you still want it.",
             )
 
-    def _walk(self, way: Way, origin: str) -> Done:
+    def _walk(self, way: Way, origin: str, asked: Asked | None) -> Done:
         with self._opened():
+            if self._history.knows(asked):
+                return self._done(Change(""), origin)
             step = self._history.last(way)
             if step is None:
                 raise ReviewError("There is nothing to undo." if way == "undo" else "Nothing was undone.")
@@ -220,7 +255,7 @@ class Session:
                 self._history.skip(way)
                 raise
             self._kept.keep(change)
-            self._note(lambda: self._history.move(way))
+            self._note(lambda: self._history.move(way, asked))
             return self._done(change, origin)
 
     def _done(self, change: Change, origin: str) -> Done:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -18,7 +17,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from shotad.errors import OutOfDate, ShotadError, WorkFolderError
+from shotad.errors import ShotadError, WorkFolderError
 from shotad.review.server import routes_acts, routes_media, routes_page, routes_work
 from shotad.review.server.security import Guard, Refused, answer_error
 
@@ -45,7 +44,7 @@ def make_app(review: Review) -> ASGIApp:
     rooms = (routes_page, routes_acts, routes_media, routes_work)
     app = Starlette(
         routes=[route for room in rooms for route in room.routes(review)],
-        exception_handlers={HTTPException: _refuse, ShotadError: partial(_say, review)},
+        exception_handlers={HTTPException: _refuse, ShotadError: _say},
         lifespan=alive,
     )
     app.router.redirect_slashes = False
@@ -62,11 +61,11 @@ async def _watch(review: Review) -> None:
 class _Answer:
     """An error as an answer; an ASGI application."""
 
-    def __init__(self, status: int, error: ShotadError, **more: Any) -> None:
-        self._status, self._error, self._more = status, error, more
+    def __init__(self, status: int, error: ShotadError) -> None:
+        self._status, self._error = status, error
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        await answer_error(scope, send, self._status, self._error, **self._more)
+        await answer_error(scope, send, self._status, self._error)
 
 
 def _refuse(_: Request, error: Exception) -> Any:
@@ -76,13 +75,9 @@ def _refuse(_: Request, error: Exception) -> Any:
     return _Answer(error.status_code, ShotadError(texts.get(error.status_code, "That is not understood.")))
 
 
-async def _say(review: Review, request: Request, error: Exception) -> Any:
-    """What cannot be done, and why. A page that showed an older line is given the line as it is."""
+async def _say(request: Request, error: Exception) -> Any:
+    """What cannot be done, and why."""
     assert isinstance(error, ShotadError)
-    if isinstance(error, OutOfDate):
-        lines = getattr(request.state, "lines", ())
-        now = await anyio.to_thread.run_sync(review.lines_now, lines)
-        return _Answer(409, error, lines=now)
     if isinstance(error, Refused):
         return _Answer(error.status, error)
     if isinstance(error, WorkFolderError):

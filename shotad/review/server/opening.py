@@ -14,7 +14,7 @@ from shotad.errors import ConfigError, FilmError
 from shotad.film.info import FilmInfo
 from shotad.film.reader import open_film
 from shotad.review.editing.session import Session
-from shotad.review.kinds import Done, Hub
+from shotad.review.kinds import Asked, Done, Hub
 from shotad.review.server.remembered import remember, remembered
 from shotad.runsettings import RunSettings
 from shotad.script.track import FilmId, load_track
@@ -39,11 +39,11 @@ class ToldSession(Session):
     def change(self, *args: Any, **options: Any) -> Done:
         return self._tell_all(super().change(*args, **options))
 
-    def undo(self, origin: str = "") -> Done:
-        return self._tell_all(super().undo(origin))
+    def undo(self, origin: str = "", asked: Asked | None = None) -> Done:
+        return self._tell_all(super().undo(origin, asked))
 
-    def redo(self, origin: str = "") -> Done:
-        return self._tell_all(super().redo(origin))
+    def redo(self, origin: str = "", asked: Asked | None = None) -> Done:
+        return self._tell_all(super().redo(origin, asked))
 
     def refresh(self) -> Done | None:
         done = super().refresh()

@@ -22,6 +22,8 @@ _NAMES: Mapping[object, str] = {
     list: "a list",
     bool: "true or false",
     int | float: "a number",
+    str | None: "text",
+    int | None: "a number",
 }
 
 

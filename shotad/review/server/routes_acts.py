@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from shotad.errors import ReviewError
-from shotad.review.kinds import Json
+from shotad.errors import OutOfDate, ReviewError, ShotadError, WorkFolderError
+from shotad.review.kinds import Done, Json
 from shotad.review.server.remembered import remember
 from shotad.review.server.routes import get, post, value
 from shotad.review.showing.details import line_detail
@@ -57,24 +57,38 @@ def routes(review: Review) -> list[Route]:
         name = request.path_params["line"]
         return with_frames(review, line_detail(session, name), session.cue(name).slot_id)
 
-    def act(request: Request, body: Json) -> Any:
-        name = value(body, "line", str, "")
-        request.state.lines = (name,)
-        done = session.act(
-            value(body, "act", str),
+    def acts(_: Request, body: Json) -> Any:
+        """What came of each act, in order: ``changed``, or ``refused`` with the reason and, for a conflict,
+        the ``lines`` as they are now. With an ``error`` the rest was not tried: nothing can be written."""
+        tab = value(body, "tab", str, "")
+        answers: list[dict[str, Any]] = []
+        for one in value(body, "acts", list):
+            try:
+                answers.append({"changed": review.publish(done(one if isinstance(one, dict) else {}, tab))})
+            except WorkFolderError as error:
+                return {"answers": answers, "error": _said(error)}
+            except ShotadError as error:
+                lines = None
+                if isinstance(error, OutOfDate):
+                    lines = review.lines_now((value(one, "line", str, ""),))
+                answers.append({"refused": _said(error), "lines": lines})
+        return {"answers": answers}
+
+    def done(one: Json, tab: str) -> Done:
+        name, line = value(one, "act", str), value(one, "line", str, "")
+        by, number = value(one, "tab", str, tab), value(one, "number", int | None)
+        asked = None if number is None else (by, number)
+        if name in ("undo", "redo"):
+            return (session.undo if name == "undo" else session.redo)(tab, asked)
+        return session.act(
             name,
-            value(body, "args", dict, {}),
-            seen=_seen(body),
-            origin=value(body, "tab", str, ""),
-            group=value(body, "group", str, ""),
+            line,
+            value(one, "args", dict, {}),
+            seen=value(one, "seen", str | None),
+            origin=tab,
+            group=value(one, "group", str, ""),
+            asked=asked,
         )
-        return review.publish(done)
-
-    def undo(_: Request, body: Json) -> Any:
-        return review.publish(session.undo(value(body, "tab", str, "")))
-
-    def redo(_: Request, body: Json) -> Any:
-        return review.publish(session.redo(value(body, "tab", str, "")))
 
     def reviewer(_: Request, body: Json) -> Any:
         name = " ".join(value(body, "name", str).split())
@@ -91,9 +105,7 @@ def routes(review: Review) -> list[Route]:
     return [
         get("/api/film", film),
         get("/api/lines/{line}", line),
-        post("/api/act", act),
-        post("/api/undo", undo),
-        post("/api/redo", redo),
+        post("/api/acts", acts),
         post("/api/reviewer", reviewer),
         post("/api/findings/accept", accept_finding),
     ]
@@ -117,5 +129,5 @@ def with_frames(review: Review, detail: Json, slot: str | None) -> Json:
     return {**detail, "frames": frames}
 
 
-def _seen(body: Json) -> str | None:
-    return None if body.get("seen") is None else value(body, "seen", str)
+def _said(error: ShotadError) -> Json:
+    return {"what": error.what, "hint": error.hint}

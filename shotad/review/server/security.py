@@ -336,10 +336,10 @@ def _asked(scope: Any) -> _Asked:
     return _Asked(scope["method"], scope["path"], scope.get("query_string", b""), headers)
 
 
-async def answer_error(scope: Any, send: Any, status: int, error: ShotadError, **more: Any) -> None:
+async def answer_error(scope: Any, send: Any, status: int, error: ShotadError) -> None:
     """Say an error: as JSON to the page's programs, else as a small page of its own."""
     if scope["path"].startswith(("/api/", "/media/", "/files/", "/web/")):
-        value = {"error": {"what": error.what, "hint": error.hint}, **more}
+        value = {"error": {"what": error.what, "hint": error.hint}}
         kind, body = b"application/json", json.dumps(value, ensure_ascii=False).encode()
     else:
         kind, body = b"text/html; charset=utf-8", _page(error).encode()

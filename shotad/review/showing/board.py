@@ -14,7 +14,8 @@ from shotad.config import Config
 from shotad.plan.slots import word_budget
 from shotad.prepare import Prepared
 from shotad.review.editing.acts_slots import SlotsChanged
-from shotad.review.editing.scene import Scene, room_of
+from shotad.review.editing.acts_time import why_apart
+from shotad.review.editing.scene import Scene, is_added, room_of
 from shotad.review.editing.session import Session, stamp_of
 from shotad.review.kinds import Done
 from shotad.review.showing.findings import Findings, finding_view
@@ -53,8 +54,9 @@ class Board:
         return board
 
     def allowed(self, cue: Cue) -> Budget:
-        """How long the line may be: its slot's words; of a line without one those of its own time."""
-        slot = self.scene.slots.get(cue.slot_id or "")
+        """How long the line may be: its slot's words; of a line without one, and of one that a person added
+        to it, those of its own time."""
+        slot = None if is_added(cue) else self.scene.slots.get(cue.slot_id or "")
         words = slot.max_words if slot else word_budget(cue.interval.duration, self.config.slots)
         return budget_in(cue.language, words)
 
@@ -71,9 +73,10 @@ class Board:
         known = self.shown.get(cue.id)
         if known is None or known[0] is not cue:
             known = self.shown[cue.id] = (cue, self._by_itself(cue))
-        room = self._room(cue)
+        room, apart = self._room(cue), why_apart(self.scene, cue)
         return {
             **known[1],
+            "apart": "" if apart is None else " ".join(apart).strip(),
             "room": None if room is None else span_view(room),
             "room_seconds": _rounded(None if room is None else max(0.0, room.end - cue.interval.start)),
             "findings": [finding_view(found) for found in findings.of(cue.id)],

@@ -28,7 +28,7 @@ export class ApiError extends Error {
   }
 }
 
-const GONE = { what: "The server is gone.", hint: "Start “shotad review” again; what you typed is kept here." };
+export const GONE = { what: "The server is gone.", hint: "Start “shotad review” again; what you did is kept here." };
 
 /**
  * @param {string} path

@@ -1,12 +1,13 @@
-/** Strips above the page: no connection, text that is not saved yet, the reviewer's name. */
+/** Strips above the page: no connection, what is not saved yet, the reviewer's name. */
 
 import { make } from "./build.js";
 import { keepFocus } from "./commands.js";
 import { nameForm } from "./header.js";
+import * as outbox from "./outbox.js";
 import { say } from "./say.js";
 import { set, settings } from "./settings.js";
-import { act, line, number, store, subscribe } from "./store.js";
-import * as unsaved from "./unsaved.js";
+import { act, flush, line, number, store, subscribe } from "./store.js";
+import { count } from "./wording.js";
 
 /** @type {HTMLElement} */
 let place;
@@ -31,19 +32,39 @@ function show(name, strip) {
 function lost(retry) {
   const again = make("button", { type: "button" }, "Try again");
   again.addEventListener("click", retry);
-  const text = make("p", { role: "alert" }, "The server is gone; what you typed is kept here. Start “shotad review” again, or try again.");
+  const text = make("p", { role: "alert" }, "The server is gone; what you do is kept here. Start “shotad review” again, or try again.");
   return make("div", { className: "bad" }, text, again);
+}
+
+/** How many changes wait, and why where the server could be reached. */
+function waits() {
+  const many = store.connected && !store.undelivered ? 0 : outbox.waiting();
+  const there = strips.get("waiting");
+  if (!many) {
+    if (there) show("waiting", null);
+    return;
+  }
+  const words = `${count(many, "change")} ${many === 1 ? "waits" : "wait"} here to be saved, and ${many === 1 ? "is" : "are"} sent again by itself.`;
+  const text = store.connected ? `${store.undelivered.message} ${words}` : words;
+  if (there) {
+    there.querySelector("p").textContent = text;
+    there.querySelector("button").hidden = !store.connected;
+    return;
+  }
+  const again = make("button", { type: "button", hidden: !store.connected }, "Send now");
+  again.addEventListener("click", flush);
+  show("waiting", make("div", { className: "bad" }, make("p", { role: "status" }, text), again));
 }
 
 /** One text that is not saved: it can be saved, copied, thrown away. */
 function row(id, typed) {
   const at = line(id) ? `Line ${number(id)}` : "A line that is gone";
   const text = make("q", { lang: store.film?.language ?? "" }, typed.text);
-  const save = make("button", { type: "button" }, "Save it now");
+  const save = line(id) && typed.held ? make("button", { type: "button" }, "Save it now") : null;
   const copy = make("button", { type: "button" }, "Copy");
   const away = make("button", { type: "button" }, "Throw away");
-  save.setAttribute("aria-label", `Save it now: ${at}`);
-  save.addEventListener("click", async () => {
+  save?.setAttribute("aria-label", `Save it now: ${at}`);
+  save?.addEventListener("click", async () => {
     if (await act("write", { text: typed.text }, { line: id, seen: typed.seen ?? undefined, quiet: true })) say(`${at} is saved.`);
     offer();
   });
@@ -52,16 +73,17 @@ function row(id, typed) {
     say("Copied.");
   });
   away.addEventListener("click", () => {
-    unsaved.forget(id);
+    outbox.forget(id);
     offer();
   });
-  return make("li", {}, `${at}: `, text, " ", line(id) ? save : null, copy, away);
+  return make("li", {}, `${at}: `, text, " ", save, copy, away);
 }
 
-/** Offers what was typed and never reached the server. */
-export function offer() {
-  for (const [id, typed] of Object.entries(unsaved.all())) if (line(id)?.text === typed.text) unsaved.forget(id);
-  const texts = Object.entries(unsaved.all());
+/** Offers what was typed and is not saved: it was refused, or the server is gone. */
+function offer() {
+  waits();
+  for (const [id, typed] of outbox.texts()) if (typed.held && line(id)?.text === typed.text) outbox.forget(id);
+  const texts = [...outbox.texts()].filter(([, typed]) => typed.held || store.undelivered);
   if (!texts.length) {
     show("unsaved", null);
     return;
@@ -116,10 +138,9 @@ export function start(retry) {
     if (!film.reviewer && !settings.name && !settings.asked) ask();
     else show("name", null);
   });
-  subscribe("unsaved", offer);
+  for (const topic of ["unsaved", "undelivered"]) subscribe(topic, offer);
+  subscribe("outbox", () => (store.undelivered || strips.has("unsaved")) && offer());
+  addEventListener("beforeunload", (event) => outbox.some() && event.preventDefault());
   subscribe("trouble", trouble);
   subscribe("reviewer", (who) => who && show("name", null));
 }
-
-/** Whether something typed is not saved. */
-export const owing = () => Object.keys(unsaved.all()).length > 0 && !store.connected;

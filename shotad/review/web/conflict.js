@@ -1,9 +1,9 @@
 /** Somebody else changed a line meanwhile: both versions are shown, a person decides, nothing is lost. */
 
 import { dialog, make } from "./build.js";
+import * as outbox from "./outbox.js";
 import { say } from "./say.js";
 import { act, emit, line, number, store, subscribe } from "./store.js";
-import * as unsaved from "./unsaved.js";
 
 /** @type {{act: string, id: string|null, line: any, mine: any}[]} */
 const waiting = [];
@@ -44,7 +44,7 @@ async function copy(text) {
 function texts(conflict) {
   const { id, line: theirs, mine } = conflict;
   const keep = () => {
-    unsaved.forget(id);
+    outbox.forget(id);
     emit("lines", { changed: [id], gone: [] });
     done("Their text is kept.");
   };
@@ -103,7 +103,7 @@ export function start() {
   // Escape leaves both: theirs on the line, mine among what is not saved yet.
   made.addEventListener("cancel", () => {
     const [over] = waiting.splice(0, 1);
-    if (over?.act === "write") emit("unsaved", unsaved.all());
+    if (over?.act === "write") emit("unsaved");
   });
   subscribe("conflict", add);
 }

@@ -94,7 +94,7 @@ function tools(place) {
     setText(drop, shown.heard ? "Drop" : "Take back in");
     unaccept.hidden = shown.state !== "accepted";
     accept.hidden = shown.state === "accepted";
-    remove.hidden = shown.slot !== null;
+    remove.hidden = shown.slot !== null && !shown.hold.includes("added");
   };
 }
 

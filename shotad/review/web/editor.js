@@ -1,5 +1,5 @@
 /**
- * The text of the chosen line: saved as it is typed, one request at a time, the newest text next.
+ * The text of the chosen line: saved as it is typed, the newest text next.
  *
  * What a person types is never replaced by an answer to what they typed before.
  */
@@ -7,9 +7,9 @@
 import { tab } from "./api.js";
 import { make as el } from "./build.js";
 import { register } from "./commands.js";
+import * as outbox from "./outbox.js";
 import { say } from "./say.js";
 import { act, line, select, store, subscribe } from "./store.js";
-import * as unsaved from "./unsaved.js";
 import { count, setText } from "./wording.js";
 
 /** Milliseconds without a key after which people hear how full the line is. */
@@ -64,57 +64,6 @@ export function bestSplit(text) {
 /** Characters as the server counts them, up to a place in a field's text. */
 const serverPlace = (value, at) => [...cleaned(value.slice(0, at) + "x")].length - 1;
 
-/** A text that waits for its turn, and may still grow until it is sent. */
-class Typed {
-  constructor(text) {
-    this.text = text;
-    this.sent = false;
-  }
-
-  toJSON() {
-    this.sent = true;
-    return { text: this.text };
-  }
-}
-
-/** Sends the texts of lines: one is on its way, the newest waits behind it, before all that is asked for later. */
-class Saving {
-  /** @param {(id: string) => void} told  Called when a line's state of saving has changed. */
-  constructor(told) {
-    this.told = told;
-    this.newest = new Map();
-    this.due = new Map();
-    this.failed = new Set();
-  }
-
-  put(id, text, seen, group) {
-    this.failed.delete(id);
-    unsaved.keep(id, text, seen);
-    const waiting = this.newest.get(id);
-    if (waiting && !waiting.sent) waiting.text = text;
-    else this.send(id, new Typed(text), seen, group);
-    this.told(id);
-  }
-
-  async send(id, typed, seen, group) {
-    this.newest.set(id, typed);
-    this.due.set(id, (this.due.get(id) ?? 0) + 1);
-    try {
-      if ((await act("write", typed, { line: id, seen, group, quiet: true })) === null) this.failed.add(id);
-    } finally {
-      typed.sent = true;
-      const left = this.due.get(id) - 1;
-      if (left) this.due.set(id, left);
-      else this.due.delete(id);
-    }
-    this.told(id);
-  }
-
-  waits(id) {
-    return this.due.has(id);
-  }
-}
-
 /**
  * @param {HTMLElement} place
  * @param {string} described  Ids of what further describes the field.
@@ -142,13 +91,17 @@ export function editor(place, described) {
 
   const told = (which) => {
     if (which !== id) return;
-    const waits = saving.waits(id);
+    const kept = outbox.texts().get(id);
     const empty = base !== null && !wordsIn(field.value);
-    setText(state, empty ? SAID_EMPTY : waits ? "Saving…" : saving.failed.has(id) ? "Not saved" : base !== null ? "Saved" : "");
-    state.classList.toggle("bad", !waits && saving.failed.has(id));
-    if (!waits && !empty && !saving.failed.has(id)) base = null;
+    const late = kept?.held || (kept && store.undelivered);
+    setText(state, empty ? SAID_EMPTY : late ? "Not saved" : kept ? "Saving…" : base !== null ? "Saved" : "");
+    state.classList.toggle("bad", Boolean(late) && !empty);
+    if (!kept && !empty) base = null;
   };
-  const saving = new Saving(told);
+  const save = (text, seen, group) => {
+    act("write", { text }, { line: id, seen, group, quiet: true }).then(told.bind(null, id));
+    told(id);
+  };
 
   const measure = () => {
     const shown = line(id);
@@ -176,7 +129,7 @@ export function editor(place, described) {
     measure();
     if (!wordsIn(field.value)) return told(id);
     stuck = false; // its dialog was left open-ended: the same question comes again
-    saving.put(id, field.value, base, groupNow());
+    save(field.value, base, groupNow());
   };
   const put = (shown) => {
     const { selectionStart: from, selectionEnd: to } = field;
@@ -188,7 +141,7 @@ export function editor(place, described) {
     const shown = line(id);
     if (!shown || stuck || wordsIn(field.value) || !began) return;
     field.value = began;
-    if (cleaned(began) !== shown.text) saving.put(id, began, base ?? shown.stamp, groupNow());
+    if (cleaned(began) !== shown.text) save(began, base ?? shown.stamp, groupNow());
     say(`${SAID_EMPTY} Its text is back.`);
     measure();
   };
@@ -207,7 +160,6 @@ export function editor(place, described) {
   subscribe("settled-conflict", ({ id: which }) => {
     if (which !== id) return;
     stuck = false;
-    saving.failed.delete(id);
     if (line(id)) put(line(id));
     measure();
     told(id);
@@ -221,17 +173,16 @@ export function editor(place, described) {
       visit += 1;
       began = null;
       stuck = false;
-      const kept = unsaved.all()[id];
+      const kept = outbox.texts().get(id);
       field.lang = shown.language;
       put(shown);
-      if (kept && kept.text !== shown.text && !saving.waits(id)) {
+      if (kept && cleaned(kept.text) !== shown.text) {
         field.value = kept.text;
         base = kept.seen;
-        saving.failed.add(id);
       }
       told(id);
       wasOver = "";
-    } else if (!stuck && !saving.waits(id) && !saving.failed.has(id) && cleaned(field.value) !== shown.text) {
+    } else if (!stuck && !outbox.texts().has(id) && cleaned(field.value) !== shown.text) {
       // Not an echo of what is typed: a candidate was chosen, a step undone, or somebody else wrote.
       if (wordsIn(field.value) || document.activeElement !== field) put(shown);
     }
@@ -239,6 +190,7 @@ export function editor(place, described) {
   };
 
   subscribe("current", () => line() && show(line()));
+  subscribe("undelivered", () => told(id));
 
   const toField = () => {
     if (!line()) return;

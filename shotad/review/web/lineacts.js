@@ -1,6 +1,7 @@
 /** Commands that do one act on the chosen line. */
 
 import { register } from "./commands.js";
+import { waiting } from "./outbox.js";
 import { say } from "./say.js";
 import { act, emit, line, number, select, store } from "./store.js";
 
@@ -28,7 +29,7 @@ async function accept() {
   const doing = act("accept", {}, { line: id, quiet: true });
   if (next) select(next);
   const done = await doing;
-  if (!done && store.current === next) select(id);
+  if (done === null && store.current === next) select(id);
   if (done) say(`Line ${at}: ${done.said}${next ? "" : " That was the last line."}`);
   if (done && next && store.current === next) emit("arrived", next);
 }
@@ -36,6 +37,13 @@ async function accept() {
 async function drop() {
   const one = line();
   if (one) await act(one.heard ? "drop" : "restore", {}, { line: one.id });
+}
+
+/** Joins with the next line, unless it is known why they stay apart; what still waits may change that. */
+async function join() {
+  const one = line();
+  if (one?.apart && !waiting()) return say(one.apart);
+  return act("join");
 }
 
 /** @param {number} choice From 1. */
@@ -66,7 +74,7 @@ async function nudge(what, way, far) {
   const one = line();
   if (!one) return;
   const by = way * (far ? FAR : 1 / (store.film?.frame_rate ?? store.film?.film?.frame_rate ?? 25));
-  const args = (now) => (what === "both" ? { by } : { [what]: now[what] + by });
+  const args = what === "both" ? { by } : { [`${what}_by`]: by };
   const name = what === "both" ? "shift" : "move";
   const done = await act(name, args, { line: one.id, group: group(`${name}-${what}-${one.id}`), quiet: true });
   if (done) say(done.said, "time");
@@ -88,7 +96,7 @@ export function start() {
   for (let i = 1; i <= CHOICES; i += 1)
     register({ name: `choose-${i}`, title: `Choose candidate ${i}`, group: edit, keys: { list: [String(i)], edit: [`Alt+${i}`] }, run: () => choose(i) });
   register({ name: "drop", title: "Drop the line, or take it back in", group: edit, keys: ["d"], run: drop });
-  register({ name: "join", title: "Join with the next line", group: edit, keys: ["m"], run: () => act("join") });
+  register({ name: "join", title: "Join with the next line", group: edit, keys: ["m"], run: join });
   register({ name: "machine", title: "Give the line back to the machine", group: edit, run: () => act("machine") });
   register({ name: "remove", title: "Remove the line", group: edit, run: () => act("remove") });
   const keys = { list: ["a"], edit: ["Ctrl+Shift+Enter"] };

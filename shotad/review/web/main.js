@@ -10,10 +10,12 @@ import { writing } from "./jobs.js";
 import * as keys from "./keys.js";
 import * as lineacts from "./lineacts.js";
 import * as list from "./list.js";
+import { waiting } from "./outbox.js";
 import * as regions from "./regions.js";
 import { alert, say } from "./say.js";
 import * as search from "./search.js";
 import * as store from "./store.js";
+import { count } from "./wording.js";
 
 /** Parts that other modules give; each exports `start()`. */
 const PARTS = ["detail", "player", "timeline", "dialogs"];
@@ -70,6 +72,7 @@ function listen() {
 /** Fetches all anew. */
 async function fresh() {
   try {
+    await store.flush(); // first what was done here, so that the film has it
     await store.reload();
   } catch (error) {
     alert(error.message);
@@ -77,14 +80,16 @@ async function fresh() {
 }
 
 async function start() {
-  const film = get("/api/film");
-  film.catch(() => {}); // told below, when there is a place to tell it
   for (const one of [commands, keys, lineacts, list, search, header, help, regions, conflict]) one.start();
   await Promise.all(PARTS.map(part));
   let retry = () => {};
   banner.start(() => retry());
   try {
-    store.load(await film);
+    const before = waiting();
+    await store.flush(); // what this tab had not sent when it was loaded anew
+    store.load(await get("/api/film"));
+    const saved = before - waiting();
+    if (saved) say(`${count(saved, "change")} that ${saved === 1 ? "was" : "were"} not saved before ${saved === 1 ? "is" : "are"} saved now.`);
   } catch (error) {
     alert(error.message);
     return;

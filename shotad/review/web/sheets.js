@@ -1,8 +1,6 @@
 /** What the dialogs of the work have in common: a live region of their own, faults, radios. */
 
-import { post, tab } from "./api.js";
 import { dialog, make } from "./build.js";
-import { apply, settled } from "./store.js";
 
 /**
  * Makes a dialog with a place that speaks: the page behind a modal dialog is silent.
@@ -22,20 +20,6 @@ export function sheet(id, heading, ...children) {
   };
   made.addEventListener("close", () => made.tell(""));
   return made;
-}
-
-/**
- * Does an act, with its fault told in the dialog. Throws ApiError.
- *
- * @param {string} name
- * @param {string} line Its id, or that of a slot, or nothing.
- * @param {object} args
- */
-export async function perform(name, line, args) {
-  await settled();
-  const changed = await post("/api/act", { act: name, line, seen: null, args, group: "", tab });
-  apply(changed);
-  return changed;
 }
 
 /**

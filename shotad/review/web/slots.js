@@ -3,8 +3,9 @@
 import { make } from "./build.js";
 import { register } from "./commands.js";
 import { begin, card } from "./jobs.js";
-import { once, perform, picked, radios, sheet } from "./sheets.js";
-import { emit, line, select, store } from "./store.js";
+import { ApiError, GONE } from "./api.js";
+import { once, picked, radios, sheet } from "./sheets.js";
+import { emit, line, perform, select, store } from "./store.js";
 import { clock, parse } from "./times.js";
 
 const LEAST = 1; // seconds of free time that are worth a slot
@@ -137,7 +138,7 @@ class Adding {
     }
     try {
       const act = way === "self" ? ["add", { start, end, text: this.text.value.trim() }] : ["add_slot", { start, end }];
-      const changed = await perform(act[0], "", act[1]);
+      const changed = await doNow(act[0], "", act[1]);
       takeSlots(changed);
       this.made.tell(changed.said);
       if (changed.focus) select(changed.focus);
@@ -151,6 +152,13 @@ class Adding {
       this.made.tell(error.message, true);
     }
   }
+}
+
+/** Does an act that the dialog tells of. Throws ApiError, also where the act waits for the server. */
+async function doNow(name, of, args) {
+  const changed = await perform(name, args, { line: of, seen: null, quiet: true });
+  if (!changed) throw store.undelivered ?? new ApiError(0, GONE);
+  return changed;
 }
 
 /** Takes in the slots that an answer brings. */
@@ -189,14 +197,17 @@ class Table {
     this.earlier.setAttribute("aria-disabled", String(this.from === 0));
     this.later.setAttribute("aria-disabled", String(this.from + PAGE >= slots.length));
     this.earlier.hidden = this.later.hidden = slots.length <= PAGE;
-    const lines = new Map([...store.lines.values()].filter((one) => one.slot).map((one) => [one.slot, one]));
-    this.body.replaceChildren(...shown.map((slot) => this.row(slot, lines.get(slot.id))));
+    const all = store.order.map((id) => line(id));
+    this.body.replaceChildren(...shown.map((slot) => this.row(slot, all.filter((one) => one.slot === slot.id))));
     if (held && !held.isConnected) this.made.querySelector("#slots-heading").focus();
   }
 
-  row(slot, own) {
+  /** A slot with its lines: one, or the parts that it was split into. */
+  row(slot, all) {
     const when = `${clock(slot.start, 1)} to ${clock(slot.end, 1)}`;
-    const words = own?.heard ? own.text : own ? `(${own.status}${own.reason ? `: ${own.reason}` : ""})` : "(not described)";
+    const heard = all.filter((one) => one.heard);
+    const own = heard[0] ?? all[0];
+    const words = own?.heard ? heard.map((one) => one.text).join(" / ") : own ? `(${own.status}${own.reason ? `: ${own.reason}` : ""})` : "(not described)";
     const go = make("button", { type: "button", "aria-label": `Go to the slot at ${clock(slot.start, 1)}` }, "Go");
     go.addEventListener("click", () => {
       this.made.close();
@@ -231,7 +242,7 @@ class Table {
       once(yes, async () => {
         try {
           const place = [...this.body.children].indexOf(cell.parentElement);
-          const changed = await perform("remove_slot", slot.id, {});
+          const changed = await doNow("remove_slot", slot.id, {});
           takeSlots(changed);
           if (!changed.slots) store.film.slots = store.film.slots.filter((one) => one.id !== slot.id);
           this.made.tell(`${changed.said} You can undo it.`);

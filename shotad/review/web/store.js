@@ -2,13 +2,14 @@
  * What the page knows: the film, its lines, the chosen line; and the acts on them.
  *
  * Topics: `film` (all anew), `lines` {changed, gone}, `current` id, `focus` id (the list takes the focus),
- * `findings`, `job`, `jobs`, `playable`, `voice`, `player`, `busy`, `history`, `progress`, `reviewer`,
- * `conflict` {act, line: theirs, mine: args}, `connection` boolean, `unsaved`, `settings`, `shown`.
+ * `findings`, `job`, `jobs`, `playable`, `voice`, `player`, `history`, `progress`, `reviewer`,
+ * `conflict` {act, line: theirs, mine: args}, `connection` boolean, `outbox` (what waits in it is another),
+ * `undelivered` (why it cannot be sent, or null), `unsaved` (a text was refused), `settings`, `shown`.
  *
  * @typedef {{rule: string, level: "error"|"warning", text: string, hint: string}} Finding
  * @typedef {{id: string, stamp: string, start: number, end: number, text: string, kind: string, status: string,
  *   heard: boolean, reason: string, state: "machine"|"edited"|"accepted", by: string, slot: string|null,
- *   room: [number, number]|null, words: number, allowed: number|null, seconds: number, room_seconds: number,
+ *   room: [number, number]|null, apart: string, words: number, allowed: number|null, seconds: number, room_seconds: number,
  *   candidates: string[], chosen: number|null, fit_steps: string[], spoken: object|null, machine: object|null,
  *   hold: string[], findings: Finding[]}} Line
  * @typedef {{revision: number, said: string, lines: Line[], gone: string[], focus: string|null,
@@ -16,8 +17,8 @@
  */
 
 import { ApiError, get, post, tab } from "./api.js";
+import * as outbox from "./outbox.js";
 import { alert, say } from "./say.js";
-import * as unsaved from "./unsaved.js";
 
 export const store = {
   /** @type {any} Answer of /api/film; its `lines` are in `lines` and `order` below. */
@@ -36,6 +37,8 @@ export const store = {
   jobs: new Map(),
   player: { seconds: 0, playing: false },
   connected: true,
+  /** @type {ApiError|null} Why the outbox could not be sent the last time. */
+  undelivered: null,
 };
 
 /** @type {Map<string, Set<(data: any) => void>>} */
@@ -79,10 +82,6 @@ export const number = (id) => store.order.indexOf(id) + 1;
 
 /** @type {Map<string, number>} Revision at which we learned of each line: older news of it is no news. */
 const known = new Map();
-/** @type {Map<string, string>} Stamp before → stamp after, of our own acts. */
-const grown = new Map();
-const GROWN = 2000;
-
 const before = (a, b) => a.start - b.start || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
 /** Puts `order` right. It stays the same array while the order is the same. */
@@ -109,6 +108,7 @@ export function load(film) {
   if (!store.lines.has(store.current)) store.current = store.order[0] ?? null;
   emit("film", film);
   emit("current", store.current);
+  for (const [error, entry] of early.splice(0)) failed(error, entry);
 }
 
 /** The newer view of a job: its end may have been told while the whole film was on its way here. */
@@ -197,40 +197,15 @@ export function job(news) {
   emit("job", store.jobs.get(news.id));
 }
 
-/**
- * What a stamp became by our own acts alone: what others changed is not followed. Undo leads back to stamps that
- * were there before, so the way ends where the line is now.
- */
-function follow(stamp, now) {
-  const seen = new Set();
-  while (stamp !== now && grown.has(stamp) && !seen.has(stamp)) {
-    seen.add(stamp);
-    stamp = grown.get(stamp);
-  }
-  return stamp;
-}
-
-/** Remembers that our act made one stamp of another. */
-function grew(stamp, changed, id) {
-  const now = changed.lines?.find((one) => one.id === id)?.stamp;
-  if (stamp && now && now !== stamp) grown.set(stamp, now);
-  if (grown.size > GROWN) grown.delete(grown.keys().next().value);
-}
-
-let busy = 0;
-/** @type {Promise<any>} Requests that change something go one after the other, so that none overtakes. */
-let tail = Promise.resolve();
-
-/**
- * @param {() => Promise<any>} work
- * @returns {Promise<any>}
- */
-function inTurn(work) {
-  emit("busy", (busy += 1) > 0);
-  const turn = tail.then(work).finally(() => emit("busy", (busy -= 1) > 0));
-  tail = turn.catch(() => {});
-  return turn;
-}
+/** Milliseconds until what could not be sent is sent again. */
+const AGAIN = 2000;
+/** @type {Map<object, {quiet: boolean, from: string|null, promise: Promise<any>, resolve: Function, reject: Function}>} */
+const asked = new Map();
+/** @type {Promise<void>|null} The outbox is on its way. */
+let sending = null;
+let again = 0;
+/** @type {[ApiError, object][]} Refusals of acts that were sent before the film was here to show them. */
+const early = [];
 
 /**
  * Takes in an answer: says it, and goes where it leads.
@@ -248,82 +223,141 @@ function answer(changed, quiet, from) {
 }
 
 /**
- * Does one act on a line, and saves it.
+ * Does one act: puts it into the outbox, and sends that.
  *
  * @param {string} name Name of the act, as the server knows it.
- * @param {object | ((now: Line) => object)} [args] A function is asked when its turn has come, with the line as it is then.
+ * @param {object} args
  * @param {{line?: string|null, group?: string, seen?: string|null, quiet?: boolean}} [options] seen: stamp of the
  *   line that the person looked at, where it is not the one that the page holds now (text that was begun before
  *   somebody else changed the line). quiet: nothing is said, the chosen line stays; so it is with `write`.
- * @returns {Promise<Changed|null>} null where it failed; people have been told, and `conflict` went out on a 409.
+ * @returns {Promise<Changed|undefined>} undefined where it waits: the server cannot be reached now. Throws ApiError
+ *   where it was refused.
  */
-export function act(name, args = {}, options = {}) {
+export function perform(name, args, options = {}) {
   const id = options.line === undefined ? store.current : options.line;
   const quiet = options.quiet ?? name === "write";
   const seen = options.seen === undefined ? (store.lines.get(id)?.stamp ?? null) : options.seen;
-  const from = store.current;
-  if (name === "write") unsaved.keep(id, args.text, seen);
-  return inTurn(async () => {
-    const stamp = seen === null ? null : follow(seen, store.lines.get(id)?.stamp);
-    try {
-      const given = typeof args === "function" ? args(store.lines.get(id)) : args;
-      const body = { act: name, line: id ?? "", seen: stamp, args: given, group: options.group ?? "", tab };
-      const changed = await post("/api/act", body);
-      grew(stamp, changed, id);
-      if (name === "write") unsaved.saved(id, args.text);
-      return answer(changed, quiet, from);
-    } catch (error) {
-      failed(error, name, id, args);
-      return null;
-    }
-  });
+  const entry = outbox.put({ act: name, line: id ?? "", seen, args, group: options.group ?? "" });
+  if (!asked.has(entry)) {
+    const one = { quiet, from: store.current };
+    one.promise = new Promise((resolve, reject) => Object.assign(one, { resolve, reject }));
+    asked.set(entry, one);
+  }
+  const { promise, resolve } = asked.get(entry);
+  emit("outbox");
+  // What cannot be sent now is sent together, later.
+  if (store.undelivered) resolve(undefined);
+  else flush();
+  return promise;
 }
 
-/** Tells people why an act failed; a conflict goes to its dialog, with both versions. */
-function failed(error, name, id, args) {
-  if (!(error instanceof ApiError)) throw error;
+/**
+ * As `perform`; people are told why an act is refused.
+ *
+ * @param {string} name
+ * @param {object} [args]
+ * @param {{line?: string|null, group?: string, seen?: string|null, quiet?: boolean}} [options]
+ * @returns {Promise<Changed|null|undefined>} null where it was refused, and `conflict` went out where somebody else
+ *   changed the line.
+ */
+export const act = (name, args = {}, options = {}) => perform(name, args, options).catch(() => null);
+
+/** Sends what is in the outbox. Ends when all of it is answered, or the server cannot be reached. */
+export function flush() {
+  if (!sending && outbox.waiting()) sending = deliver();
+  return sending ?? Promise.resolve();
+}
+
+/** One batch goes after the other, so that none overtakes. */
+async function deliver() {
+  clearTimeout(again);
+  try {
+    let most = Infinity;
+    for (let batch = outbox.next(most); batch.length; batch = outbox.next(most)) {
+      const { answers, error } = await post("/api/acts", { tab, acts: batch }).catch((fault) => {
+        // Something in it is no act, or far too long: alone it is refused, and the others are not.
+        if (![400, 413].includes(fault.status)) throw fault;
+        most = 1;
+        return { answers: batch.length === 1 ? [{ refused: fault }] : [] };
+      });
+      for (const [i, one] of answers.entries()) settle(batch[i], one);
+      if (error) throw new ApiError(500, error);
+    }
+    sending = null;
+    undelivered(null);
+  } catch (error) {
+    sending = null;
+    if (!(error instanceof ApiError)) throw error;
+    undelivered(error);
+  }
+}
+
+/** An act was answered. */
+function settle(entry, { changed, refused, lines }) {
+  const { quiet = true, from = null, resolve, reject } = asked.get(entry) ?? {};
+  asked.delete(entry);
+  if (changed) {
+    outbox.done(entry);
+    if (store.film) answer(changed, quiet, from);
+    resolve?.(changed);
+  } else {
+    if (entry.act === "write") outbox.hold(entry);
+    else outbox.done(entry);
+    const error = new ApiError(lines ? 409 : 400, refused, lines ?? []);
+    if (store.film) failed(error, entry);
+    else early.push([error, entry]);
+    reject?.(error);
+  }
+  emit("outbox");
+}
+
+/** The outbox could not be sent, or (null) it could. */
+function undelivered(error) {
+  const told = store.undelivered;
+  store.undelivered = error;
+  if (error) {
+    again = setTimeout(flush, AGAIN);
+    for (const one of asked.values()) one.resolve(undefined);
+    if (error.status === 0) connection(false);
+    else if (told?.message !== error.message) alert(error.message);
+  } else if (told) connection(true);
+  if (error || told) emit("undelivered", error);
+}
+
+/** Tells people why an act was refused; a conflict goes to its dialog, with both versions. */
+function failed(error, { act: name, line: id, args }) {
   if (error.status === 409) {
     for (const one of error.lines) known.set(one.id, store.revision);
     for (const one of error.lines) store.lines.set(one.id, one);
     sort();
     emit("lines", { changed: error.lines.map((one) => one.id), gone: [] });
     const theirs = error.lines.find((one) => one.id === id) ?? line(id);
-    emit("conflict", { act: name, id, line: theirs, mine: args, error });
+    emit("conflict", { act: name, id: id || null, line: theirs, mine: args, error });
   } else {
     alert(error.message);
-    if (error.status === 0) connection(false);
-    if (name === "write") emit("unsaved", unsaved.all());
+    if (name === "write") emit("unsaved");
   }
 }
 
 /** @param {"undo"|"redo"} way */
-function step(way) {
-  const from = store.current;
-  return inTurn(async () => {
-    // Asked when its turn has come: what was asked for before may be the step to take back.
-    if (!store.film?.history?.[way]) {
-      say(`There is nothing to ${way}.`);
-      return null;
-    }
-    const were = new Map(store.lines); // the news of it may come before the answer, and change them
-    try {
-      const changed = await post(`/api/${way}`, { tab });
-      for (const one of changed.lines ?? []) grew(were.get(one.id)?.stamp, changed, one.id);
-      return answer(changed, false, from);
-    } catch (error) {
-      failed(error, way, null, {});
-      return null;
-    }
-  });
+async function step(way) {
+  // What was asked for before may be the step to take back.
+  if (!outbox.waiting() && !store.film?.history?.[way]) {
+    say(`There is nothing to ${way}.`);
+    return null;
+  }
+  return act(way, {}, { line: "", seen: null, quiet: false });
 }
 
-/** @returns {Promise<Changed|null>} */
+/** @returns {Promise<Changed|null|undefined>} */
 export const undo = () => step("undo");
-/** @returns {Promise<Changed|null>} */
+/** @returns {Promise<Changed|null|undefined>} */
 export const redo = () => step("redo");
 
-/** Waits until everything that was asked for is answered. */
-export const settled = () => tail;
+/** Waits until everything that was asked for is answered, or the server cannot be reached. */
+export async function settled() {
+  while (sending) await sending;
+}
 
 /**
  * @param {boolean} is Whether the server can be reached.
@@ -332,4 +366,5 @@ export function connection(is) {
   if (is === store.connected) return;
   store.connected = is;
   emit("connection", is);
+  if (is) flush();
 }

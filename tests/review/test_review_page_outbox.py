@@ -1,0 +1,276 @@
+"""What a person does on the page is kept until it is saved: over reloads, lost connections and dead servers. And a
+line that is split and joined is the line that it was."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shotad.errors import WorkFolderError
+from shotad.review.editing.saving import TrackFile
+from shotad.review.editing.session import Session
+from shotad.script.cue import LineState
+from shotad.script.track import load_track
+from shotad.tracking import TRACK
+from tests.rendering.described import write_folder
+from tests.review.pages import Program, focused, said, served, settled, tabs, until
+
+pytestmark = pytest.mark.slow
+
+TEN = {1.0 + 1.8 * number: f"Door {number} opens. A cat walks in." for number in range(10)}
+DONE = "!sessionStorage.getItem('shotad-outbox')"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_folder(tmp_path / "movie.shotad", lines=TEN, speech=())
+
+
+@pytest.fixture
+def opened(browser: Any, folder: Path) -> Iterator[Callable[[], Any]]:
+    """Opens a tab with the focus on its first line."""
+    with served(folder) as address, tabs(browser, address, shared=True) as made:
+
+        def open_tab() -> Any:
+            page = made.open()
+            page.focus("#list [aria-selected=true]")
+            return page
+
+        yield open_tab
+
+
+@pytest.fixture
+def page(opened: Callable[[], Any]) -> Any:
+    return opened()
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each act takes the server a while."""
+    act = Session.act
+
+    def late(*args: Any, **options: Any) -> Any:
+        time.sleep(0.15)
+        return act(*args, **options)
+
+    monkeypatch.setattr(Session, "act", late)
+
+
+def press(page: Any, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def accepted(folder: Path) -> int:
+    return sum(cue.state is LineState.ACCEPTED for cue in load_track(folder / TRACK).cues)
+
+
+def steps(folder: Path) -> list[str]:
+    """What was done, as the history has it."""
+    rows = map(json.loads, (folder / "review.jsonl").read_text(encoding="utf-8").splitlines())
+    return [row["said"] for row in rows if row["step"] == "done"]
+
+
+def reload(page: Any) -> None:
+    page.reload()
+    page.wait_for_selector("[role=option]")
+
+
+class Way:
+    """The way of acts from a page to the server, which can be cut; ``after``: the server does what it is asked, and
+    its answer is lost."""
+
+    def __init__(self, page: Any, *, after: bool = False) -> None:
+        self.cut, self._after = True, after
+        page.route("**/api/acts", self._go)
+
+    def _go(self, route: Any) -> None:
+        if not self.cut:
+            route.continue_()
+            return
+        if self._after:
+            route.fetch()
+        route.abort()
+
+
+@pytest.mark.parametrize("reached", [0, 4])
+def test_ten_accepted_lines_and_a_reload_are_ten(page: Any, folder: Path, slow: None, reached: int) -> None:
+    press(page, *"aaaaaaaaaa")
+    while accepted(folder) < reached:
+        page.wait_for_timeout(10)
+    assert accepted(folder) < 10, "the reload comes too late to show anything"
+    reload(page)
+    until(page, DONE)
+    assert page.locator("#progress-text").inner_text() == "10 of 10 accepted"
+    assert accepted(folder) == len(steps(folder)) == 10
+
+
+def test_two_tabs_that_are_reloaded_keep_what_each_did(
+    page: Any, opened: Callable[[], Any], folder: Path, slow: None
+) -> None:
+    other = opened()
+    press(other, "End")
+    press(page, *"aaaaa")
+    press(other, *"akakkakkakka")  # each goes on to the next line: the last five, from the end
+    reload(page)
+    reload(other)
+    for one in (page, other):
+        until(one, DONE)
+        until(one, "document.getElementById('progress-text').textContent === '10 of 10 accepted'")
+        assert one.locator("dialog[open]").count() == 0
+    assert accepted(folder) == len(steps(folder)) == 10
+
+
+def test_an_act_whose_answer_was_lost_is_done_once(page: Any, folder: Path) -> None:
+    before = load_track(folder / TRACK).cues[9]
+    press(page, "End")
+    way = Way(page, after=True)
+    press(page, "}", "d", "Control+z", "}")
+    page.wait_for_selector("#banner .bad")
+    way.cut = False
+    until(page, DONE)
+    until(page, "!document.querySelector('#banner .bad')")
+    rows = [json.loads(row) for row in (folder / "review.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [row["step"] for row in rows] == ["done", "done", "undo", "done"]
+    assert page.locator("dialog[open]").count() == 0
+    now = load_track(folder / TRACK).cues[9]
+    assert now.interval.end == pytest.approx(before.interval.end + 0.08, abs=0.001)
+    assert now.heard
+
+
+def test_what_is_done_while_the_server_is_gone_waits_and_is_sent(page: Any, folder: Path) -> None:
+    way = Way(page)
+    press(page, *"aaa")
+    page.wait_for_selector("#banner .bad")
+    until(page, "document.getElementById('banner').textContent.includes('3 changes wait')")
+    assert accepted(folder) == 0
+    reload(page)
+    until(page, "document.getElementById('banner').textContent.includes('3 changes wait')")
+    way.cut = False
+    until(page, DONE)
+    assert accepted(folder) == 3
+    until(page, "!document.getElementById('banner').textContent.includes('wait')")
+
+
+def test_acts_outlive_a_server_that_is_killed(browser: Any, folder: Path) -> None:
+    server = Program(folder)
+    with tabs(browser, server.url) as made:
+        page = made.open()
+        page.focus("#list [aria-selected=true]")
+        press(page, "a")
+        said(page, "Line 1: Accepted")
+        server.kill()
+        server.close()
+        press(page, "a", "a", "d", "Enter")
+        page.keyboard.type("Quietly. ")
+        again = Program(folder, server.port)
+        try:
+            page.goto(again.url)
+            page.wait_for_selector("[role=option]")
+            until(page, DONE)
+            cues = load_track(folder / TRACK).cues
+            assert [cue.state is LineState.ACCEPTED for cue in cues[:4]] == [True, True, True, False]
+            assert "Quietly." in cues[3].text
+            page.focus("#list [aria-selected=true]")
+            press(page, *["Control+z"] * 2)
+            settled(page)
+            assert load_track(folder / TRACK).cues[3].heard
+        finally:
+            page.goto("about:blank")
+            again.close()
+
+
+def test_leaving_while_acts_wait_asks_first(page: Any) -> None:
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    press(page, "a")
+    settled(page)
+    page.reload()
+    page.wait_for_selector("[role=option]")
+    assert asked == []
+    page.focus("#list [aria-selected=true]")
+    way = Way(page)
+    press(page, "a")
+    page.wait_for_selector("#banner .bad")
+    page.reload()
+    assert asked == ["beforeunload"]
+    way.cut = False
+
+
+def test_a_full_disk_keeps_what_was_done_until_there_is_room(
+    page: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise WorkFolderError("The disk is full.", "Free some space.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(TrackFile, "write", full)
+        press(page, *"aa")
+        until(page, "document.getElementById('banner').textContent.includes('2 changes wait')")
+        assert "The disk is full. Free some space." in page.locator("#banner").inner_text()
+    page.locator("#banner button", has_text="Send now").click()
+    until(page, DONE)
+    assert accepted(folder) == 2
+
+
+def test_one_act_that_is_far_too_long_holds_up_no_other(page: Any, folder: Path) -> None:
+    write = "import('/web/store.js').then((s) => { s.act('write', {text: 'x'.repeat(2e6)}); })"
+    way = Way(page)
+    page.evaluate(write)
+    press(page, "j", "a")
+    page.wait_for_selector("#banner .bad")
+    way.cut = False
+    until(page, "document.getElementById('progress-text').textContent.startsWith('1 of')")
+    assert accepted(folder) == 1
+
+
+def shown(page: Any) -> tuple[str, str]:
+    """Number and time of the chosen line."""
+    until(page, "document.querySelector('.d-title').textContent.startsWith('Line')")
+    return page.inner_text(".d-title").split(" of")[0], page.inner_text(".d-when")
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_a_line_that_is_split_and_joined_is_as_it_was(page: Any, folder: Path, quick: bool) -> None:
+    press(page, "a")
+    said(page, "Line 1: Accepted")
+    press(page, "k")
+    before, text = (folder / TRACK).read_bytes(), page.input_value("#line-text")
+    press(page, "s")
+    if not quick:
+        said(page, "Split at")
+        until(page, "document.querySelectorAll('#list [role=option]').length === 11")
+        assert shown(page)[0] == "Line 1"
+        assert focused(page) == "line-s00001000"
+        until(page, "document.getElementById('line-text').value === 'Door 0 opens.'")
+    press(page, "m")
+    said(page, "Joined with the next line.")
+    until(page, "document.querySelectorAll('#list [role=option]').length === 10")
+    assert (folder / TRACK).read_bytes() == before
+    until(page, f"document.getElementById('line-text').value === {json.dumps(text)}")
+    assert accepted(folder) == 1
+    press(page, "Control+z")
+    said(page, "Undone: Joined")
+    until(page, "document.querySelectorAll('#list [role=option]').length === 11")
+    press(page, "Control+z")
+    said(page, "Undone: Split")
+    assert (folder / TRACK).read_bytes() == before
+
+
+def test_lines_far_apart_stay_apart_and_why_is_said(browser: Any, tmp_path: Path) -> None:
+    place = write_folder(tmp_path / "far.shotad")  # lines at 1 s, 9 s and 14 s; speech from 6 s to 8 s
+    with served(place) as address, tabs(browser, address) as made:
+        page, before = made.open(), (place / TRACK).read_bytes()
+        page.focus("#list [aria-selected=true]")
+        press(page, "m")
+        said(page, "Somebody speaks between 0:03.000 and 0:09.000")
+        press(page, "j", "m")
+        said(page, "3.0 s after this one ends")
+        page.locator("#detail [data-command=join]").click()
+        settled(page)
+        assert (place / TRACK).read_bytes() == before
