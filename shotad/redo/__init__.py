@@ -168,15 +168,21 @@ def _allowed(track: Track, cues: Sequence[Cue], prepared: Prepared, *, over_edit
     """``cues``, if all of them may be described anew."""
     known = {slot.id for slot in prepared.slots}
     for cue in cues:
-        if cue.slot_id not in known:
+        if cue.slot_id not in known or cue.machine is None:
             raise UsageError(
-                f"The line {cue.id} has no slot: a person added it, or the slots have changed since.",
+                f"The line {cue.id} has no slot of its own: a person added it, or the slots changed since.",
                 "Only lines of slots can be described anew.",
             )
         if is_by_hand(cue) and not over_edits:
             raise EditConflict(
                 f"The line {cue.id} was changed by a person: {cue.text or cue.reason!r}.",
                 "Give it up with --over-edits, or leave it out.",
+            )
+        half = next((o for o in track.heard if o.slot_id == cue.slot_id and o.id != cue.id), None)
+        if half is not None:
+            raise EditConflict(
+                f"The line {cue.id} was split: {half.id} belongs to the same slot.",
+                "Join the two first: a slot is described anew as a whole.",
             )
         owner = _owner(cue, track)
         if owner is not None:

@@ -31,6 +31,7 @@ from tests.redo.redoing import (
     says,
     track_of,
 )
+from tests.review.sessions import session_of
 
 
 def test_a_line_changed_by_hand_is_refused_unless_it_is_given_up(place: Path) -> None:
@@ -63,6 +64,17 @@ def test_a_slot_whose_time_a_persons_line_has_is_refused(place: Path) -> None:
         again(place, first.id)
     with pytest.raises(UsageError, match="has no slot"):
         again(place, next(c.id for c in track_of(place).cues if c.id.startswith("h")))
+
+
+def test_half_of_a_line_is_not_described_anew(place: Path) -> None:
+    session = session_of(place)
+    first, second = session.act("split", track_of(place).cues[0].id, {"at": 5}).change.cues
+    session.close()
+    with pytest.raises(EditConflict, match=f"{first.id} was split: {second.id} belongs to the same slot"):
+        again(place, first.id, over_edits=True)
+    with pytest.raises(UsageError, match="no slot of its own"):
+        again(place, second.id, over_edits=True)
+    assert not (place / "redo.jsonl").exists(), "nothing was asked"
 
 
 def test_edits_of_other_lines_are_kept(place: Path) -> None:
