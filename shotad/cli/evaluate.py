@@ -17,7 +17,7 @@ _KINDS = {
     ),
     "agreement": ("shotad.cli.evaluate_agreement", "A metric, against scores that people gave."),
     "assisted": ("shotad.cli.evaluate_assisted", "Several candidates for each AD, with an expert's choice."),
-    "compare": ("shotad.cli.evaluate_compare", "Two reports, with paired bootstrap."),
+    "compare": ("shotad.cli.evaluate_compare", "Two reports, film by film: is one better?"),
     "inter-rater": ("shotad.cli.evaluate_interrater", "Two human ADs of one film, against each other."),
     "merge": ("shotad.cli.evaluate_merge", "Reports of shards, made one."),
     "threads": ("shotad.cli.evaluate_threads", "Threads of shots, against clusters that people made."),

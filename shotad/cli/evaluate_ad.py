@@ -101,7 +101,7 @@ def _tell(console: Console, run: ReportInput, files: Sequence[Path], earlier: Re
     report = read_report(folder)
     text, value = terminal_text(run), dict(report.head)
     if earlier is not None:
-        comparison = compare(earlier, report, run.config.measures.report, seed=run.seed)
+        comparison = compare(earlier, report, run.config.measures.report)
         files = [*files, *write_comparison(folder, comparison)]
         text = f"{text}\n\n{comparison_text(comparison)}"
         value["comparison"] = comparison.record()

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from shotad.cli.console import Console
-from shotad.cli.evaluating import bootstrap_options
+from shotad.cli.evaluating import unit_option
 from shotad.cli.options import console_options, settings_options
 
 
@@ -16,7 +16,7 @@ from shotad.cli.options import console_options, settings_options
 @click.option("--scores", type=click.Path(path_type=Path), required=True, help="Human scores: CSV or JSONL.")
 @click.option("--metric", "metrics", multiple=True, metavar="NAME", help="One of the report's; repeatable.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for agreement.json.")
-@bootstrap_options
+@unit_option
 @settings_options
 @console_options
 def command(
@@ -25,7 +25,6 @@ def command(
     scores: Path,
     metrics: tuple[str, ...],
     out: Path | None,
-    draws: int | None,
     unit: str | None,
     config: tuple[str, ...],
     assignments: tuple[str, ...],
@@ -42,13 +41,12 @@ def command(
     from shotad.evaluation.report.reading import read_report
     from shotad.wholefiles import readable_json, write_text
 
-    settings = load_config(config, assignments, measures__report__draws=draws, measures__report__unit=unit)
+    settings = load_config(config, assignments, measures__report__unit=unit)
     found = agreement(
         read_report(report),
         read_scores(scores),
         settings.measures.report,
         names=metrics,
-        seed=settings.seed,
     )
     if out is not None:
         write_text(out / "agreement.json", readable_json(found.record()))

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from shotad.cli.console import Console
-from shotad.cli.evaluating import bootstrap_options
+from shotad.cli.evaluating import unit_option
 from shotad.cli.options import console_options, settings_options
 
 
@@ -15,7 +15,7 @@ from shotad.cli.options import console_options, settings_options
 @click.argument("a", type=click.Path(path_type=Path))
 @click.argument("b", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for compare.json, .md and .html.")
-@bootstrap_options
+@unit_option
 @settings_options
 @console_options
 def command(
@@ -23,7 +23,6 @@ def command(
     a: Path,
     b: Path,
     out: Path | None,
-    draws: int | None,
     unit: str | None,
     config: tuple[str, ...],
     assignments: tuple[str, ...],
@@ -31,15 +30,15 @@ def command(
     """Is B better than A? Both are folders that shotad evaluate ad has written.
 
     Nothing is scored again. ADs are joined by id; those that only one of the two has are named and left out.
-    The paired bootstrap draws the same ADs for both. --out writes the lines that gained and lost most, too.
+    Differences are taken film by film. --out writes the lines that gained and lost most, too.
     """
     from shotad.config import load_config
     from shotad.evaluation.report.comparing import compare
     from shotad.evaluation.report.comparison_text import comparison_text, write_comparison
     from shotad.evaluation.report.reading import read_report
 
-    settings = load_config(config, assignments, measures__report__draws=draws, measures__report__unit=unit)
-    comparison = compare(read_report(a), read_report(b), settings.measures.report, seed=settings.seed)
+    settings = load_config(config, assignments, measures__report__unit=unit)
+    comparison = compare(read_report(a), read_report(b), settings.measures.report)
     if out is not None:
         for path in write_comparison(out, comparison):
             console.note(f"Written: {path}")

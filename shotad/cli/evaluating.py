@@ -42,17 +42,11 @@ _OPTIONS = (
 )
 
 
-_BOOTSTRAP_OPTIONS = (
-    click.option("--draws", type=int, metavar="N", help="Draws of the bootstrap; 0: none."),
-    click.option("--unit", type=click.Choice(["ad", "film"]), help="What is drawn: ADs, or whole films."),
+unit_option = click.option(
+    "--unit",
+    type=click.Choice(["film", "ad"]),
+    help="What intervals are over: films (default), or single ADs, which is too narrow for other films.",
 )
-
-
-def bootstrap_options(function: Command) -> Command:
-    """Add ``--draws`` and ``--unit``."""
-    for option in reversed(_BOOTSTRAP_OPTIONS):
-        function = option(function)
-    return function
 
 
 def measuring_options(function: Command) -> Command:

@@ -99,11 +99,11 @@ class SequenceSettings(Settings):
 class ReportSettings(Settings):
     """Intervals, and what is listed."""
 
-    draws: int = Field(1000, ge=0)
-    """Of the bootstrap; 0: no intervals."""
-    unit: Literal["ad", "film"] = "ad"
-    """What is drawn: ADs, or whole films with all their ADs."""
+    unit: Literal["film", "ad"] = "film"
+    """What intervals are over: films with all their ADs, where there are several; or single ADs, as if
+    those of one film were not alike, which is too narrow for other films."""
     level: float = Field(0.95, gt=0, lt=1)
+    """Of confidence."""
     listed: int = Field(20, ge=0)
     """Best and worst lines that are shown."""
 

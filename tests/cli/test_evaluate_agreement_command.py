@@ -16,7 +16,7 @@ pytest.importorskip("scipy.stats")
 
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[Path, Path]:
-    run = made_run(draws=20)
+    run = made_run()
     write_report(tmp_path / "r", run, plots=False)
     scores = tmp_path / "scores.csv"
     lines = [
@@ -29,7 +29,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 def test_the_table_and_the_papers(shotad: Shotad, files: tuple[Path, Path]) -> None:
     report, scores = files
-    said = shotad("evaluate", "agreement", report, "--scores", scores, "--draws", 50)
+    said = shotad("evaluate", "agreement", report, "--scores", scores)
     assert said.code == 0, said.err
     assert "Test system against human scores of 40 ADs." in said.out
     assert "Scores stand in the columns ann, ben, and are averaged." in said.out
@@ -42,7 +42,7 @@ def test_the_table_and_the_papers(shotad: Shotad, files: tuple[Path, Path]) -> N
 
 def test_one_metric_as_json(shotad: Shotad, files: tuple[Path, Path], tmp_path: Path) -> None:
     report, scores = files
-    words = ("--metric", "cider", "--draws", 50, "--json", "--out", tmp_path / "o")
+    words = ("--metric", "cider", "--json", "--out", tmp_path / "o")
     said = shotad("evaluate", "agreement", report, "--scores", scores, *words)
     assert said.code == 0, said.err
     record = json.loads(said.out)

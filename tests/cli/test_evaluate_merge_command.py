@@ -11,7 +11,7 @@ from tests.evaluation.report.fakes import made_run, shard
 
 
 def test_shards_become_one_report(shotad: Shotad, tmp_path: Path) -> None:
-    run = made_run(draws=20)
+    run = made_run()
     write_report(tmp_path / "1", shard(run, 0, 25), plots=False)
     write_report(tmp_path / "2", shard(run, 25, 60), plots=False)
     said = shotad("evaluate", "merge", tmp_path / "1", tmp_path / "2", "--out", tmp_path / "all")
@@ -23,7 +23,7 @@ def test_shards_become_one_report(shotad: Shotad, tmp_path: Path) -> None:
 
 
 def test_a_shard_twice_is_refused(shotad: Shotad, tmp_path: Path) -> None:
-    write_report(tmp_path / "1", shard(made_run(draws=20), 0, 25), plots=False)
+    write_report(tmp_path / "1", shard(made_run(), 0, 25), plots=False)
     said = shotad("evaluate", "merge", tmp_path / "1", tmp_path / "1", "--out", tmp_path / "all")
     assert said.code == 1
     assert "25 items stand in both results of CIDER" in said.err

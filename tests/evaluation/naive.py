@@ -184,21 +184,3 @@ def _code_phrases(doc: Any) -> Iterator[list[str]]:
             if kept and kept[-1].dep_ in ("cc", "punct"):
                 kept.pop()
             yield [token.text for token in kept]
-
-
-# --- bootstrap
-
-
-def draws(units: int, times: int, seed: int) -> list[list[int]]:
-    """Units drawn with replacement, ``times`` times."""
-    chance = np.random.default_rng(seed)
-    return [[int(chance.integers(0, units)) for _ in range(units)] for _ in range(times)]
-
-
-def shares(rows: Sequence[Sequence[float]], drawn: Sequence[Sequence[int]]) -> list[float]:
-    """The first sum by the second in each draw."""
-    found = []
-    for places in drawn:
-        top = sum(rows[place][0] for place in places)
-        found.append(top / sum(rows[place][1] for place in places))
-    return found

@@ -14,6 +14,7 @@ from shotad.evaluation.agreement.scores import HumanScores
 from shotad.evaluation.measure.rows import Json, Result
 from shotad.evaluation.report.columns import aligned
 from shotad.evaluation.report.inputs import base_name
+from shotad.evaluation.report.intervals import basis_words
 from shotad.evaluation.report.paper_rows import AGREEMENT
 from shotad.evaluation.report.reading import Report
 from shotad.evaluation.report.wording import NONE, count, percent
@@ -56,7 +57,6 @@ class AgreementReport:
     empty: int
     ignored: tuple[str, ...]
     settings: ReportSettings
-    seed: int
 
     @property
     def text(self) -> str:
@@ -66,8 +66,21 @@ class AgreementReport:
         heads = ("Metric", "ADs", f"Pearson ({level})", f"Spearman ({level})", f"Kendall tau-b ({level})")
         reasons = [f"{m.title}: not defined, {m.found.reason}." for m in self.metrics if m.found.reason]
         return "\n".join(
-            [*self._opening(), "", *aligned(heads, rows, range(1, 5)), *reasons, "", *paper_lines()]
+            [
+                *self._opening(),
+                "",
+                *aligned(heads, rows, range(1, 5)),
+                *reasons,
+                *self._basis(),
+                "",
+                *paper_lines(),
+            ]
         )
+
+    def _basis(self) -> list[str]:
+        found = [one.found.pearson.interval for one in (*self.metrics, *self.people)]
+        basis = basis_words(found, self.settings.unit)
+        return [basis] if basis else []
 
     def _opening(self) -> list[str]:
         lines = [
@@ -87,7 +100,7 @@ class AgreementReport:
     def record(self) -> Json:
         """``agreement.json``."""
         return {
-            "schema": 1,
+            "schema": 2,
             "system": self.system,
             "n": {
                 "scored_by_people": self.scored,
@@ -96,12 +109,7 @@ class AgreementReport:
             },
             "columns": list(self.columns),
             "not_in_the_report": list(self.unknown),
-            "bootstrap": {
-                "draws": self.settings.draws,
-                "unit": self.settings.unit,
-                "level": self.settings.level,
-                "seed": self.seed,
-            },
+            "intervals": {"unit": self.settings.unit, "level": self.settings.level},
             "metrics": [metric.record() for metric in self.metrics],
             "people": [person.record() for person in self.people],
             "paper": [row.record() for row in AGREEMENT],
@@ -114,7 +122,6 @@ def agreement(
     settings: ReportSettings,
     *,
     names: Sequence[str] = (),
-    seed: int = 42,
 ) -> AgreementReport:
     """The metrics of these names (none: all of the report) against people, AD by AD, joined by id.
 
@@ -130,20 +137,19 @@ def agreement(
             "Give the ids of the dataset's ADs.",
         )
     metrics = [
-        MetricAgreement(result.name, result.title, _with_people(result, scores.scores, films, settings, seed))
+        MetricAgreement(result.name, result.title, _with_people(result, scores.scores, films, settings))
         for result in results
     ]
     return AgreementReport(
         report.system,
         tuple(metrics),
-        _people(scores, films, settings, seed),
+        _people(scores, films, settings),
         len(scores.scores),
         scores.columns,
         unknown,
         scores.empty,
         scores.ignored,
         settings,
-        seed,
     )
 
 
@@ -159,10 +165,10 @@ def _wanted(report: Report, names: Sequence[str]) -> list[Result]:
 
 
 def _with_people(
-    result: Result, scores: Mapping[str, float], films: Mapping[str, str], settings: ReportSettings, seed: int
+    result: Result, scores: Mapping[str, float], films: Mapping[str, str], settings: ReportSettings
 ) -> Correlations:
     values = {row.id: row.value for row in result.rows if row.value is not None}
-    return _joined(values, scores, films, settings, seed)
+    return _joined(values, scores, films, settings)
 
 
 def _joined(
@@ -170,17 +176,16 @@ def _joined(
     scores: Mapping[str, float],
     films: Mapping[str, str],
     settings: ReportSettings,
-    seed: int,
 ) -> Correlations:
     """Both on the ADs that both have, in the order of their ids."""
     common = sorted(name for name in values if name in scores)
     x = np.array([values[name] for name in common], np.float64)
     y = np.array([scores[name] for name in common], np.float64)
-    return correlations(x, y, [films.get(name, name) for name in common], settings, seed)
+    return correlations(x, y, [films.get(name, name) for name in common], settings)
 
 
 def _people(
-    scores: HumanScores, films: Mapping[str, str], settings: ReportSettings, seed: int
+    scores: HumanScores, films: Mapping[str, str], settings: ReportSettings
 ) -> tuple[MetricAgreement, ...]:
     """Each annotator against the mean of the others: what a metric can hope for."""
     found = []
@@ -191,7 +196,7 @@ def _people(
             for key in own
             if (told := [given[key] for given in others if key in given])
         }
-        found.append(MetricAgreement(name, f"{name} (a person)", _joined(own, means, films, settings, seed)))
+        found.append(MetricAgreement(name, f"{name} (a person)", _joined(own, means, films, settings)))
     return tuple(found)
 
 

@@ -1,4 +1,4 @@
-"""Correlations of two rows of numbers, with percentile intervals over draws of the pairs."""
+"""Correlations of two rows of numbers, with intervals over films."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from shotad.compute import need
 from shotad.config.measures import ReportSettings
 from shotad.evaluation.measure.rows import Floats
-from shotad.evaluation.report.bootstrap import FEWEST, Span, span
+from shotad.evaluation.report.intervals import FEWEST, Span, Units, spread, units_of
 
 Coefficient = Callable[[Floats, Floats], float]
+_ALL_BUT_1 = 1.0 - 1e-12
+"""What 1 counts as on Fisher's scale, on which it has no place."""
 _FEWEST = 3
 """Pairs that a correlation is told of; of two it is always 1 or -1."""
 
@@ -64,26 +67,35 @@ def kendall(x: Floats, y: Floats) -> float:
 COEFFICIENTS: dict[str, Coefficient] = {"pearson": pearson, "spearman": spearman, "kendall": kendall}
 
 
-def correlations(
-    x: Floats, y: Floats, films: Sequence[str], settings: ReportSettings, seed: int
-) -> Correlations:
-    """The correlations of ``x`` and ``y``, ``float64[n]`` each, with intervals over draws of the pairs, or of
-    whole films (``films`` has each pair's)."""
+def correlations(x: Floats, y: Floats, films: Sequence[str], settings: ReportSettings) -> Correlations:
+    """The correlations of ``x`` and ``y``, ``float64[n]`` each, with intervals over films (``films`` has each
+    pair's), or over the pairs of one film."""
     if not len(x) == len(y) == len(films):
         raise ValueError(f"pairs must be equal in number, got {len(x)}, {len(y)} and {len(films)}")
     reason = _undefined(x, y)
     if reason:
         nothing = Estimate(None, None)
         return Correlations(len(x), nothing, nothing, nothing, reason)
-    picks = _picks(films, settings, seed)
+    units = units_of({f"{k:09d}": film for k, film in enumerate(films)}, settings.unit)
+    owners = np.array([units.of[f"{k:09d}"] for k in range(len(films))], np.intp)
     found = {
-        name: Estimate(
-            round(coefficient(x, y), 9),
-            span(np.array([coefficient(x[pick], y[pick]) for pick in picks], np.float64), settings.level),
-        )
+        name: _estimate(coefficient, x, y, units, owners, settings.level)
         for name, coefficient in COEFFICIENTS.items()
     }
     return Correlations(len(x), found["pearson"], found["spearman"], found["kendall"])
+
+
+def _estimate(
+    coefficient: Coefficient, x: Floats, y: Floats, units: Units, owners: npt.NDArray[np.intp], level: float
+) -> Estimate:
+    """The coefficient with its interval, which is found on Fisher's scale: it ends at 1 and -1."""
+    value = coefficient(x, y)
+    if len(x) < FEWEST:
+        return Estimate(round(value, 9), None)
+    others = [coefficient(x[owners != k], y[owners != k]) for k in range(units.n)]
+    whole, *without = np.arctanh(np.clip([value, *others], -_ALL_BUT_1, _ALL_BUT_1))
+    found = spread(float(whole), np.array(without), units.kind)
+    return Estimate(round(value, 9), None if found is None else found.span(float(whole), level, np.tanh))
 
 
 def _undefined(x: Floats, y: Floats) -> str:
@@ -92,26 +104,6 @@ def _undefined(x: Floats, y: Floats) -> str:
     if np.ptp(x) == 0:
         return "the metric gives all of them the same number"
     return "people give all of them the same score" if np.ptp(y) == 0 else ""
-
-
-def _picks(
-    films: Sequence[str], settings: ReportSettings, seed: int
-) -> list[np.ndarray[tuple[int], np.dtype[np.intp]]]:
-    """Places of the pairs in each draw; no draws of too few."""
-    chance = np.random.default_rng(seed)
-    n = len(films)
-    if n < FEWEST:
-        return []
-    if settings.unit == "ad":
-        return [np.asarray(chance.integers(0, n, n), np.intp) for _ in range(settings.draws)]
-    names = sorted(set(films))
-    places = [np.array([k for k, film in enumerate(films) if film == name], np.intp) for name in names]
-    if len(names) < FEWEST:
-        return []
-    return [
-        np.concatenate([places[k] for k in chance.integers(0, len(names), len(names))])
-        for _ in range(settings.draws)
-    ]
 
 
 def _ranks(values: Floats) -> Floats:

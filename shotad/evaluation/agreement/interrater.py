@@ -14,8 +14,8 @@ from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.metric import Metric, make_metric
 from shotad.evaluation.measure.rows import Json, Result
 from shotad.evaluation.measure.scoring import score
-from shotad.evaluation.report.bootstrap import Span, spans
 from shotad.evaluation.report.inputs import LeftOut
+from shotad.evaluation.report.intervals import Span, spans
 
 METRICS = ("cider", "bleu-1", "rouge-l", "meteor", "action", "recall")
 """Those that two texts are enough for."""
@@ -128,14 +128,7 @@ def _direction(
     results = tuple(_told(score(metric, corpus, bench, places)) for metric in metrics)
     films = {item.id: item.film for item in items}
     settings = bench.settings.report
-    intervals = spans(
-        results,
-        films,
-        draws=settings.draws,
-        unit=settings.unit,
-        level=settings.level,
-        seed=bench.config.seed,
-    )
+    intervals = spans(results, films, unit=settings.unit, level=settings.level)
     return Direction(threshold, reference.name, prediction, len(places), results, intervals)
 
 

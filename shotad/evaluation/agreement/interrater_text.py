@@ -5,6 +5,7 @@ from __future__ import annotations
 from shotad.evaluation.agreement.interrater import InterRater
 from shotad.evaluation.measure.rows import Json
 from shotad.evaluation.report.columns import aligned
+from shotad.evaluation.report.intervals import basis_words
 from shotad.evaluation.report.paper_rows import CEILINGS
 from shotad.evaluation.report.wording import NONE, count, number, span_words
 
@@ -30,7 +31,8 @@ def interrater_text(found: InterRater) -> str:
     ]
     lines = [*_opening(found), "", *aligned(heads, rows, [0, 1]), ""]
     remarks = dict.fromkeys(f"{r.title}: {remark.rstrip('.')}." for r in results for remark in r.remarks)
-    lines += remarks
+    basis = basis_words([span for one in found.directions for span in one.intervals.values()], "film")
+    lines += [*remarks, *([basis] if basis else [])]
     lines += [f"Not counted: {left.metric}. {left.reason}" for left in found.left_out]
     return "\n".join([*lines, "", *_paper()])
 

@@ -17,7 +17,7 @@ The figure is 100 times the points over the events of all passages, so each even
 
 Sums are spread evenly: each of a passage's n lines has 1/n of the passage's points and events. Shards by film
 add up to the whole, and a line that is left out takes its share along. Since the lines of a passage
-have one value in common, intervals should be drawn over films (``measures.report.unit: film``).
+have one value in common, an interval over lines, as of one film, is too narrow.
 """
 
 from __future__ import annotations
@@ -124,8 +124,10 @@ class StoryRecall(JudgedMetric):
         return {"story_lines": self._settings.story_lines}
 
     def _remarks(self, judge: Judge) -> tuple[str, ...]:
-        drawn = "The lines of a passage share one value: draw intervals over films (measures.report.unit)."
-        return (*super()._remarks(judge), drawn)
+        shared = (
+            "The lines of a passage share one value: an interval over lines, as of one film, is too narrow."
+        )
+        return (*super()._remarks(judge), shared)
 
 
 def _groups(passages: Sequence[Passage]) -> Iterator[Sequence[Passage]]:

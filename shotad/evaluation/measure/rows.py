@@ -1,7 +1,7 @@
 """Rows of sums, and results that add up.
 
 Whatever a metric says of one item is a row of sums; a figure is a function of the rows' total. So results of
-shards are merged by adding, and a bootstrap draws rows instead of scoring again.
+shards are merged by adding, and an interval leaves films out instead of scoring again.
 """
 
 from __future__ import annotations

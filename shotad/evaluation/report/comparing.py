@@ -64,7 +64,7 @@ class MetricComparison:
     n_worse: int
 
     def verdict(self, level: float) -> str:
-        """What the draws say: ``B``, ``A``, or ``open`` where they do not settle it at this level."""
+        """The better system: ``B``, ``A``, or ``open`` where the films do not settle it at this level."""
         difference, p = self.figures.difference, self.figures.p
         if difference is None or p is None or p > 1 - level or difference == 0:
             return "open"
@@ -82,9 +82,8 @@ class MetricComparison:
             "b": figures.b,
             "difference": figures.difference,
             "interval": figures.interval.record() if figures.interval else None,
-            "share_of_draws_in_which_b_is_not_better": figures.not_better,
+            "p_b_is_better": figures.not_better,
             "p_two_sided": figures.p,
-            "draws": figures.draws,
             "better": self.verdict(level),
             "lines": {
                 "better_in_b": self.n_better,
@@ -116,30 +115,24 @@ class Comparison:
     metrics: tuple[MetricComparison, ...]
     not_compared: tuple[NotCompared, ...]
     settings: ReportSettings
-    seed: int
 
     def record(self) -> Json:
         """``compare.json``."""
         return {
-            "schema": 1,
+            "schema": 2,
             "a": self.a,
             "b": self.b,
             "dataset": self.dataset,
             "n": {"common": self.common, "only_a": len(self.only_a), "only_b": len(self.only_b)},
             "only_a": list(self.only_a),
             "only_b": list(self.only_b),
-            "bootstrap": {
-                "draws": self.settings.draws,
-                "unit": self.settings.unit,
-                "level": self.settings.level,
-                "seed": self.seed,
-            },
+            "intervals": {"unit": self.settings.unit, "level": self.settings.level},
             "metrics": [metric.record(self.settings.level) for metric in self.metrics],
             "not_compared": [{"title": one.title, "reason": one.reason} for one in self.not_compared],
         }
 
 
-def compare(a: Report, b: Report, settings: ReportSettings, *, seed: int = 42) -> Comparison:
+def compare(a: Report, b: Report, settings: ReportSettings) -> Comparison:
     """B held against A on the ADs that both scored, joined by id.
 
     Raises EvaluationError where the same id means another human AD, or no AD is in both.
@@ -156,7 +149,7 @@ def compare(a: Report, b: Report, settings: ReportSettings, *, seed: int = 42) -
         if other is None or reason:
             refused.append(NotCompared(result.title, reason))
         else:
-            metrics.append(_compared(result, other, items_a, items_b, titles, settings, seed))
+            metrics.append(_compared(result, other, items_a, items_b, titles, settings))
     known = {result.name for result in a.results}
     refused += [
         NotCompared(result.title, "only B has it") for result in b.results if result.name not in known
@@ -172,7 +165,6 @@ def compare(a: Report, b: Report, settings: ReportSettings, *, seed: int = 42) -
         tuple(metrics),
         tuple(refused),
         settings,
-        seed,
     )
 
 
@@ -232,10 +224,9 @@ def _compared(
     items_b: dict[str, Item],
     titles: Mapping[str, str],
     settings: ReportSettings,
-    seed: int,
 ) -> MetricComparison:
     films = {name: item.film for name, item in items_a.items()}
-    figures = paired(a, b, films, draws=settings.draws, unit=settings.unit, level=settings.level, seed=seed)
+    figures = paired(a, b, films, unit=settings.unit, level=settings.level)
     values = {row.id: row.value for row in b.rows}
     changed = [
         _changed(items_a[row.id], items_b[row.id], titles, row.value, value)

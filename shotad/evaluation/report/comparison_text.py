@@ -7,14 +7,15 @@ from pathlib import Path
 
 from shotad.evaluation.report.columns import aligned
 from shotad.evaluation.report.comparing import LISTED_IDS, Changed, Comparison, MetricComparison
+from shotad.evaluation.report.intervals import basis_words
 from shotad.evaluation.report.markdown import md_table, md_text
 from shotad.evaluation.report.pages import page
 from shotad.evaluation.report.wording import (
+    chance_words,
     clock,
     count,
     number,
     percent,
-    share_of_draws,
     signed,
     span_words,
 )
@@ -122,8 +123,8 @@ def metric_rows(comparison: Comparison) -> list[tuple[str, ...]]:
                 number(name, figures.b),
                 signed(name, figures.difference),
                 span_words(name, figures.interval),
-                share_of_draws(figures.not_better, figures.draws),
-                share_of_draws(figures.p, figures.draws / 2),
+                chance_words(figures.not_better),
+                chance_words(figures.p),
                 f"{figures.n:,}",
                 metric.verdict(comparison.settings.level),
             )
@@ -134,16 +135,15 @@ def metric_rows(comparison: Comparison) -> list[tuple[str, ...]]:
 def explanation(comparison: Comparison) -> list[str]:
     """How to read it."""
     settings = comparison.settings
-    unit = "whole films" if settings.unit == "film" else "ADs"
+    basis = basis_words([metric.figures.interval for metric in comparison.metrics], settings.unit)
     lines = []
-    if settings.draws:
+    if basis:
         lines = [
-            f"Interval: {percent(settings.level)} of B − A over {settings.draws:,} draws of {unit}, the "
-            f"same for A and B (paired bootstrap, seed {comparison.seed}).",
-            "p, B is better: the share of draws in which B is not better than A. p, two-sided: twice the "
-            "share of the draws on the rarer side.",
-            f"Better: the system that the draws favour with p, two-sided, at most {1 - settings.level:.2g}; "
-            "open where they do not. Of many metrics one may come out so by chance.",
+            f"{basis} They are of B − A: A and B are left out together.",
+            "p, two-sided: how often two equal systems come out so far apart by chance. p, B is better: how "
+            "often B comes out so far ahead.",
+            f"Better: the system that is ahead with p, two-sided, at most {1 - settings.level:.2g}; open "
+            "where none is. Of many metrics one may come out so by chance.",
         ]
     lines += [f"Not compared: {one.title}, because {one.reason}." for one in comparison.not_compared]
     return lines

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from shotad.errors import ShotadError
 from shotad.evaluation.measure.rows import Json
-from shotad.evaluation.report.bootstrap import Span
 from shotad.evaluation.report.inputs import AND, LeftOut, ReportInput
+from shotad.evaluation.report.intervals import Span, basis_words
 from shotad.evaluation.report.lines import Listing, listings
 from shotad.evaluation.report.plots import Plot, plots_of
 from shotad.evaluation.report.table import (
@@ -54,7 +54,7 @@ def content_of(
     settings = run.config.measures.report
     return Content(
         title=f"{run.predictions.called} on {run.dataset}",
-        lead=_lead(run),
+        lead=basis_words(intervals.values(), settings.unit) or "There are too few ADs for intervals.",
         level=percent(settings.level),
         columns=COLUMNS,
         counts=(*counts_words(run), *failures_words(run), *run.notes),
@@ -107,14 +107,3 @@ def _short(value: object) -> str:
     if value is None or value == "":
         return "none"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _lead(run: ReportInput) -> str:
-    settings = run.config.measures.report
-    drawn = "whole films with all their ADs" if settings.unit == "film" else "ADs"
-    if not settings.draws:
-        return "No intervals were asked for."
-    return (
-        f"Intervals are {percent(settings.level)} percentile intervals of a bootstrap: "
-        f"{settings.draws:,} draws of {drawn} with replacement, seed {run.seed}, the same for all metrics."
-    )

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.rows import Result, only
-from shotad.evaluation.report.bootstrap import Span, figures, span_of, units_of
 from shotad.evaluation.report.inputs import ReportInput, base_name
+from shotad.evaluation.report.intervals import Span, span_of
 from shotad.types import ShotScale
 
 MAIN = (
@@ -86,15 +86,17 @@ def grouped(
 def _groups(
     run: ReportInput, results: Sequence[Result], label: str, ids: Sequence[str], films: Mapping[str, str]
 ) -> list[Group]:
-    """One part in each result, all on the same draws."""
+    """One part in each result."""
     settings = run.config.measures.report
     parts = [only(result, _common(result, ids)) for result in results]
-    unit = "ad" if len({films[name] for name in ids}) == 1 else settings.unit
-    units = units_of({name: films[name] for name in ids}, unit)
-    drawn = figures(parts, units, settings.draws, run.seed)
     return [
-        Group(label, part.scored, part.value if part.scored else None, span_of(part, values, settings.level))
-        for part, values in zip(parts, drawn, strict=True)
+        Group(
+            label,
+            part.scored,
+            part.value if part.scored else None,
+            span_of(part, films, unit=settings.unit, level=settings.level),
+        )
+        for part in parts
     ]
 
 

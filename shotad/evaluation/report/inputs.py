@@ -102,7 +102,7 @@ class ReportInput:
 
     @property
     def seed(self) -> int:
-        """Of the bootstrap."""
+        """Of what was drawn by chance."""
         return self.config.seed
 
     @property

@@ -51,7 +51,7 @@ class Report:
         another version."""
         head = self.head
         try:
-            measures = MeasureSettings.model_validate(head["config"]["measures"])
+            measures = MeasureSettings.model_validate(_measures(head["config"]["measures"]))
         except ValueError as error:
             raise EvaluationError(
                 f"The settings of {self.name} are not those of this version: {error}.", "Score it again."
@@ -70,6 +70,14 @@ class Report:
             protocol=head["protocol"],
             notes=tuple(head["notes"]),
         )
+
+
+def _measures(settings: Json) -> Json:
+    """The settings of a report; one with ``draws`` was made when single ADs were drawn for its intervals."""
+    report = settings["report"]
+    if "draws" not in report:
+        return settings
+    return {**settings, "report": {key: report[key] for key in report if key not in ("draws", "unit")}}
 
 
 def read_report(path: Path) -> Report:

@@ -17,9 +17,9 @@ from typing import Any
 
 from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.rows import Json, Result, Row
-from shotad.evaluation.report.bootstrap import Span
 from shotad.evaluation.report.hashes import actions_hash, casts_hash, texts_hash
 from shotad.evaluation.report.inputs import ReportInput
+from shotad.evaluation.report.intervals import Span
 from shotad.evaluation.report.paper_rows import paper_rows
 from shotad.evaluation.report.surroundings import surroundings
 from shotad.evaluation.report.wording import counted_as_0

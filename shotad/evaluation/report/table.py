@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from shotad.evaluation.measure.rows import Result
-from shotad.evaluation.report.bootstrap import Span
 from shotad.evaluation.report.inputs import ReportInput
+from shotad.evaluation.report.intervals import Span
 from shotad.evaluation.report.paper_rows import JUDGES, RUN_TO_RUN, PaperRow, paper_rows, paper_values
 from shotad.evaluation.report.wording import NONE, counted_as_0, direction, number, span_words
 

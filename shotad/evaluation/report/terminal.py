@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shotad.evaluation.report.columns import aligned
 from shotad.evaluation.report.inputs import ReportInput
+from shotad.evaluation.report.intervals import basis_words
 from shotad.evaluation.report.table import Beside, beside_paper, footnotes, metric_lines, paper_notes
 from shotad.evaluation.report.wording import COLUMNS, counts_words, failures_words, percent
 from shotad.evaluation.report.writing import intervals_of
@@ -26,6 +27,8 @@ def terminal_text(run: ReportInput) -> str:
     ]
     lines = [f"{run.predictions.called} on {run.dataset}.", *counts_words(run), *failures_words(run)]
     lines += [*run.notes, "", *aligned(heads, rows, range(1, 6)), "", COLUMNS]
+    basis = basis_words(intervals.values(), run.config.measures.report.unit)
+    lines += [basis] if basis else []
     beside = beside_paper(run, intervals, notes.marks)
     if beside is not None:
         lines += ["", *_beside(beside), "", *paper_notes(run, beside)]

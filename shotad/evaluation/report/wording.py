@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from shotad.evaluation.measure.rows import Result
-from shotad.evaluation.report.bootstrap import Span
 from shotad.evaluation.report.inputs import ReportInput, base_name
+from shotad.evaluation.report.intervals import Span
 from shotad.types import Interval
 
 NONE = "–"
@@ -36,11 +36,11 @@ def percent(part: float) -> str:
     return f"{100 * part:.1f}".removesuffix(".0") + " %"
 
 
-def share_of_draws(part: float | None, draws: float) -> str:
-    """A share of the draws; none of 1000 is told as ``< 0.001``."""
-    if part is None:
+def chance_words(p: float | None) -> str:
+    """``0.012``; less than a thousandth is told as ``< 0.001``."""
+    if p is None:
         return NONE
-    return f"< {1 / draws:.3g}" if part == 0 else f"{part:.3f}"
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def count(n: int, one: str, many: str = "") -> str:

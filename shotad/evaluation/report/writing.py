@@ -7,9 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from shotad.errors import WorkFolderError
-from shotad.evaluation.report.bootstrap import Span, spans
 from shotad.evaluation.report.content import content_of
 from shotad.evaluation.report.inputs import ReportInput
+from shotad.evaluation.report.intervals import Span, spans
 from shotad.evaluation.report.markdown import PLOTS, markdown
 from shotad.evaluation.report.pages import page
 from shotad.evaluation.report.plots import PLOT_NAMES
@@ -32,14 +32,7 @@ def intervals_of(run: ReportInput) -> dict[str, Span | None]:
     """The interval of each metric, by name, as the settings ask for it."""
     settings = run.config.measures.report
     films = {item.id: item.film for item in run.corpus.items}
-    return spans(
-        run.results,
-        films,
-        draws=settings.draws,
-        unit=settings.unit,
-        level=settings.level,
-        seed=run.seed,
-    )
+    return spans(run.results, films, unit=settings.unit, level=settings.level)
 
 
 def write_report(folder: Path, run: ReportInput, *, plots: bool = True) -> list[Path]:

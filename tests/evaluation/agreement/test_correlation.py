@@ -12,7 +12,7 @@ from shotad.evaluation.agreement.correlation import correlations, kendall, pears
 
 stats = pytest.importorskip("scipy.stats")
 
-SETTINGS = ReportSettings(draws=300)
+SETTINGS = ReportSettings()
 
 
 def rows(n: int, seed: int = 0, tied: bool = False) -> tuple[np.ndarray, np.ndarray]:
@@ -50,7 +50,7 @@ def test_ties_by_hand() -> None:
     ],
 )
 def test_where_it_is_not_defined_the_reason_is_told(x: list[float], y: list[float], reason: str) -> None:
-    found = correlations(np.array(x), np.array(y), ["f"] * len(x), SETTINGS, 0)
+    found = correlations(np.array(x), np.array(y), ["f"] * len(x), SETTINGS)
     assert reason in found.reason
     assert found.pearson.value is found.spearman.value is found.kendall.value is None
 
@@ -59,7 +59,7 @@ def test_intervals_hold_the_value_and_are_narrower_for_more() -> None:
     widths = []
     for n in (30, 300):
         x, y = rows(n)
-        found = correlations(x, y, [str(k) for k in range(n)], SETTINGS, 1)
+        found = correlations(x, y, [str(k) for k in range(n)], SETTINGS)
         for estimate in (found.pearson, found.spearman, found.kendall):
             assert estimate.value is not None
             assert estimate.interval is not None
@@ -71,7 +71,7 @@ def test_intervals_hold_the_value_and_are_narrower_for_more() -> None:
 
 def test_pearsons_interval_is_near_fishers() -> None:
     x, y = rows(400, 3)
-    found = correlations(x, y, [str(k) for k in range(400)], ReportSettings(draws=2000), 1).pearson
+    found = correlations(x, y, [str(k) for k in range(400)], ReportSettings()).pearson
     assert found.value is not None
     assert found.interval is not None
     middle, spread = np.arctanh(found.value), 1.96 / np.sqrt(397)
@@ -79,16 +79,37 @@ def test_pearsons_interval_is_near_fishers() -> None:
     assert found.interval.high == pytest.approx(np.tanh(middle + spread), abs=0.02)
 
 
-def test_whole_films_are_drawn_where_asked_for() -> None:
+def test_intervals_are_over_films_unless_asked_otherwise() -> None:
     """ADs of a film that say the same give wide intervals, however many they are."""
     x, y = rows(8, 5)
     x, y = np.repeat(x, 40), np.repeat(y, 40)
     films = [f"{k // 40}" for k in range(320)]
-    narrow = correlations(x, y, films, SETTINGS, 0).pearson.interval
-    wide = correlations(x, y, films, SETTINGS.model_copy(update={"unit": "film"}), 0).pearson.interval
+    wide = correlations(x, y, films, SETTINGS).pearson.interval
+    narrow = correlations(x, y, films, SETTINGS.model_copy(update={"unit": "ad"})).pearson.interval
     assert narrow is not None
     assert wide is not None
+    assert (wide.unit, wide.units) == ("film", 8)
     assert wide.high - wide.low > 3 * (narrow.high - narrow.low)
+    assert -1 <= wide.low < wide.high <= 1
+
+
+def test_intervals_of_correlations_hold_the_true_one() -> None:
+    """Six films of 20 pairs, which differ in both: the true correlation is sqrt(0.5)."""
+    held = 0
+    for trial in range(200):
+        x, y = rows(120, 100 + trial)
+        found = correlations(x, y, [f"{k % 6}" for k in range(120)], SETTINGS).pearson.interval
+        assert found is not None
+        held += found.low <= np.sqrt(0.5) <= found.high
+    assert 0.9 <= held / 200 <= 0.99
+
+
+def test_one_that_is_perfect_is_sure() -> None:
+    x = np.arange(12.0)
+    found = correlations(x, 2 * x, [f"{k % 4}" for k in range(12)], SETTINGS).pearson
+    assert found.value == 1
+    assert found.interval is not None
+    assert (found.interval.low, found.interval.high) == (1, 1)
 
 
 def test_order_does_not_change_the_value() -> None:
@@ -100,4 +121,4 @@ def test_order_does_not_change_the_value() -> None:
 
 def test_rows_must_belong_together() -> None:
     with pytest.raises(ValueError, match="equal in number"):
-        correlations(np.zeros(3), np.zeros(2), ["a"] * 3, SETTINGS, 0)
+        correlations(np.zeros(3), np.zeros(2), ["a"] * 3, SETTINGS)

@@ -82,7 +82,7 @@ def test_pairs_are_one_to_one_above_the_threshold_and_symmetric(
 
 
 def bench() -> Bench:
-    return Bench(load_config(None, ["measures.report.draws=50"]), Store())
+    return Bench(load_config(), Store())
 
 
 SAID = (

@@ -119,7 +119,7 @@ def test_shards_add_up_through_their_reports(make_bench: MakeBench, tmp_path: Pa
 
 
 def write(folder: Path, corpus: Corpus, results: Sequence[Result]) -> None:
-    config = Config.model_validate({"measures": {"report": {"draws": 20}}})
+    config = Config.model_validate({"measures": {}})
     write_report(folder, ReportInput(corpus, tuple(results), config, Predictions("p.jsonl")), plots=False)
 
 

@@ -78,8 +78,7 @@ SETTINGS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "judge.story_lines": (2, ("story-recall",)),
     "sequence.reach": (1, ("repetition", "repetition-meaning")),
     "sequence.order": (1, ("repetition",)),
-    "report.draws": (7, ()),
-    "report.unit": ("film", ()),
+    "report.unit": ("ad", ()),
     "report.level": (0.5, ()),
     "report.listed": (1, ()),
 }

@@ -10,7 +10,7 @@ import pytest
 from shotad.evaluation.action.paper import told_of
 from shotad.evaluation.caption.ptb import tokens
 from shotad.evaluation.measure.rows import Result
-from shotad.evaluation.report.bootstrap import figures, units_of
+from shotad.evaluation.report.intervals import spans
 from shotad.evaluation.report.paired import paired
 from tests.evaluation import naive
 from tests.evaluation.action.parsed import parse_of
@@ -56,42 +56,44 @@ def test_recall_by_its_windows(rule: str, k: int, n: int, make_bench: MakeBench)
     assert [row.sums for row in result.rows] == recall_of(corpus, overlap, k, n, rule)
 
 
-@pytest.mark.parametrize("unit", ["ad", "film"])
-def test_the_bootstrap_by_drawing_one_by_one(unit: str, make_bench: MakeBench) -> None:
-    result = scored("rouge-l", predicted(VARIED), make_bench())
-    films = {
-        item.id: item.film if unit == "film" else f"film {k % 6}" for k, item in enumerate(human().items)
-    }
-    films = {name: f"film {k % 6}" for k, name in enumerate(films)}
-    units = units_of(films, unit)
-    names = sorted(films.values()) if unit == "film" else sorted(films)
-    names = list(dict.fromkeys(names))
-    rows = [np.zeros(2) for _ in names]
-    for row in result.rows:
-        rows[names.index(films[row.id] if unit == "film" else row.id)] += row.sums
-    expected = naive.shares(rows, naive.draws(len(names), 200, 7))  # type: ignore[arg-type]
-    (found,) = figures([result], units, 200, 7)
-    assert found == pytest.approx([100 * share for share in expected])
+def by_six_films() -> dict[str, str]:
+    return {item.id: f"film {k % 6}" for k, item in enumerate(human().items)}
 
 
-def test_a_comparison_by_drawing_one_by_one(make_bench: MakeBench) -> None:
-    a, b = (scored("rouge-l", predicted(told), make_bench()) for told in (MIXED, VARIED))
-    films = {item.id: item.film for item in human().items}
-    told = paired(a, b, films, draws=200, unit="ad", level=0.9, seed=3)
-    drawn = naive.draws(len(films), 200, 3)
-    order = sorted(films)
-    gains = [
-        100 * (theirs - ours)
-        for ours, theirs in zip(*(naive.shares(in_order(r, order), drawn) for r in (a, b)), strict=True)
+def figure(rows: list[tuple[float, ...]]) -> float:
+    return 100 * sum(row[0] for row in rows) / sum(row[1] for row in rows)
+
+
+def left_out(result: Result, films: dict[str, str]) -> list[float]:
+    """The figure without each film, summed line by line."""
+    return [
+        figure([row.sums for row in result.rows if films[row.id] != film])
+        for film in sorted(set(films.values()))
     ]
-    assert told.not_better == pytest.approx(sum(gain <= 0 for gain in gains) / 200)
+
+
+def test_intervals_by_leaving_out_film_by_film(make_bench: MakeBench) -> None:
+    result, films = scored("rouge-l", predicted(VARIED), make_bench()), by_six_films()
+    whole = figure([row.sums for row in result.rows])
+    error = (5 / 6 * sum((other - whole) ** 2 for other in left_out(result, films))) ** 0.5
+    found = spans([result], films, unit="film", level=0.95)["rouge-l"]
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx(
+        (whole - 2.570582 * error, whole + 2.570582 * error), abs=1e-4
+    )
+
+
+def test_a_comparison_by_leaving_out_film_by_film(make_bench: MakeBench) -> None:
+    a, b = (scored("rouge-l", predicted(told), make_bench()) for told in (MIXED, VARIED))
+    films = by_six_films()
+    gain = figure([row.sums for row in b.rows]) - figure([row.sums for row in a.rows])
+    gains = [two - one for one, two in zip(left_out(a, films), left_out(b, films), strict=True)]
+    error = (5 / 6 * sum((other - gain) ** 2 for other in gains)) ** 0.5
+    told = paired(a, b, films, unit="film", level=0.9)
     assert told.interval is not None
-    assert (told.interval.low, told.interval.high) == pytest.approx(tuple(np.quantile(gains, [0.05, 0.95])))
-
-
-def in_order(result: Result, order: list[str]) -> list[tuple[float, ...]]:
-    rows = {row.id: row.sums for row in result.rows}
-    return [rows[name] for name in order]
+    assert (told.interval.low, told.interval.high) == pytest.approx(
+        (gain - 2.015048 * error, gain + 2.015048 * error), abs=1e-4
+    )
 
 
 def test_what_is_done_next_is_another_action() -> None:

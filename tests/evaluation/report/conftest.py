@@ -34,7 +34,7 @@ def with_trouble() -> ReportInput:
     told = {"films": {"tt0": "Die Brücke & Co"}, "joined": Joined(2, 1), "title": "CMD-AD"}
     left = (LeftOut("spice", "Java is missing."),)
     results = (made_result(corpus, title="CIDEr"), replace(critic, rows=rows))
-    config = Config(measures=MeasureSettings(report=ReportSettings(draws=200, listed=20)))
+    config = Config(measures=MeasureSettings(report=ReportSettings(listed=20)))
     return made_run(corpus, results, config=config, left_out=left, configs=("paper",), **told)
 
 

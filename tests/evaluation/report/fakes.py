@@ -75,10 +75,10 @@ def made_result(
 
 
 def made_run(
-    corpus: Corpus | None = None, results: Sequence[Result] | None = None, *, draws: int = 200, **more: Any
+    corpus: Corpus | None = None, results: Sequence[Result] | None = None, **more: Any
 ) -> ReportInput:
     corpus = corpus or made_corpus()
-    config = Config(measures=MeasureSettings(report=ReportSettings(draws=draws, listed=3)))
+    config = Config(measures=MeasureSettings(report=ReportSettings(listed=3)))
     told = {"config": config, "predictions": Predictions("preds.jsonl", "0" * 64, "Test system"), **more}
     if results is None:
         results = (

@@ -21,7 +21,7 @@ from shotad.evaluation.report.writing import write_report
 from tests.evaluation.report.fakes import made_corpus, made_result, made_run, shard
 from tests.evaluation.report.outline import outline
 
-SETTINGS = ReportSettings(draws=300, listed=4)
+SETTINGS = ReportSettings(listed=4)
 B = Predictions("b.jsonl", "1" * 64, "System B")
 
 
@@ -207,6 +207,6 @@ def test_numbers_by_another_truth_are_not_compared(
     reports = []
     for name, one in (("a", corpus), ("b", other)):
         reports.append(kept(tmp_path / name, made_run(one, (made_result(one, metric), made_result(one)))))
-    found = compare(*reports, ReportSettings(draws=20))
+    found = compare(*reports, ReportSettings())
     assert [one.reason for one in found.not_compared] == [reason]
     assert [one.name for one in found.metrics] == ["cider"]

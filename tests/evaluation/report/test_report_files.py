@@ -6,22 +6,24 @@ import csv
 import io
 import json
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from shotad.config import Config
-from shotad.config.measures import EmbeddingSettings, MeasureSettings, ReportSettings
+from shotad.config.measures import EmbeddingSettings, MeasureSettings
 from shotad.errors import EvaluationError, ShotadError, WorkFolderError
 from shotad.evaluation.measure.items import Corpus
 from shotad.evaluation.measure.rows import Row
 from shotad.evaluation.report import content
+from shotad.evaluation.report.comparing import compare
 from shotad.evaluation.report.hashes import actions_hash, casts_hash
 from shotad.evaluation.report.inputs import ReportInput
 from shotad.evaluation.report.reading import read_report
 from shotad.evaluation.report.terminal import terminal_text
-from shotad.evaluation.report.writing import check_folder, write_report
+from shotad.evaluation.report.writing import check_folder, intervals_of, write_report
 from tests.evaluation.report.conftest import with_trouble
 from tests.evaluation.report.fakes import made_corpus, made_item, made_result, made_run
 
@@ -126,9 +128,24 @@ def test_a_folder_is_tried_without_a_trace(tmp_path: Path, folder: str) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["kept.txt"]
 
 
+def test_a_report_of_the_version_that_drew_ads_is_read(folder: Path, tmp_path: Path) -> None:
+    """Its settings had a number of draws, and single ADs as the unit unless asked otherwise."""
+    head = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    head["config"]["measures"]["report"] |= {"draws": 1000, "unit": "ad"}
+    for metric in head["metrics"]:
+        metric["interval"] = {"low": 1.0, "high": 2.0, "level": 0.95}
+    old = tmp_path / "old"
+    shutil.copytree(folder, old)
+    (old / "report.json").write_text(json.dumps(head), encoding="utf-8")
+    run = read_report(old).as_input()
+    assert run.config.measures.report.unit == "film"
+    assert intervals_of(run) == intervals_of(read_report(folder).as_input())
+    assert compare(read_report(old), read_report(folder), run.config.measures.report).metrics
+
+
 def test_no_folder_of_this_machine_stands_in_it(tmp_path: Path) -> None:
     model = tmp_path / "models" / "mine"
-    measures = MeasureSettings(embedding=EmbeddingSettings(model=str(model)), report=ReportSettings(draws=0))
+    measures = MeasureSettings(embedding=EmbeddingSettings(model=str(model)))
     corpus = made_corpus(5)
     result = made_result(corpus, identity={"model": str(model), "deep": [{"at": str(tmp_path / "x")}]})
     write_report(tmp_path / "r", made_run(corpus, (result,), config=Config(measures=measures)), plots=False)
@@ -145,7 +162,7 @@ def test_the_hash_of_the_texts_is_that_of_the_texts(tmp_path: Path) -> None:
     quiet = Corpus(tuple(replace(item, prediction="x") for item in corpus.items), dataset="cmd-ad")
     found = []
     for name, one in (("a", corpus), ("b", turned), ("c", quiet), ("d", other)):
-        write_report(tmp_path / name, made_run(one, (made_result(one),), draws=0), plots=False)
+        write_report(tmp_path / name, made_run(one, (made_result(one),)), plots=False)
         found.append(read_report(tmp_path / name).head["dataset"]["texts"])
     assert found[0] == found[1] == found[2] != found[3]
 

@@ -26,7 +26,7 @@ def plots() -> dict[str, Plot]:
     recall = made_result(corpus, "recall", title="Recall@1/5")
     rows = tuple(Row(row.id, (k % 2, 1.0), 100.0 * (k % 2)) for k, row in enumerate(recall.rows))
     results = (made_result(corpus, title="CIDEr"), replace(recall, rows=rows))
-    return {plot.name: plot for plot in plots_of(made_run(corpus, results, draws=50))}
+    return {plot.name: plot for plot in plots_of(made_run(corpus, results))}
 
 
 def test_all_of_them(plots: dict[str, Plot]) -> None:
@@ -71,7 +71,7 @@ def test_films_at_either_end_are_named(plots: dict[str, Plot]) -> None:
 def test_without_scales_and_threads_there_are_no_such_plots() -> None:
     items = tuple(replace(i, scale=None, threaded=None) for i in made_corpus(20, 1).items)
     corpus = Corpus(items, dataset="cmd-ad")
-    assert [plot.name for plot in plots_of(made_run(corpus, (made_result(corpus),), draws=20))] == [
+    assert [plot.name for plot in plots_of(made_run(corpus, (made_result(corpus),)))] == [
         "distributions",
         "duration",
     ]
@@ -79,7 +79,7 @@ def test_without_scales_and_threads_there_are_no_such_plots() -> None:
 
 def test_the_same_numbers_draw_the_same_bytes() -> None:
     corpus = made_corpus(20, 1)
-    run = made_run(corpus, (made_result(corpus),), draws=20)
+    run = made_run(corpus, (made_result(corpus),))
     assert [plot.png for plot in plots_of(run)] == [plot.png for plot in plots_of(run)]
 
 
@@ -89,27 +89,27 @@ def test_a_metric_of_one_value_is_drawn(value: float) -> None:
     flat = replace(
         made_result(corpus), rows=tuple(Row(i.id, (value / 100, 1.0), value) for i in corpus.items)
     )
-    assert len(plots_of(made_run(corpus, (flat,), draws=20))) == 5
+    assert len(plots_of(made_run(corpus, (flat,)))) == 5
 
 
 def test_a_metric_that_says_nothing_is_not_drawn() -> None:
     corpus = made_corpus(12, 2)
     mute = replace(made_result(corpus), rows=tuple(Row(i.id, (0.0, 0.0), None) for i in corpus.items))
-    assert "distributions" not in {plot.name for plot in plots_of(made_run(corpus, (mute,), draws=20))}
+    assert "distributions" not in {plot.name for plot in plots_of(made_run(corpus, (mute,)))}
 
 
 def test_titles_in_other_scripts_do_not_stop_it() -> None:
     corpus = made_corpus(12, 2)
-    assert plots_of(made_run(corpus, (made_result(corpus, title="動作の点数 Ω"),), draws=20))
+    assert plots_of(made_run(corpus, (made_result(corpus, title="動作の点数 Ω"),)))
 
 
 def test_plots_of_an_earlier_report_do_not_stay(tmp_path: Path) -> None:
-    write_report(tmp_path, made_run(draws=20))
+    write_report(tmp_path, made_run())
     (tmp_path / "plots" / "mine.png").write_bytes(b"mine")
     assert {path.stem for path in (tmp_path / "plots").iterdir()} == {*PLOT_NAMES, "mine"}
     items = tuple(replace(i, scale=None) for i in made_corpus(20).items)
     corpus = Corpus(items, dataset="cmd-ad")
-    write_report(tmp_path, made_run(corpus, (made_result(corpus),), draws=20))
+    write_report(tmp_path, made_run(corpus, (made_result(corpus),)))
     assert {path.stem for path in (tmp_path / "plots").iterdir()} == {*PLOT_NAMES, "mine"} - {"scale"}
 
 

@@ -1,0 +1,180 @@
+"""Intervals over films: Student's t with the jackknife's standard error (Efron and Tibshirani, 1993, ch. 11).
+
+ADs of one film are alike, so the number of films counts, not that of ADs. Each film is left out once, and the
+figure of the rest is taken; there is nothing to draw. benchmarks/intervals.py shows how often such intervals
+hold the true figure, and why none by bootstrap is taken: of few films they are too narrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+
+from shotad.evaluation.measure.rows import Floats, Result
+
+Unit = Literal["ad", "film"]
+"""What is left out: one AD, or a film with all its ADs."""
+
+FEWEST = 5
+"""Items that a metric speaks of, below which an interval over them says nothing."""
+
+_FEWEST: dict[Unit, int] = {"ad": FEWEST, "film": 2}
+
+_DIGITS = 9
+"""Decimals of what is reported: the last bits of a sum differ between machines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """An interval, both ends included, at this level of confidence, over so many units of this kind.
+
+    Over ADs it speaks of further lines of the same film or films, over films of further films.
+    """
+
+    low: float
+    high: float
+    level: float
+    unit: Unit
+    units: int
+
+    def record(self) -> dict[str, float | str]:
+        """As JSON."""
+        return {
+            "low": self.low,
+            "high": self.high,
+            "level": self.level,
+            "unit": self.unit,
+            "units": self.units,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """Rows that are left out together: ``of`` is the unit of a row, by its id, from 0 to ``n`` - 1."""
+
+    kind: Unit
+    of: Mapping[str, int]
+    n: int
+
+    def without(self, result: Result) -> Floats:
+        """``float64[n]``: the result's figure without each of the units."""
+        totals = np.zeros((self.n, len(result.columns)))
+        rows = [row for row in result.rows if row.id in self.of]
+        if rows:
+            np.add.at(totals, [self.of[row.id] for row in rows], np.array([row.sums for row in rows]))
+        return result.figure.of(result.sums - totals)
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How far a number may be off: its standard error over ``n`` units of this kind."""
+
+    kind: Unit
+    n: int
+    error: float
+
+    def span(self, value: float, level: float, scale: Callable[[float], float] = float) -> Span:
+        """The interval around ``value``; ``scale`` turns its ends into what is told."""
+        reach = quantile(level, self.n - 1) * self.error
+        low, high = (round(float(scale(end)), _DIGITS) for end in (value - reach, value + reach))
+        return Span(low, high, level, self.kind, self.n)
+
+    def chance(self, value: float) -> float:
+        """Two-sided p: how often a number is as far from 0 as ``value`` by chance, if the true one is 0."""
+        if value == 0 or self.error == 0:
+            return float(value == 0)
+        return 1.0 - within(abs(value) / self.error, self.n - 1)
+
+
+def units_of(films: Mapping[str, str], unit: Unit) -> Units:
+    """Units of the rows with these ids (id → film): films, where there are several and ``unit`` says so, else
+    each row by itself.
+
+    >>> units_of({"1": "Up", "2": "Up", "3": "Coco"}, "film").n
+    2
+    >>> units_of({"1": "Up", "2": "Up"}, "film").kind
+    'ad'
+    """
+    kind: Unit = "film" if unit == "film" and len(set(films.values())) > 1 else "ad"
+    names = {name: film if kind == "film" else name for name, film in films.items()}
+    places = {name: place for place, name in enumerate(sorted(set(names.values())))}
+    return Units(kind, {name: places[group] for name, group in names.items()}, len(places))
+
+
+def spoken_of(results: Iterable[Result], films: Mapping[str, str]) -> dict[str, str]:
+    """The film of each item that one of the results speaks of, by the item's id; other films are no units."""
+    return {row.id: films[row.id] for result in results for row in result.rows if row.value is not None}
+
+
+def spread(whole: float | None, without: Floats, kind: Unit) -> Spread | None:
+    """The jackknife's standard error of ``whole``, of its value without each unit, ``float64[n]``; None where
+    there are too few units, or it is not defined without one of them."""
+    n = len(without)
+    if whole is None or n < _FEWEST[kind] or not np.isfinite(without).all():
+        return None
+    return Spread(kind, n, float(np.sqrt((n - 1) / n * ((without - whole) ** 2).sum())))
+
+
+def span_of(result: Result, films: Mapping[str, str], *, unit: Unit, level: float) -> Span | None:
+    """The interval of a result; None where it speaks of too few items."""
+    if result.value is None or result.scored < FEWEST:
+        return None
+    units = units_of(spoken_of([result], films), unit)
+    found = spread(result.value, units.without(result), units.kind)
+    return None if found is None else found.span(result.value, level)
+
+
+def spans(
+    results: Sequence[Result], films: Mapping[str, str], *, unit: Unit, level: float
+) -> dict[str, Span | None]:
+    """The interval of each result's value, by its name. ``films`` is the film of each row's id."""
+    return {result.name: span_of(result, films, unit=unit, level=level) for result in results}
+
+
+def within(t: float, df: int) -> float:
+    """The share of Student's t with ``df`` degrees of freedom between ``-t`` and ``t``: the finite sums of
+    Abramowitz and Stegun, 26.7.3 and 26.7.4."""
+    angle = np.arctan2(t, np.sqrt(df))
+    odd, k = df % 2, np.arange(1, df // 2)
+    factors = (2 * k / (2 * k + 1) if odd else (2 * k - 1) / (2 * k)) * np.cos(angle) ** 2
+    series = 1.0 + np.cumprod(factors).sum()
+    if not odd:
+        return float(np.sin(angle) * series)
+    return float(2 / np.pi * (angle + (np.sin(angle) * np.cos(angle) * series if df > 1 else 0.0)))
+
+
+@lru_cache(maxsize=256)
+def quantile(level: float, df: int) -> float:
+    """The ``t`` with ``within(t, df) == level``: 12.706 for 0.95 and 1, 1.96 for many."""
+    low, high = 0.0, 1.0
+    while within(high, df) < level and high < 1e9:
+        low, high = high, 2 * high
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if within(middle, df) < level else (low, middle)
+    return high
+
+
+def basis_words(found: Collection[Span | None], unit: Unit) -> str:
+    """What intervals are over, and what they do not say; empty where there are none."""
+    spans = [span for span in found if span is not None]
+    if not spans:
+        return ""
+    films = sorted({span.units for span in spans if span.unit == "film"})
+    level = f"{100 * spans[0].level:.1f}".removesuffix(".0") + " %"
+    how = f"Intervals ({level}) are Student's t with the jackknife's standard error"
+    if films:
+        many = f"{films[0]}" if len(films) == 1 else f"{films[0]} to {films[-1]}"
+        few = " Of so few films they are wide, and rough." if films[0] < 5 else ""
+        return f"{how} over {many} films, each left out once with all its ADs.{few}"
+    if unit == "ad":
+        return (
+            f"{how} over single ADs, as asked; ADs of a film are alike, so other films may lie well outside."
+        )
+    return (
+        f"{how} over the ADs of one film: they cover lines of this film only, and say nothing of other films."
+    )

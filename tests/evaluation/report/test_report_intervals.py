@@ -1,0 +1,232 @@
+"""Intervals over films and paired differences: against the textbook, by hand, and by how often they hold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shotad.evaluation.measure.rows import Figure, Result, Row
+from shotad.evaluation.report.intervals import Span, basis_words, quantile, spans, within
+from shotad.evaluation.report.paired import Paired, paired
+
+SHARE = Figure("share", 100.0)
+
+
+def result(values: dict[str, float], name: str = "cider", **more: object) -> Result:
+    rows = tuple(Row(key, (value, 1.0), 100 * value) for key, value in values.items())
+    told = {"title": name, "identity": {}, **more}
+    return Result(name=name, columns=("score", "ads"), figure=SHARE, rows=rows, **told)  # type: ignore[arg-type]
+
+
+def normal(n: int, mean: float = 0.4, sd: float = 0.1, seed: int = 0) -> dict[str, float]:
+    values = np.random.default_rng(seed).normal(mean, sd, n)
+    return {f"{k:04d}": float(value) for k, value in enumerate(values)}
+
+
+def films(names: dict[str, float], per_film: int = 1) -> dict[str, str]:
+    return {name: f"film {k // per_film:03d}" for k, name in enumerate(names)}
+
+
+def one_film(names: dict[str, float]) -> dict[str, str]:
+    return dict.fromkeys(names, "film")
+
+
+def of_films(n: int, each: int, seed: int, mean: float = 0.5) -> dict[str, float]:
+    """``each`` ADs of ``n`` films; a tenth of what differs lies between films."""
+    chance = np.random.default_rng(seed)
+    values = mean + np.repeat(chance.normal(0, 0.1, n), each) + chance.normal(0, 0.3, n * each)
+    return {f"{k:04d}": float(value) for k, value in enumerate(values)}
+
+
+def interval(values: dict[str, float], of: dict[str, str], **more: object) -> Span:
+    found = spans([result(values)], of, **{"unit": "film", "level": 0.95, **more})["cider"]  # type: ignore[arg-type]
+    assert found is not None
+    return found
+
+
+@given(st.integers(1, 300), st.floats(0.001, 80))
+def test_students_t_is_that_of_scipy(df: int, t: float) -> None:
+    stats = pytest.importorskip("scipy.stats")
+    assert within(t, df) == pytest.approx(1 - 2 * stats.t.sf(t, df), abs=1e-9)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
+@pytest.mark.parametrize("df", [1, 2, 3, 4, 9, 40, 97, 7315])
+def test_its_quantiles_too(level: float, df: int) -> None:
+    stats = pytest.importorskip("scipy.stats")
+    assert quantile(level, df) == pytest.approx(stats.t.ppf((1 + level) / 2, df), rel=1e-9)
+
+
+def test_an_interval_over_equal_films_is_that_of_the_textbook() -> None:
+    """The mean of the films' means, by Student's t."""
+    values = of_films(6, 20, 1)
+    found = interval(values, films(values, 20))
+    means = 100 * np.array(list(values.values())).reshape(6, 20).mean(axis=1)
+    reach = 2.570581836 * means.std(ddof=1) / np.sqrt(6)
+    assert (found.low, found.high) == pytest.approx((means.mean() - reach, means.mean() + reach), abs=1e-6)
+    assert (found.unit, found.units, found.level) == ("film", 6, 0.95)
+
+
+def test_over_the_ads_of_one_film_it_is_that_of_the_textbook_too() -> None:
+    values = normal(400)
+    found = interval(values, one_film(values))
+    mean, error = np.mean(list(values.values())), np.std(list(values.values()), ddof=1) / 20
+    assert found.low == pytest.approx(100 * (mean - 1.965927 * error), abs=1e-4)
+    assert found.high == pytest.approx(100 * (mean + 1.965927 * error), abs=1e-4)
+    assert (found.unit, found.units) == ("ad", 400)
+
+
+def test_films_of_other_lengths_weigh_by_their_ads() -> None:
+    """Three films of 6, 2 and 2 ADs, by hand: 0.5 in all; without each 0.25, 0.5, 0.75 of what is left."""
+    values = {f"{k}": v for k, v in enumerate([1, 1, 1, 1, 0, 0, 1, 0, 0, 0])}
+    of = {f"{k}": f for k, f in enumerate("aaaaaabbcc")}
+    found = interval({k: float(v) for k, v in values.items()}, of)
+    without = np.array([25.0, 50.0, 62.5])
+    reach = 4.302652730 * np.sqrt(2 / 3 * ((without - 50.0) ** 2).sum())
+    assert (found.low, found.high) == pytest.approx((50 - reach, 50 + reach), abs=1e-6)
+
+
+@pytest.mark.parametrize(("n", "each"), [(3, 40), (5, 40), (10, 60), (40, 15)])
+def test_intervals_hold_the_true_figure_as_often_as_they_say(n: int, each: int) -> None:
+    """By single ADs 10 films of 60 hold it in about half of all cases, and 3 by bootstrap in seven of ten."""
+    held = 0
+    for trial in range(300):
+        values = of_films(n, each, 1000 * n + trial)
+        found = interval(values, films(values, each))
+        held += found.low <= 50.0 <= found.high
+    assert 0.91 <= held / 300 <= 0.99
+
+
+def test_by_single_ads_they_are_too_narrow_and_this_is_told() -> None:
+    values = of_films(10, 60, 5)
+    by_ad, by_film = (interval(values, films(values, 60), unit=unit) for unit in ("ad", "film"))
+    assert by_film.high - by_film.low > 1.5 * (by_ad.high - by_ad.low)
+    assert "as asked" in basis_words([by_ad], "ad")
+    assert "over 10 films" in basis_words([None, by_film], "film")
+
+
+def test_the_basis_is_told() -> None:
+    def over(unit: str, units: int) -> Span:
+        return Span(1.0, 2.0, 0.95, unit, units)  # type: ignore[arg-type]
+
+    assert "lines of this film only" in basis_words([over("ad", 63)], "film")
+    assert "over 95 to 98 films" in basis_words([over("film", 98), over("film", 95)], "film")
+    assert "rough" in basis_words([over("film", 3)], "film")
+    assert basis_words([None], "film") == ""
+
+
+def test_order_of_rows_does_not_matter() -> None:
+    values = normal(60)
+    one = result(values)
+    other = replace(one, rows=tuple(reversed(one.rows)))
+    assert spans([one], films(values, 4), unit="film", level=0.9) == spans(
+        [other], films(values, 4), unit="film", level=0.9
+    )
+
+
+@pytest.mark.parametrize("n", [0, 1, 4])
+def test_of_fewer_than_five_ads_there_is_none(n: int) -> None:
+    values = normal(n)
+    assert spans([result(values)], films(values), unit="film", level=0.95) == {"cider": None}
+
+
+def silent(values: dict[str, float], names: set[str]) -> Result:
+    """A metric that says nothing of these ADs."""
+    rows = (replace(r, value=None, sums=(0.0, 0.0)) if r.id in names else r for r in result(values).rows)
+    return replace(result(values), rows=tuple(rows))
+
+
+def test_a_metric_that_speaks_of_few_ads_has_no_interval_however_many_there_are() -> None:
+    values = normal(50)
+    few = silent(values, set(list(values)[4:]))
+    assert spans([few], films(values), unit="film", level=0.95) == {"cider": None}
+
+
+def test_films_of_which_a_metric_says_nothing_do_not_count() -> None:
+    values = of_films(6, 10, 2)
+    of = films(values, 10)
+    some = silent(values, {name for name, film in of.items() if film > "film 003"})
+    found = spans([some], of, unit="film", level=0.95)["cider"]
+    assert found is not None
+    assert found.units == 4
+    kept = {name: value for name, value in values.items() if of[name] <= "film 003"}
+    assert found == interval(kept, films(kept, 10))
+
+
+def told(a: Result, b: Result, of: dict[str, str], unit: str = "film") -> Paired:
+    return paired(a, b, of, unit=unit, level=0.95)  # type: ignore[arg-type]
+
+
+def test_pairs_see_a_difference_that_intervals_alone_do_not() -> None:
+    """Two systems whose numbers rise and fall together, one always a little better."""
+    values = normal(200, sd=0.3)
+    chance = np.random.default_rng(9)
+    better = {name: value + 0.02 + 0.02 * chance.normal() for name, value in values.items()}
+    a, b = result(values), result(better)
+    alone = interval(values, films(values, 10))
+    found = told(a, b, films(values, 10))
+    assert b.value is not None
+    assert alone.low < b.value < alone.high
+    assert found.interval is not None
+    assert (found.interval.unit, found.interval.units) == ("film", 20)
+    assert found.interval.low > 0
+    assert found.p is not None
+    assert found.p < 0.001
+    assert found.not_better == pytest.approx(found.p / 2)
+    assert found.difference == pytest.approx(2.0, abs=0.5)
+
+
+def test_as_students_paired_test_by_film() -> None:
+    stats = pytest.importorskip("scipy.stats")
+    one, two = of_films(7, 12, 3), of_films(7, 12, 4)
+    found = told(result(one), result(two), films(one, 12))
+    means = [np.array(list(some.values())).reshape(7, 12).mean(axis=1) for some in (one, two)]
+    assert found.p == pytest.approx(stats.ttest_rel(*means).pvalue)
+
+
+def test_a_system_against_itself_is_not_better() -> None:
+    values = normal(30)
+    found = told(result(values), result(values), films(values, 5))
+    assert (found.difference, found.p, found.not_better) == (0, 1, 0.5)
+
+
+def test_which_of_both_is_a_turns_the_sign() -> None:
+    one, two = normal(80, seed=1), normal(80, seed=2)
+    there = told(result(one), result(two), films(one, 4))
+    back = told(result(two), result(one), films(one, 4))
+    assert there.difference == pytest.approx(-back.difference)  # type: ignore[operator]
+    assert there.p == pytest.approx(back.p)
+    assert there.not_better == pytest.approx(1 - back.not_better)  # type: ignore[operator]
+
+
+def test_where_lower_is_better_the_lower_one_wins() -> None:
+    values = normal(80)
+    lower = {name: value - 0.05 for name, value in values.items()}
+    one, two = (replace(result(some), higher_is_better=False) for some in (values, lower))
+    found = told(one, two, films(values, 4))
+    assert found.difference == pytest.approx(-5)
+    assert found.not_better == pytest.approx(0)
+    assert told(result(values), result(lower), films(values, 4)).not_better == pytest.approx(1)
+
+
+def test_only_common_ads_are_compared() -> None:
+    one, two = normal(40), {**{f"x{k}": 1.0 for k in range(5)}, **dict(list(normal(40).items())[10:])}
+    found = told(result(one), result(two), films({**one, **two}))
+    assert found.n == 30
+    assert found.difference == 0
+
+
+@pytest.mark.parametrize(("n", "each"), [(5, 30), (40, 5)])
+def test_about_one_in_twenty_equal_systems_seems_different(n: int, each: int) -> None:
+    """The test's size, of systems that are each good at other films: 300 times new films and lines."""
+    wrong = 0
+    for trial in range(300):
+        one, two = of_films(n, each, 2 * trial), of_films(n, each, 2 * trial + 1)
+        p = told(result(one), result(two), films(one, each)).p
+        assert p is not None
+        wrong += p <= 0.05
+    assert 3 <= wrong <= 27
