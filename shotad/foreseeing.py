@@ -89,8 +89,8 @@ def _listens(film: Film, config: Config, given: Given) -> bool:
     """Whether speech is looked for in the sound: nothing else tells it."""
     if config.speech.source == "sound":
         return True
-    texts = film.info.path is not None and any(track.is_text for track in film.info.subtitles)
-    told = given.subtitles is not None or (texts and embedded_track(film.info.path) is not None)
+    path, texts = film.info.path, any(track.is_text for track in film.info.subtitles)
+    told = given.subtitles is not None or (path and texts and embedded_track(path))
     return config.speech.source == "auto" and not told
 
 
