@@ -220,13 +220,13 @@ def other_than(record: Record, line: str) -> Record:
     if not kept or len(kept) == len(record["candidates"]):
         return record
     unseen, notes = record.get("unseen") or {}, record.get("notes") or {}
-    if "said" in notes:
-        notes = {**notes, "said": [notes["said"][n] for n in kept if n < len(notes["said"])]}
+    said = notes.get("said", ())
+    own = {"notes": {**notes, "said": [said[n] for n in kept if n < len(said)]}} if said else {}
     return {
         **record,
+        **own,
         "candidates": [record["candidates"][n] for n in kept],
         "unseen": {str(new): unseen[str(n)] for new, n in enumerate(kept) if str(n) in unseen},
-        "notes": notes,
     }
 
 
