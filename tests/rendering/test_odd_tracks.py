@@ -168,9 +168,7 @@ def test_a_description_under_the_lines_is_told(tmp_path: Path) -> None:
 
 
 def test_the_loudness_that_counts_is_told(place: Path) -> None:
-    netflix = rendered(place, "mix", settings=("mix.profile=netflix",))[0].sound
-    assert netflix is not None
+    (netflix,) = rendered(place, "mix", settings=("mix.profile=netflix",))[0].made
     assert "while somebody speaks, which counts" in netflix.told[0]
-    web = rendered(place, "mix", settings=("mix.profile=web",))[0].sound
-    assert web is not None
+    (web,) = rendered(place, "mix", settings=("mix.profile=web",))[0].made
     assert "while somebody speaks" not in web.told[0]
