@@ -125,9 +125,13 @@ def test_records_of_the_folder_are_used(folder: Path) -> None:
     heard = {"source": "sound", "speech": [{"start": 5.5, "end": 8, "kind": "speech", "text": ""}]}
     (folder / "speech.json").write_text(readable_json(heard), encoding="utf-8")
     fact = {"shot": 1, "text": "THE MILL", "kind": "title", "first": 20, "last": 22, "sure": 0.9}
-    (folder / "stage1.jsonl").write_text(
-        json.dumps({"key": "a", "notes": {"texts": [fact, fact]}}) + "\n", encoding="utf-8"
-    )
+    record = {
+        "key": "a", "slot": "s00020000", "start": 20.0, "end": 22.0, "shots": [], "scales": {}, "threads": [],
+        "effective_scale": 2.0, "factors": [], "maker": {"engine": "fake"}, "prompt": [], "raw": "", "error": None,
+        "overlay": None, "frame_size": None, "steps": {}, "explanation": "", "engine": "fake",
+        "notes": {"texts": [fact, fact]},
+    }  # fmt: skip
+    (folder / "stage1.jsonl").write_text(json.dumps(record) + "\n", encoding="utf-8")
     assert [rule for rule, _ in found(folder)] == ["T1", "L2", "L4", "L11"]
 
 
