@@ -67,7 +67,7 @@ def _without_fetching(film: Film, config: Config, given: Given) -> tuple[Config,
     left_out = []
     if not at_hand("silero-vad") and _listens(film, config, given):
         changes["speech"] = {"source": "none"}
-        left_out.append("speech, so that all of the film counts as free (--subtitles tells it)")
+        left_out.append("speech, so that all of the film counts as free (subtitles tell it)")
     if config.slots.find_credits and not all(at_hand(name) for name in TEXT_WEIGHTS):
         changes["slots"] = {"find_credits": False}
         left_out.append("the roll of end credits")

@@ -105,7 +105,7 @@ def replacing(path: Path) -> Iterator[Path]:
             part = _begun(path)
         except FileNotFoundError as error:  # of a place that takes no files
             raise WorkFolderError(
-                f"{path} cannot be written: {error.strerror}.", "Name another folder with --out."
+                f"{path} cannot be written: {error.strerror}.", "Use another folder."
             ) from None
         try:
             yield part
@@ -123,9 +123,7 @@ def make_folder(folder: Path, path: Path, trouble: str) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileNotFoundError as error:
-        raise WorkFolderError(
-            f"{path} {trouble}: {error.strerror}.", "Name another folder with --out."
-        ) from None
+        raise WorkFolderError(f"{path} {trouble}: {error.strerror}.", "Use another folder.") from None
 
 
 def _begun(path: Path) -> Path:
@@ -166,11 +164,11 @@ _PASSING = {
     errno.EDQUOT: "Your disk quota is used up: free some space and run again; what is done is kept.",
 }
 _LASTING = {
-    errno.EACCES: "You have no permission there: name another folder with --out.",
-    errno.EPERM: "You have no permission there: name another folder with --out.",
-    errno.EROFS: "That place is read-only: name another folder with --out.",
-    errno.ENOTDIR: "There is a file where the folder should be: name another folder with --out.",
-    errno.EEXIST: "There is a file where the folder should be: name another folder with --out.",
+    errno.EACCES: "You have no permission there: use a folder that you may write to.",
+    errno.EPERM: "You have no permission there: use a folder that you may write to.",
+    errno.EROFS: "That place is read-only: use a folder that you may write to.",
+    errno.ENOTDIR: "There is a file where the folder should be: use another folder.",
+    errno.EEXIST: "There is a file where the folder should be: use another folder.",
 }
 
 
@@ -183,6 +181,6 @@ def explained(path: Path, trouble: str) -> Iterator[None]:
         raise
     except OSError as error:
         number = error.errno or 0
-        hint = (_LASTING | _PASSING).get(number, "Name another folder with --out.")
+        hint = (_LASTING | _PASSING).get(number, "Use another folder.")
         again = number not in _LASTING
         raise WorkFolderError(f"{path} {trouble}: {error.strerror}.", hint, again=again) from None

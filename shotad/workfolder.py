@@ -69,7 +69,7 @@ class WorkFolder:
         if not is_text(str(self.path.absolute())):
             raise WorkFolderError(
                 f"The name of the work folder {printable(str(self.path))} is not in UTF-8.",
-                "Choose another with --out.",
+                "Use a folder with another name.",
             )
         with explained(self.path, "cannot be made"):
             make_folder(self.path, self.path, "cannot be made")

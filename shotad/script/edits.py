@@ -182,7 +182,7 @@ def _other_film(previous: Track, new: Track, *, discard_edits: bool) -> bool:
         raise EditConflict(
             f"The track on disk has {edits} edits for {previous.film.name!r}, which is another film "
             f"than {new.film.name!r}.",
-            "Choose another work folder, or throw the edits away with --discard-edits.",
+            "Use another work folder, or throw the edits away: shotad describe --discard-edits.",
         )
     return True
 

@@ -290,6 +290,12 @@ def test_two_seconds_without_speech_are_not_too_far() -> None:
     assert one_of(act(scene(TWO, near), "join", TWO.id), TWO.id).text == "A cat sleeps. Rain falls."
 
 
+def test_a_joined_line_is_no_longer_than_a_line_may_be() -> None:
+    first, near = replace(TWO, text="a" * LONGEST), line(5.0, "Rain falls.", 5.9)
+    with pytest.raises(ReviewError, match=str(LONGEST)):
+        act(scene(first, near), "join", first.id)
+
+
 def test_the_last_line_joins_with_none() -> None:
     with pytest.raises(ReviewError, match="no line after"):
         act(scene(TWO), "join", TWO.id)

@@ -93,6 +93,7 @@ def _unusable(text: str) -> EngineError:
     return EngineError(
         f"The endpoint {harmless!r} is no URL that can be used.",
         "Write openai.base_url with http:// or https://, for example http://localhost:8000/v1.",
+        again=False,
     )
 
 
@@ -106,6 +107,7 @@ def key_from(name: str) -> str:
         raise EngineError(
             f"The key in the environment variable {name} holds characters that no key has.",
             "Set it again: the key alone, on one line, without quotes around it.",
+            again=False,
         )
     return key
 

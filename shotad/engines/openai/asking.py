@@ -128,22 +128,27 @@ class Asking:
         name = self._settings.key_name
         match trouble.meaning:
             case "quota":
-                return EngineError(f"The quota at {self._server} is spent. {said}", f"Top it up. {_LATER}")
+                return EngineError(
+                    f"The quota at {self._server} is spent. {said}", f"Top it up. {_LATER}", again=False
+                )
             case "key":
                 return EngineError(
                     f"{self._server} refuses the key in the environment variable {name}. {unhinted(said)}",
                     f"Set {name} to a key that may use this model. {_LATER}",
+                    again=False,
                 )
             case "blind":
                 return EngineError(
                     f"The model {self._model} takes no images. {said}",
                     "Choose one with vision as stage1.model.",
+                    again=False,
                 )
             case "moved":
                 host = urlsplit(raw.headers.get("location", "")).hostname or "another address"
                 return EngineError(
                     f"{self._server} sends calls on to {host}.",
                     "Nothing was sent there. If it is the right one, set openai.base_url to it.",
+                    again=False,
                 )
         known = self._line.models()
         has = (
@@ -151,7 +156,9 @@ class Asking:
             if known
             else "Does openai.base_url end as it should, mostly in /v1?"
         )
-        return EngineError(f"The model {self._model} was not found. {said}", f"{has} Set openai.model.")
+        return EngineError(
+            f"The model {self._model} was not found. {said}", f"{has} Set openai.model.", again=False
+        )
 
     def _pause(self, passing: _Passing, step: float) -> None:
         """Waits as long as the server asks for, or a growing while."""

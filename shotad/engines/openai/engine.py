@@ -75,6 +75,7 @@ class OpenAI:
             raise EngineError(
                 f"{self.address.shown} wants a key, and the environment has no {self._settings.key_name}.",
                 "Set it, name another variable (openai.key_name), or another server (openai.base_url).",
+                again=False,
             )
 
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
@@ -98,7 +99,9 @@ class OpenAI:
     def _no_model(self, known: tuple[str, ...]) -> EngineError:
         has = f" {self.address.shown} has: {', '.join(known)}." if known else ""
         return EngineError(
-            "No model is set for the endpoint.", f"Set openai.model, or stage1.model and stage2.model.{has}"
+            "No model is set for the endpoint.",
+            f"Set openai.model, or stage1.model and stage2.model.{has}",
+            again=False,
         )
 
 

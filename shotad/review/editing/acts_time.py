@@ -110,7 +110,8 @@ def join(scene: Scene, name: str, args: Json) -> Change:
     other, apart = scene.following(cue), why_apart(scene, cue)
     if other is None or apart is not None:
         raise ReviewError(*(apart or ("There is no line after this one.",)))
-    text = (" " if _has_blanks(cue.language) else "").join((cue.text, other.text))
+    blank = " " if _has_blanks(cue.language) else ""
+    text = text_in({"text": f"{cue.text}{blank}{other.text}"}, "text")
     rest = replace(
         scene, track=scene.track.with_cues(each for each in scene.track.cues if each.id != other.id)
     )
