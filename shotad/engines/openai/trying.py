@@ -90,14 +90,14 @@ class Gate:
         """Raises the error that stopped this engine, if one has."""
         error = self._error
         if error is not None:
-            raise EngineError(error.what, error.hint)
+            raise EngineError(error.what, error.hint, again=error.again)
 
     def stop(self, error: EngineError) -> EngineError:
         """Stops every thread, those that pause at once; returns the first error that did so."""
         with self._lock:
             self._error = self._error or error
             self._stopped.set()
-            return EngineError(self._error.what, self._error.hint)
+            return EngineError(self._error.what, self._error.hint, again=self._error.again)
 
     def close_for(self, seconds: float) -> None:
         """Nobody sends anything for so long: a server that asks one to wait means all."""

@@ -117,7 +117,7 @@ class EndpointVoice:
                 tries += 1
                 continue
             except ShotadError as error:
-                raise VoiceError(error.what, error.hint) from None
+                raise VoiceError(error.what, error.hint, again=error.again) from None
             trouble = _trouble(raw)
             if trouble is None:
                 return raw, body
@@ -196,7 +196,7 @@ def _check_ready(address: Address) -> None:
         need_client()
         key = key_from(KEY_NAME)
     except ShotadError as error:
-        raise VoiceError(error.what, error.hint) from None
+        raise VoiceError(error.what, error.hint, again=error.again) from None
     if address.is_own and not key and address.login is None:
         what = f"{address.shown} wants a key, and the environment has no {KEY_NAME}."
         raise VoiceError(what, "Set it, or name another server: voice.base_url.")
