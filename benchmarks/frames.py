@@ -21,7 +21,7 @@ from shotad.config import Config, load_config
 from shotad.plan.context import context_shots
 from shotad.plan.sampling import plan_frames
 from shotad.types import Role
-from tests.cmdad import FOLDER, cmdad
+from tests.cmdad import DATA, cmdad
 
 CINEMA, SERIES = Fraction(24000, 1001), Fraction(3)
 WAYS = {
@@ -58,8 +58,8 @@ def measure(config: Config, rate: Fraction) -> dict[str, float]:
 
 
 def main() -> None:
-    if not FOLDER.is_dir():
-        raise SystemExit(f"The CMD-AD annotation is not in {FOLDER}.")
+    if not DATA / "cmd-ad".is_dir():
+        raise SystemExit(f"The CMD-AD annotation is not in {DATA / 'cmd-ad'}.")
     rows = {name: measure(*way) for name, way in WAYS.items()}
     names = list(next(iter(rows.values())))
     print(f"{'':16}" + "".join(f"{name:>16}" for name in names))

@@ -48,8 +48,8 @@ class Outcome:
 
     @property
     def all_failed(self) -> bool:
-        """Whether slots of the part described have failed, and no line of it is heard."""
-        return bool(self.failures) and not any(cue.heard for cue in self.cues)
+        """Whether every slot of the part described has failed."""
+        return bool(self.failures) and all(cue.status is CueStatus.FAILED for cue in self.cues)
 
     @property
     def counts(self) -> dict[str, int]:

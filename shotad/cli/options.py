@@ -103,7 +103,7 @@ def tell_failures(
         return
     first = reasons[0].rstrip(".")
     if all_failed:
-        raise ShotadError(f"{len(reasons)} of {of} {unit} failed, and no line came: {first}.", hint)
+        raise ShotadError(f"{len(reasons)} of {of} {unit} failed: {first}.", hint)
     told = "failed" if len(reasons) == 1 else "failed; the first"
     click.echo(f"{len(reasons)} of {of} {unit} {told}: {first}. {hint}", err=True)
     if strict:

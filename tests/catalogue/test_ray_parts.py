@@ -29,6 +29,7 @@ from shotad.errors import ConfigError, EngineError, ShotadError, UsageError
 from shotad.resources import data_root
 from shotad.types import Clip, Message
 from shotad.workfolder import WorkFolder
+from tests.handmade import look
 
 GONE = EngineError("It is gone.", "Start it.")
 
@@ -157,9 +158,9 @@ def test_parts_are_found_again_by_slot_and_key(where: Callable[[Path], str], tmp
 
 def test_good_parts_are_laid_where_a_run_looks_for_them(tmp_path: Path) -> None:
     parts = parts_of(str(tmp_path / "w"))
-    record = {"slot": "s1", "error": None, "seconds": 0.1 + 0.2, "text": "été"}
+    record = look("s1", end=0.1 + 0.2, raw="été")
     parts.add("s1", "k1", record)
-    parts.add("s2", "k2", {"slot": "s2", "error": "no answer"})
+    parts.add("s2", "k2", look("s2", error="no answer"))
     with WorkFolder(tmp_path / "w") as folder, WorkFolder(tmp_path / "one") as one:
         one.log_of_records("stage1").add("k1", record)
         assert [bad["slot"] for bad in laid_together(folder, parts)] == ["s2"]

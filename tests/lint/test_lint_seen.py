@@ -15,6 +15,7 @@ from shotad.script.rules import Finding, Level
 from shotad.script.track import FilmId, Track, to_json
 from shotad.scriptfiles import write_scripts
 from shotad.types import Interval
+from tests.handmade import line, look
 
 CONFIG = load_config(None, ["lint.parse=words"])
 MAKERS = (Maker("Stage I", "observer"), Maker("Stage II", "narrator", "grammar"))
@@ -32,26 +33,32 @@ def track(*cues: Cue) -> Track:
 PERSON, WORDS = "Close by, a person stays still.", 'Words appear: "THE NEXT MORNING" as a person enters.'
 
 
+def person(first: float) -> dict[str, object]:
+    return {
+        "shot": 3, "first": first, "last": first + 2, "count": 1, "place": "centre", "size": 0.5, "face": True,
+        "movement": None, "enters": False, "leaves": False, "sure": 0.9,
+    }  # fmt: skip
+
+
 def write_old_records(folder: Path) -> None:
     """What a run wrote that did not know from when on a fact is to be seen."""
     looks = [
-        {"key": "a", "slot": "s00013000", "notes": {"current": [3], "people": [{"shot": 3, "first": 16.5}]}},
-        {
-            "key": "b",
-            "slot": "s00019500",
-            "notes": {
+        look("s00013000", notes={"current": [3], "people": [person(16.5)]}),
+        look(
+            "s00019500",
+            notes={
                 "current": [3],
-                "people": [{"shot": 3, "first": 24.0}],
+                "people": [person(24.0)],
                 "texts": [
                     {"shot": 3, "text": "X", "kind": "title", "first": 23.5, "last": 25.5, "sure": 0.9}
                 ],
             },
-        },
+        ),
     ]
     said = [[{"what": "still", "shot": 3}], [{"what": "title", "shot": 3}, {"what": "enters", "shot": 3}]]
     lines = [
-        {"key": look["key"], "slot": look["slot"], "notes": {"said": [rows]}}
-        for look, rows in zip(looks, said, strict=True)
+        line(one["slot"], candidates=["A line."], notes={"said": [rows]})
+        for one, rows in zip(looks, said, strict=True)
     ]
     for name, rows in (("stage1", looks), ("stage2", lines)):
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -87,7 +87,7 @@ def test_a_middle_outside_its_shot_is_not_believed(tmp_path: Path) -> None:
     folder = make_folder(tmp_path, Made(shots=2, threads=0))
     rows = json.loads((folder / "grammar.json").read_text())["shots"]
     change(folder, "grammar", shots=[{**row, "middle": 5.0} for row in rows])
-    assert [shot.middle for shot in read_subject(folder).shots] == [2.0, 5.0]
+    assert [shot.middle for shot in read_subject(folder).shots] == [2.0, 6.0]
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ Opened = tuple[Session, Findings]
 LINE_KEYS = {
     "id", "stamp", "start", "end", "text", "kind", "language", "status", "heard", "reason", "state", "by", "slot",
     "room", "words", "allowed", "unit", "seconds", "room_seconds", "candidates", "chosen", "fit_steps", "spoken",
-    "machine", "hold", "findings",
+    "machine", "hold", "findings", "apart",
 }  # fmt: skip
 
 

@@ -94,7 +94,8 @@ export function editor(place, described) {
     const kept = outbox.texts().get(id);
     const empty = base !== null && !wordsIn(field.value);
     const late = kept?.held || (kept && store.undelivered);
-    setText(state, empty ? SAID_EMPTY : late ? "Not saved" : kept ? "Saving…" : base !== null ? "Saved" : "");
+    // Keys that were sent together have one answer, which is heard once for each: "Saved" stays until more is typed.
+    if (kept || base !== null) setText(state, empty ? SAID_EMPTY : late ? "Not saved" : kept ? "Saving…" : "Saved");
     state.classList.toggle("bad", Boolean(late) && !empty);
     if (!kept && !empty) base = null;
   };
@@ -136,6 +137,7 @@ export function editor(place, described) {
     field.value = shown.text;
     if (document.activeElement === field) field.setSelectionRange(from, to);
     base = null;
+    setText(state, "");
   };
   const left = () => {
     const shown = line(id);

@@ -17,16 +17,17 @@ from shotad.evaluation.measure.store import Store
 from shotad.evaluation.recall.metrics import Recall
 from shotad.evaluation.recall.windows import neighbours_of
 from shotad.types import Interval
-from tests.cmdad import FOLDER
+from tests.cmdad import DATA
 from tests.evaluation.recall.test_recall import Given, bench_of
 
 
 @pytest.fixture(scope="module")
 def human() -> Corpus:
     """All 7,316 ADs, each predicted as it is."""
-    if not FOLDER.is_dir():
-        pytest.skip(f"needs the CMD-AD annotation in {FOLDER}")
-    with (FOLDER / "cmdad_anno.csv").open(encoding="utf-8", newline="") as file:
+    folder = DATA / "cmd-ad"
+    if not folder.is_dir():
+        pytest.skip(f"needs the CMD-AD annotation in {folder}")
+    with (folder / "cmdad_anno.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     items = [
         Item(
