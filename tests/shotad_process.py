@@ -68,10 +68,7 @@ class Run:
 
     def report(self, *more: str) -> dict[str, Any]:
         """Runs it to its end, which must be a good one; what it says to programs."""
-        said = self.said("--json", *more)
-        assert said.code == 0, said.err[-3000:]
-        found: dict[str, Any] = json.loads(said.out)
-        return found
+        return self.said("--json", *more).report()
 
     def records(self, stage: str) -> dict[str, dict[str, Any]]:
         """The whole records of a stage so far, by slot. A line that is being written does not count."""
@@ -101,6 +98,15 @@ class Said:
     code: int
     out: str
     err: str
+
+    def report(self) -> dict[str, Any]:
+        """What it said to programs, at a good end: exit code 1 where every line failed, else 0."""
+        assert self.code in (0, 1), self.err[-3000:]
+        assert self.out, self.err[-3000:]
+        found: dict[str, Any] = json.loads(self.out)
+        states = [line["status"] for line in found.get("lines", ())]
+        assert self.code == int(bool(states) and set(states) == {"failed"}), self.err[-3000:]
+        return found
 
 
 def ended(process: subprocess.Popen[str], wait: float = _WAIT) -> Said:

@@ -115,8 +115,7 @@ def run_at(server: BadServer, out: Path, *settings: str) -> Run:
 def checked(call: Call, run: Run) -> dict[str, Any]:
     """A run to its good end; of each line is said what became of it, and the key stands nowhere."""
     said = call(run)
-    assert said.code == 0, said.err
-    report: dict[str, Any] = json.loads(said.out)
+    report = said.report()
     assert len(report["lines"]) == run.slots
     assert lost(report) == []
     assert run.holds(SECRET) == []

@@ -21,7 +21,7 @@ from shotad.errors import ScriptError, UsageError
     help="vtt, srt, dapt, csv, json; frazier (or frazier@24: frames a second), reaper, docx, xlsx; hls, "
     "dash. Repeatable.",
 )
-@click.option("--out", metavar="DIR|FILE", help="Folder (DIR/), or file for one format.")
+@click.option("--out", type=click.Path(), metavar="DIR|FILE", help="Folder (DIR/), or file for one format.")
 @click.option("--check", is_flag=True, help="Check script files instead of writing any.")
 @console_options
 def command(

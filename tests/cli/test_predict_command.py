@@ -97,16 +97,17 @@ def test_what_cannot_be_meant_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("content", "message"), [("", "is empty"), ("0\n999\n", "999"), (None, "cannot be read")]
+    ("content", "message", "code"),
+    [("", "is empty", 2), ("0\n999\n", "999", 2), (None, "cannot be read", 1)],
 )
 def test_ids_that_are_none_are_refused(
-    shotad: Shotad, root: Path, tmp_path: Path, content: str | None, message: str
+    shotad: Shotad, root: Path, tmp_path: Path, content: str | None, message: str, code: int
 ) -> None:
     ids = tmp_path / "ids.txt"
     if content is not None:
         ids.write_text(content)
     said = shotad("predict", "cmd-ad", "--root", root, "--out", tmp_path / "p.jsonl", "--ids", ids, *FAKE)
-    assert said.code == 2
+    assert said.code == code
     assert message in said.err
 
 

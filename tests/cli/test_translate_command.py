@@ -125,7 +125,7 @@ def test_names_of_the_cast_and_the_note_go_along(shotad: Shotad, folder: Path, t
         said = shotad(*words(folder, server, "--cast", str(cast), "--note", str(note)))
         assert said.code == 0, said.err
         question = server.requests[0].question
-    assert "Names of people stay as they are: Ann." in question
+    assert "Names of people stay as they are: <material>Ann</material>." in question
     assert "Ann is a thief." in question
 
 

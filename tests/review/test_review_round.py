@@ -34,7 +34,7 @@ EDITED = "The next morning, she walks in. She stops."
 OWN = "A rocket lifts off into the night."
 OWN_TIME = Interval(35.2, 38.5)
 """Nobody speaks then, and there is no slot: tests/sample/sample.truths.json."""
-QUIET = Interval(24.0, 26.0)
+QUIET = Interval(20.5, 22.5)
 """Neither speech nor a line: the film's two sounds are the same there."""
 FRAME = Fraction(1, 24)
 

@@ -207,7 +207,7 @@ def _rendered(done: Rendered, session: Session) -> Row:
     return {
         "said": f"{_count(len(made), 'file')} made. {voice}",
         "files": made,
-        "told": list(done.sound.told) if done.sound else [],
+        "told": [*(line for one in done.made for line in one.told), *(done.sound.told if done.sound else ())],
         "findings": [finding_row(finding) for finding in done.findings],
         "warnings": list(done.warnings),
         "failures": [{"name": one.wanted.path.name, "reason": one.reason} for one in done.failures],
