@@ -105,7 +105,7 @@ def replacing(path: Path) -> Iterator[Path]:
             part = _begun(path)
         except FileNotFoundError as error:  # of a place that takes no files
             raise WorkFolderError(
-                f"{path} cannot be written: {error.strerror}.", "Use another folder."
+                f"{path} cannot be written: {error.strerror}.", f"Name {_ANOTHER}."
             ) from None
         try:
             yield part
@@ -123,7 +123,7 @@ def make_folder(folder: Path, path: Path, trouble: str) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileNotFoundError as error:
-        raise WorkFolderError(f"{path} {trouble}: {error.strerror}.", "Use another folder.") from None
+        raise WorkFolderError(f"{path} {trouble}: {error.strerror}.", f"Name {_ANOTHER}.") from None
 
 
 def _begun(path: Path) -> Path:
@@ -159,16 +159,17 @@ def _umask() -> int:
     return mask
 
 
+_ANOTHER = "another folder (--out, where the command takes it)"
 _PASSING = {
     errno.ENOSPC: "The disk is full: free some space and run again; what is done is kept.",
     errno.EDQUOT: "Your disk quota is used up: free some space and run again; what is done is kept.",
 }
 _LASTING = {
-    errno.EACCES: "You have no permission there: use a folder that you may write to.",
-    errno.EPERM: "You have no permission there: use a folder that you may write to.",
-    errno.EROFS: "That place is read-only: use a folder that you may write to.",
-    errno.ENOTDIR: "There is a file where the folder should be: use another folder.",
-    errno.EEXIST: "There is a file where the folder should be: use another folder.",
+    errno.EACCES: f"You have no permission there: name {_ANOTHER}.",
+    errno.EPERM: f"You have no permission there: name {_ANOTHER}.",
+    errno.EROFS: f"That place is read-only: name {_ANOTHER}.",
+    errno.ENOTDIR: f"There is a file where the folder should be: name {_ANOTHER}.",
+    errno.EEXIST: f"There is a file where the folder should be: name {_ANOTHER}.",
 }
 
 
@@ -181,6 +182,6 @@ def explained(path: Path, trouble: str) -> Iterator[None]:
         raise
     except OSError as error:
         number = error.errno or 0
-        hint = (_LASTING | _PASSING).get(number, "Use another folder.")
+        hint = (_LASTING | _PASSING).get(number, f"Name {_ANOTHER}.")
         again = number not in _LASTING
         raise WorkFolderError(f"{path} {trouble}: {error.strerror}.", hint, again=again) from None

@@ -69,7 +69,7 @@ class WorkFolder:
         if not is_text(str(self.path.absolute())):
             raise WorkFolderError(
                 f"The name of the work folder {printable(str(self.path))} is not in UTF-8.",
-                "Use a folder with another name.",
+                "Name another folder (--out, where the command takes it).",
             )
         with explained(self.path, "cannot be made"):
             make_folder(self.path, self.path, "cannot be made")

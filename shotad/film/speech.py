@@ -51,7 +51,7 @@ def find_speech(
     if settings.source == "subtitles" and subtitles is None:
         raise SubtitleError(
             "speech.source is subtitles, but there are none.",
-            "Give subtitles, or set speech.source=auto to listen to the sound.",
+            "Give subtitles (--subtitles FILE), or set speech.source=auto to listen to the sound.",
         )
     if subtitles is not None and settings.source != "sound":
         inside, beyond = _inside(subtitles, duration)
