@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import hashlib
 import os
 import shutil
 import tempfile
@@ -166,10 +167,10 @@ def read_patches(image: Image) -> npt.NDArray[np.float64]:
 
 @functools.cache
 def make_film(spec: FilmSpec = FilmSpec()) -> Made:
-    """The film of that spec, made at the first call."""
+    """The film of that spec, made at the first call. It has the same name in every process."""
     import av
 
-    path = media_folder() / f"film-{len(list(media_folder().iterdir())):03d}{spec.suffix}"
+    path = media_folder() / f"film-{hashlib.sha256(repr(spec).encode()).hexdigest()[:8]}{spec.suffix}"
     with av.open(str(path), "w", options=dict(spec.muxer)) as container:
         video = _video_stream(container, spec)
         sounds = [_sound_stream(container, sound) for sound in spec.sounds]

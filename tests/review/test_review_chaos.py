@@ -74,6 +74,7 @@ def test_programs_that_are_killed_beside_a_page_lose_no_edit(tmp_path: Path) -> 
         while kind == "redo" and session.cue(theirs).text == before and waited < 400:
             said |= _edits(session, mine, 0.5, draw)
             waited += 1
+        assert waited < 400, "the other program never wrote its line"
         program.kill()
         program.join()
         track = load_track(place / TRACK)
