@@ -24,8 +24,8 @@ from shotad.describe.tokens import tokens_in
 from shotad.engines.base import Abilities, Identity, Reply, Request, Usage
 from shotad.film.reader import open_film
 from shotad.pipeline import describe
-from shotad.prepare import Given
 from shotad.resources import prompt_text
+from shotad.runsettings import Given
 from shotad.workfolder import WorkFolder
 from shotad.writing import Engines
 

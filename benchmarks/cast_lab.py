@@ -18,8 +18,9 @@ from shotad.cast.members import Cast, Member
 from shotad.casting.desk import Desk
 from shotad.config import Config
 from shotad.film.reader import open_film
-from shotad.prepare import Bench, Given, prepare
+from shotad.prepare import Bench, prepare
 from shotad.progress import NoProgress
+from shotad.runsettings import Given
 from shotad.understand import understand
 from shotad.workfolder import WorkFolder
 

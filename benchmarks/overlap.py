@@ -33,9 +33,9 @@ from shotad.engines.base import Abilities, Identity, Reply, Request
 from shotad.engines.fake import plain_answer
 from shotad.film.reader import open_film
 from shotad.pipeline import describe
-from shotad.prepare import Given
 from shotad.profiling import recording
 from shotad.profiling.table import Table
+from shotad.runsettings import Given
 from shotad.workfolder import WorkFolder
 from shotad.writing import Engines
 

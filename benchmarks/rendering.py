@@ -32,11 +32,10 @@ from table_parts.usage import peak
 
 from shotad.config import load_config
 from shotad.film.reader import open_film
-from shotad.prepare import Given
 from shotad.records import shot_rows, slot_rows, utterance_rows
 from shotad.rendering.render import render
 from shotad.rendering.wanted import parse_wanted, wanted_files
-from shotad.runsettings import write_settings
+from shotad.runsettings import Given, write_settings
 from shotad.script.cue import Cue
 from shotad.script.track import FilmId, Track
 from shotad.sound.kinds import Take

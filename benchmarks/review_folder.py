@@ -12,9 +12,8 @@ import numpy as np
 
 from shotad.config import Config
 from shotad.film.reader import open_film
-from shotad.prepare import Given
 from shotad.records import shot_rows, slot_rows, utterance_rows
-from shotad.runsettings import write_settings
+from shotad.runsettings import Given, write_settings
 from shotad.script.cue import Cue, CueStatus
 from shotad.script.track import FilmId, Maker, Provenance, Track
 from shotad.tracking import save_track

@@ -20,10 +20,11 @@ from shotad.grammar.dino_models import MODELS
 from shotad.grammar.scale import scale_weights
 from shotad.hub import cached
 from shotad.pictures.overlay import vlm_size
-from shotad.prepare import Bench, Given, prepare
+from shotad.prepare import Bench, prepare
 from shotad.progress import NoProgress, Progress
 from shotad.recordlog import RecordLog
 from shotad.records import description_of
+from shotad.runsettings import Given
 from shotad.sight.facemodels import PAIRS
 from shotad.sight.text import TEXT_WEIGHTS
 from shotad.types import Description

@@ -21,15 +21,17 @@ from shotad.describe.usage import used
 from shotad.engines.background import Flow
 from shotad.film.reader import Film
 from shotad.outcome import Outcome
-from shotad.prepare import Bench, Given, prepare
+from shotad.prepare import Bench, prepare
 from shotad.profiling import span
 from shotad.progress import NoProgress, Progress
+from shotad.runsettings import Given
 from shotad.sheet import write_sheet
-from shotad.tracking import present_track, write_track
+from shotad.tracking import present_track
 from shotad.understand import Insight, get_ready
 from shotad.workfolder import WorkFolder
 from shotad.writing import Course, Engines, Looking, write_as_they_come
 from shotad.writing.early import EarlyLooks
+from shotad.writing.track import write_track
 
 
 def describe(

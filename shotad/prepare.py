@@ -7,23 +7,22 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from shotad.config import Config
 from shotad.errors import ScriptError, SubtitleError
 from shotad.film.framestore import FrameStore
-from shotad.film.info import FilmInfo
 from shotad.film.reader import Film
 from shotad.film.speech import Speech, find_speech
 from shotad.film.survey import OnShots, survey
 from shotad.framing import Frames, zones_around
-from shotad.handslots import hand_row, read_hand_slots
 from shotad.plan.gaps import free_time
-from shotad.plan.handslots import HandSlots, Kept, keep_to
+from shotad.plan.handslots import HandSlots, Kept, hand_row, keep_to, read_hand_slots
 from shotad.plan.slots import fixed_slots, plan_slots
 from shotad.progress import Progress, reported
+from shotad.recorded import Prepared
 from shotad.records import (
     interval_rows,
     seconds,
@@ -34,55 +33,13 @@ from shotad.records import (
     utterance_rows,
     utterances_of,
 )
+from shotad.runsettings import Given
 from shotad.script.given import given_shots, slot_cues
 from shotad.sight.rolling import credit_moments, find_credits
 from shotad.sight.text import TEXT_WEIGHTS, TextReader
-from shotad.types import Interval, Shot, Slot, Utterance
+from shotad.types import Interval, Shot, Utterance
 from shotad.weights import weights_file
 from shotad.workfolder import WorkFolder, key_of
-
-
-@dataclass(frozen=True, slots=True)
-class GivenCast:
-    """Whom to look for: a cast file or folder; of a bank of many films ``key`` and a folder of pictures."""
-
-    path: Path
-    key: str = ""
-    photos: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """Files that fix what a step would find, the part of the film to be described, and the cast."""
-
-    subtitles: Path | None = None
-    slots: Path | None = None
-    shots: Path | None = None
-    start: float = 0.0
-    end: float | None = None
-    cast: GivenCast | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """What the first act found. ``slots`` are those of the whole film, which ends at second ``end``."""
-
-    info: FilmInfo
-    end: float
-    shots: tuple[Shot, ...]
-    speech: tuple[Utterance, ...]
-    gaps: tuple[Interval, ...]
-    slots: tuple[Slot, ...]
-    failed: tuple[tuple[str, str], ...] = ()
-    """Slots asked for that cannot be: id and reason."""
-    warnings: tuple[str, ...] = field(default=())
-    hand: HandSlots = field(default_factory=HandSlots)
-    """What a person did to the slots."""
-
-    @property
-    def added(self) -> tuple[Slot, ...]:
-        """The slots that a person added."""
-        return tuple(slot for slot in self.slots if slot.id in self.hand.ids)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from shotad.config import Config
 from shotad.errors import FilmError, WorkFolderError
 from shotad.film.info import FilmInfo
-from shotad.handslots import read_hand_slots
 from shotad.plan.gaps import free_time
-from shotad.prepare import Prepared
+from shotad.plan.handslots import HandSlots, read_hand_slots
 from shotad.records import shots_of, slots_of, utterances_of
 from shotad.runsettings import RunSettings
+from shotad.types import Interval, Shot, Slot, Utterance
 from shotad.workfolder import WorkFolder
 
 _AGAIN = "Run shotad describe on the film again; what is done is not asked for twice."
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What the first act found. ``slots`` are those of the whole film, which ends at second ``end``."""
+
+    info: FilmInfo
+    end: float
+    shots: tuple[Shot, ...]
+    speech: tuple[Utterance, ...]
+    gaps: tuple[Interval, ...]
+    slots: tuple[Slot, ...]
+    failed: tuple[tuple[str, str], ...] = ()
+    """Slots asked for that cannot be: id and reason."""
+    warnings: tuple[str, ...] = field(default=())
+    hand: HandSlots = field(default_factory=HandSlots)
+    """What a person did to the slots."""
+
+    @property
+    def added(self) -> tuple[Slot, ...]:
+        """The slots that a person added."""
+        return tuple(slot for slot in self.slots if slot.id in self.hand.ids)
 
 
 def film_of(folder: Path, run: RunSettings, name: str) -> Path:

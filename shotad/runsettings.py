@@ -18,7 +18,6 @@ from shotad import __version__
 from shotad.addresses import without_secrets
 from shotad.config import Config
 from shotad.errors import CastError, ConfigError, WorkFolderError
-from shotad.prepare import Given, GivenCast
 from shotad.records import read_record
 from shotad.settings import assigned, build_settings, load_settings
 from shotad.workfolder import WorkFolder
@@ -33,6 +32,27 @@ HEARD = ("voice", "fit", "mix", "container", "extended", "lint", "film", "stage2
 """Groups of settings by which a track is spoken, mixed, written and checked."""
 
 _ENGINE_OF_STAGE = ("engine", "model", "revision", "base_url")
+
+
+@dataclass(frozen=True, slots=True)
+class GivenCast:
+    """Whom to look for: a cast file or folder; of a bank of many films ``key`` and a folder of pictures."""
+
+    path: Path
+    key: str = ""
+    photos: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Files that fix what a step would find, the part of the film to be described, and the cast."""
+
+    subtitles: Path | None = None
+    slots: Path | None = None
+    shots: Path | None = None
+    start: float = 0.0
+    end: float | None = None
+    cast: GivenCast | None = None
 
 
 @dataclass(frozen=True, slots=True)

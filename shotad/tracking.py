@@ -11,19 +11,12 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from shotad import __version__
 from shotad.config import Config
 from shotad.errors import OtherFilm, WorkFolderError
 from shotad.film.info import FilmInfo
-from shotad.handslots import changes_since, with_slots
-from shotad.outcome import Outcome, long_silences
-from shotad.plan.slots import why_few
-from shotad.prepare import Bench, Prepared
-from shotad.profiling import in_room
 from shotad.records import slots_of
 from shotad.runsettings import SETTINGS, read_settings
-from shotad.script.cue import Cue, Maker
-from shotad.script.edits import Derivation, derive, respeak
+from shotad.script.edits import respeak
 from shotad.script.importing import Import, import_script
 from shotad.script.text import Format, read_script
 from shotad.script.track import FilmId, Track, load_track, to_json
@@ -69,50 +62,6 @@ def track_lock(folder: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-@in_room("track")
-def write_track(
-    cues: Sequence[Cue],
-    prepared: Prepared,
-    bench: Bench,
-    makers: tuple[Maker, ...],
-    *,
-    discard_edits: bool,
-) -> Outcome:
-    """Write ``track.json`` and the scripts; lines that a person edited stay as they are.
-
-    A part of the film that this run did not describe keeps the lines it has. Slots that a person added or
-    removed while it ran are so in the track too.
-    """
-    folder, given = bench.folder, bench.given
-    film = FilmId(prepared.info.name, prepared.info.fingerprint, prepared.end)
-    fresh = Track(film, bench.config.language, makers, __version__, ()).with_cues(cues)
-    described = Interval(given.start, min(prepared.end, given.end or prepared.end))
-    slots = {slot.id: slot.interval for slot in prepared.slots}
-    with track_lock(folder.path):
-        previous = present_track(folder, film, with_scripts=not discard_edits)
-        merged = derive(previous, fresh, covered=described, discard_edits=discard_edits)
-        late = changes_since(folder.path, prepared.hand, bench.config.slots)
-        track = respeak(with_slots(merged.track, late), slots, bench.config.slots.seconds_per_word)
-        files = save_track(track, folder.path, prepared.info.name)
-    speech = [utterance.interval for utterance in prepared.speech]
-    silences = long_silences(track, speech, described)
-    few = (
-        why_few(prepared.slots, prepared.gaps, described, bench.config.slots) if given.slots is None else None
-    )
-    warnings = (*prepared.warnings, *([few] if few else []), *_news(merged))
-    return Outcome(track, files, described, silences, prepared.failed, warnings)
-
-
-def _news(merged: Derivation) -> list[str]:
-    """What the user should know of edits that met new lines."""
-    news = []
-    if merged.yielded:
-        news.append(f"{len(merged.yielded)} new lines left out, for a person's line has their time.")
-    if merged.lapsed:
-        news.append(f"Lines changed since the review by {', '.join(merged.lapsed)}: review again.")
-    return news
 
 
 def present_track(folder: WorkFolder, film: FilmId | FilmInfo, *, with_scripts: bool = True) -> Track | None:

@@ -26,9 +26,11 @@ from shotad.grammar.scale import make_scale_reader, scale_weights
 from shotad.plan.context import context_shots
 from shotad.plan.moments import ShotMoments, moments_of, published_moments_of
 from shotad.plan.sampling import plan_frames
-from shotad.prepare import Bench, Given, Prepared, shots_step
+from shotad.prepare import Bench, shots_step
 from shotad.progress import Progress, reported
+from shotad.recorded import Prepared
 from shotad.records import shots_of
+from shotad.runsettings import Given
 from shotad.types import ContextShot, Grammar, Interval, Role, Seconds, Shot, Slot
 from shotad.weights import weights_file
 from shotad.workfolder import WorkFolder, key_of

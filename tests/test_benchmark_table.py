@@ -503,8 +503,9 @@ def test_reading_is_what_describe_reads(tmp_path: Path, monkeypatch: pytest.Monk
 
     from shotad.config import load_config
     from shotad.film.reader import open_film
-    from shotad.prepare import Bench, Given, prepare
+    from shotad.prepare import Bench, prepare
     from shotad.progress import NoProgress
+    from shotad.runsettings import Given
     from shotad.workfolder import WorkFolder
 
     sample = BENCHMARKS.parent / "tests" / "sample" / "sample.mp4"

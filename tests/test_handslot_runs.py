@@ -15,19 +15,18 @@ from shotad.engines.base import Request
 from shotad.engines.fake import FakeEngine
 from shotad.errors import WorkFolderError
 from shotad.film.reader import open_film
-from shotad.handslots import FILE, change_slots, empty_line, read_hand_slots
 from shotad.lint.gather import track_material
 from shotad.pipeline import describe
-from shotad.plan.handslots import HandSlots, SlotChange, hand_slot
-from shotad.prepare import Given
+from shotad.plan.handslots import FILE, HandSlots, SlotChange, change_slots, hand_slot, read_hand_slots
 from shotad.recorded import recorded
-from shotad.runsettings import read_settings
+from shotad.runsettings import Given, read_settings
 from shotad.script.cue import CueStatus
 from shotad.script.track import Track
 from shotad.tracking import save_track
 from shotad.types import Interval, Slot
 from shotad.workfolder import WorkFolder
 from shotad.writing import Engines
+from shotad.writing.track import empty_line
 from tests.redo.redoing import SETTINGS, again, film_path, fresh, rows, run, track_of
 
 SLOTS = load_config(None, SETTINGS).slots

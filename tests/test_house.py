@@ -63,7 +63,6 @@ FLOORS = {
     "understand": 6,
     "recorded": 6,
     "rendering": 6,
-    "handslots": 3,
     "scriptfiles": 6,
     "lint": 6,
     "translating": 6,

@@ -27,8 +27,8 @@ from shotad.errors import EngineError
 from shotad.film.reader import open_film
 from shotad.outcome import Outcome
 from shotad.pipeline import Engines, describe
-from shotad.prepare import Given
 from shotad.profiling import recording
+from shotad.runsettings import Given
 from shotad.workfolder import WorkFolder
 from tests.media import FilmSpec, make_film
 

@@ -23,7 +23,7 @@ from shotad.errors import WorkFolderError
 from shotad.film.reader import open_film
 from shotad.outcome import Outcome
 from shotad.pipeline import Engines, describe
-from shotad.prepare import Given
+from shotad.runsettings import Given
 from shotad.script.track import load_track
 from shotad.workfolder import WorkFolder
 from tests.media import FilmSpec, make_film, read_number

@@ -12,7 +12,7 @@ import pytest
 from shotad.config import load_config
 from shotad.film.reader import open_film
 from shotad.pipeline import describe
-from shotad.prepare import Given
+from shotad.runsettings import Given
 from shotad.workfolder import WorkFolder
 from shotad.writing import Engines
 from tests.decodes import Decodes, counted_decodes

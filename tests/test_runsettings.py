@@ -10,8 +10,9 @@ import pytest
 
 from shotad.config import Config, load_config
 from shotad.errors import CastError, ConfigError, WorkFolderError
-from shotad.prepare import Given, GivenCast
 from shotad.runsettings import (
+    Given,
+    GivenCast,
     RunSettings,
     changed,
     read_settings,

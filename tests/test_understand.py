@@ -23,7 +23,7 @@ from shotad.grammar.base import Features, ScaleGuess
 from shotad.outcome import Outcome
 from shotad.pipeline import Engines, describe
 from shotad.plan.moments import Moment
-from shotad.prepare import Given
+from shotad.runsettings import Given
 from shotad.types import Image
 from shotad.workfolder import WorkFolder
 from tests.media import FilmSpec, make_film, read_number

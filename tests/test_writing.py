@@ -22,8 +22,8 @@ from shotad.film.reader import open_film
 from shotad.foreseeing import foresee
 from shotad.outcome import Outcome
 from shotad.pipeline import Engines, describe
-from shotad.prepare import Given
 from shotad.progress import Progress
+from shotad.runsettings import Given
 from shotad.workfolder import WorkFolder
 from tests.media import FilmSpec, make_film
 

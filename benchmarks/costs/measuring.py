@@ -21,9 +21,10 @@ from shotad.describe.estimate import Count
 from shotad.film.reader import Film, open_film
 from shotad.foreseeing import foresee
 from shotad.pipeline import describe
-from shotad.prepare import Bench, Given, prepare
+from shotad.prepare import Bench, prepare
 from shotad.profiling import recording
 from shotad.progress import NoProgress
+from shotad.runsettings import Given
 from shotad.sight.rolling import credit_moments
 from shotad.workfolder import WorkFolder
 

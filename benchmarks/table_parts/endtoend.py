@@ -129,8 +129,9 @@ def reading(given: Mapping[str, Any], scratch: Path) -> Ready:
     from shotad.film.reader import open_film
     from shotad.plan.context import context_shots
     from shotad.plan.sampling import plan_frames
-    from shotad.prepare import Bench, Given, prepare
+    from shotad.prepare import Bench, prepare
     from shotad.progress import NoProgress
+    from shotad.runsettings import Given
     from shotad.workfolder import WorkFolder
 
     film, folder = open_film(Path(given["film"])), WorkFolder(scratch / "work")

@@ -21,9 +21,10 @@ from shotad.config import CastSettings
 from shotad.describe.hints import heard_names
 from shotad.describe.slotplan import SlotPlan
 from shotad.pictures.marks import marks_for
-from shotad.prepare import Bench, Prepared
+from shotad.prepare import Bench
 from shotad.presence import Character, Presence
 from shotad.profiling import in_room
+from shotad.recorded import Prepared
 from shotad.sight.facemodels import FaceModels, get_face_models
 from shotad.sight.facetracks import FaceTrack
 from shotad.types import Interval, Role, Sighting

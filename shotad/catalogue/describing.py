@@ -17,13 +17,12 @@ from shotad.config import Config
 from shotad.errors import EngineError, ShotadError
 from shotad.film.reader import Film, open_film
 from shotad.outcome import Outcome
-from shotad.prepare import Given, GivenCast
 from shotad.profiling import profiled
 from shotad.profiling.report import lines
 from shotad.progress import NoProgress, Progress
 from shotad.rendering.rendered import Rendered
 from shotad.rendering.wanted import Wanted, parse_wanted, wanted_files
-from shotad.runsettings import write_settings
+from shotad.runsettings import Given, GivenCast, write_settings
 from shotad.system import forget_peak, peak_memory
 from shotad.tracking import present_track
 from shotad.workfolder import WorkFolder

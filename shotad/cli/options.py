@@ -17,7 +17,7 @@ from shotad.errors import ShotadError, UsageError, WorkFolderError
 
 if TYPE_CHECKING:
     from shotad.film.reader import Film
-    from shotad.prepare import Given, GivenCast
+    from shotad.runsettings import Given, GivenCast
     from shotad.workfolder import WorkFolder
 
 Command = Callable[..., Any]
@@ -182,7 +182,7 @@ def _writes_lines(options: Mapping[str, Any]) -> bool:
 
 
 def _given(options: Mapping[str, Any]) -> Given:
-    from shotad.prepare import Given
+    from shotad.runsettings import Given
 
     start = asked_time(options["start"]) if options.get("start") else 0.0
     end = asked_time(options["end"]) if options.get("end") else None
@@ -193,7 +193,7 @@ def _given(options: Mapping[str, Any]) -> Given:
 
 
 def _cast(options: Mapping[str, Any]) -> GivenCast | None:
-    from shotad.prepare import GivenCast
+    from shotad.runsettings import GivenCast
 
     path, key, photos = (options.get(name) for name in ("cast", "cast_key", "cast_photos"))
     if path is not None:

@@ -9,7 +9,7 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import DETAIL, console_options, film_options, opened, settings
-from shotad.handslots import hand_row
+from shotad.plan.handslots import hand_row
 from shotad.records import interval_rows, slot_rows, utterance_rows
 from shotad.script.timecode import timecode
 from shotad.types import Interval

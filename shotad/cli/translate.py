@@ -15,7 +15,7 @@ from shotad.script.timecode import timecode
 
 if TYPE_CHECKING:
     from shotad.engines.base import Engine
-    from shotad.prepare import GivenCast
+    from shotad.runsettings import GivenCast
     from shotad.translating.files import Outcome
 
 
@@ -120,8 +120,7 @@ def _terms(folder: Path, options: dict[str, Any], tag: str) -> tuple[Config, Giv
 
     The language becomes the new one: engines that write one language alone refuse others.
     """
-    from shotad.prepare import GivenCast
-    from shotad.runsettings import SETTINGS, changed, read_settings, with_cast
+    from shotad.runsettings import SETTINGS, GivenCast, changed, read_settings, with_cast
 
     path, note = options["cast"], options["note"]
     if (folder / SETTINGS).is_file():

@@ -18,9 +18,16 @@ import numpy.typing as npt
 from shotad.compute import device_of, need
 from shotad.config import ComputeSettings
 from shotad.engines.base import Identity
-from shotad.engines.local.names import fingerprint
 from shotad.errors import WeightsError
-from shotad.hub import WANTED_WITH_WORDS, broken, is_model_folder, model_folder, reason, weight_files
+from shotad.hub import (
+    WANTED_WITH_WORDS,
+    broken,
+    fingerprint,
+    is_model_folder,
+    model_folder,
+    reason,
+    weight_files,
+)
 from shotad.progress import NoProgress, Progress
 from shotad.quiet import loading_quiet
 from shotad.weights import manifest, weights, weights_folder

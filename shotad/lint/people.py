@@ -10,7 +10,7 @@ from shotad.describe.english.nouns import NO_ARTICLE
 from shotad.describe.english.smallwords import FUNCTION_WORDS, listed
 from shotad.describe.english.verbs import THIRD
 from shotad.describe.persons import people_named
-from shotad.evaluation.critic.genders import listed_as
+from shotad.evaluation.names.givennames import listed_as
 from shotad.evaluation.names.members import Member
 from shotad.evaluation.names.mentions import Mention, book_of, mentions
 from shotad.evaluation.names.tokens import Token, tokens_of

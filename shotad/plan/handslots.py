@@ -1,19 +1,30 @@
-"""Slots by hand: what a person added to a plan, and what they took out of it. Pure.
+"""Slots by hand: what a person added to a plan, and what they took out of it.
 
 A person's slots outlive every later plan. One that was removed keeps its time, so that a plan made otherwise
 later on, whose slots have other ids, does not bring it back; a planned slot that shares time with one that
-was added yields to it.
+was added yields to it. ``slots.hand.json`` in the work folder keeps them; ``slots.json`` holds the slots of
+the film with a person's in them, so that whoever reads that file needs to know of no other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from shotad.config import SlotSettings
-from shotad.errors import ReviewError
+from shotad.errors import ReviewError, WorkFolderError
 from shotad.plan.slots import word_budget
+from shotad.records import interval_rows, read_record, slot_rows, slots_of
 from shotad.types import Interval, Slot, slot_id
+from shotad.wholefiles import readable_json, write_text
+
+FILE = "slots.hand.json"
+SCHEMA = 1
+
+_AGAIN = "Correct it, or delete it to go back to the slots as they are planned."
+_RUN = "Run shotad describe on the film again; what is done is not asked for twice."
 
 SHORTEST = 1.0
 """Seconds. Two or three words; what a person wants to say in less is better said in another slot."""
@@ -194,3 +205,62 @@ def _clock(second: float) -> str:
 
 def _in_order(slots: Iterable[Slot]) -> tuple[Slot, ...]:
     return tuple(sorted(slots, key=lambda slot: (slot.interval, slot.id)))
+
+
+def read_hand_slots(folder: Path) -> HandSlots:
+    """What a person did to the slots; nothing where there is no such file.
+
+    Raises WorkFolderError for one that is damaged: it holds a person's work.
+    """
+    record = read_record(folder / FILE, _AGAIN)
+    if record is None:
+        return HandSlots()
+    if record["schema_version"] > SCHEMA:
+        newer = f"schema_version {record['schema_version']} is that of a newer shotad"
+        raise WorkFolderError(f"{folder / FILE} is damaged: {newer}.", _AGAIN)
+    added = tuple(Interval(float(start), float(end)) for start, end in record["added"])
+    return HandSlots(added, slots_of(record["removed"]))
+
+
+def hand_row(hand: HandSlots) -> dict[str, Any]:
+    """What a person did, as JSON values."""
+    return {"added": interval_rows(hand.added), "removed": slot_rows(hand.removed)}
+
+
+def change_slots(folder: Path, change: SlotChange) -> HandSlots:
+    """Write a change down, for this run's records and for all that follow; what a person did by now.
+
+    Raises WorkFolderError where the records are missing or damaged.
+    """
+    hand = apply_change(read_hand_slots(folder), change)
+    _slots_record(folder / "slots.json")
+    if hand:
+        write_text(folder / FILE, readable_json({"schema_version": SCHEMA, **hand_row(hand)}))
+    else:
+        (folder / FILE).unlink(missing_ok=True)
+    _change_record(folder, change)
+    return hand
+
+
+def _change_record(folder: Path, change: SlotChange) -> None:
+    path = folder / "slots.json"
+    record = _slots_record(path)
+    slots = changed_slots(slots_of(record["slots"]), change)
+    write_text(path, readable_json({**record, "slots": slot_rows(slots)}))
+
+
+def changes_since(folder: Path, known: HandSlots, settings: SlotSettings) -> SlotChange:
+    """What a person did to the slots since a run read ``known`` of it, brought into the records anew, for
+    that run may have written over them. Who calls holds `shotad.tracking.track_lock`."""
+    hand = read_hand_slots(folder)
+    late = change_between(known, hand, settings)
+    if late != SlotChange():
+        _change_record(folder, late)
+    return late
+
+
+def _slots_record(path: Path) -> Mapping[str, Any]:
+    record = read_record(path)
+    if record is None:
+        raise WorkFolderError(f"{path} is missing.", _RUN)
+    return record

@@ -20,10 +20,9 @@ from shotad.describe.prompts import check_prompts
 from shotad.describe.usage import Used, used
 from shotad.errors import EditConflict, UsageError, WorkFolderError
 from shotad.film.reader import Film
-from shotad.handslots import empty_line
-from shotad.prepare import Bench, Prepared
+from shotad.prepare import Bench
 from shotad.progress import NoProgress, Progress
-from shotad.recorded import recorded
+from shotad.recorded import Prepared, recorded
 from shotad.redo.desk import LOG, Ask, Desk, Result, rows_of
 from shotad.runsettings import RunSettings
 from shotad.script.cue import Cue, review_stamp
@@ -35,6 +34,7 @@ from shotad.tracking import TRACK, present_track, save_track, track_lock
 from shotad.understand import get_ready, understand
 from shotad.workfolder import WorkFolder
 from shotad.writing import Engines
+from shotad.writing.track import empty_line
 
 __all__ = ["Redone", "Result", "redo"]
 

@@ -17,8 +17,9 @@ from shotad.describe.slotplan import SlotPlan
 from shotad.describe.story import parse_renewal
 from shotad.describe.telling import story_of
 from shotad.film.clips import ClipPlan, clips
-from shotad.prepare import Bench, Prepared
+from shotad.prepare import Bench
 from shotad.progress import reported
+from shotad.recorded import Prepared
 from shotad.records import description_of, whole_record
 from shotad.script.cue import Cue, CueStatus
 from shotad.script.track import Track

@@ -10,8 +10,7 @@ from pathlib import Path
 from shotad.config import Config
 from shotad.errors import OtherFilm
 from shotad.film.reader import Film
-from shotad.prepare import Prepared
-from shotad.recorded import recorded
+from shotad.recorded import Prepared, recorded
 from shotad.script.cue import Cue
 from shotad.script.track import Track, load_track, to_json
 from shotad.scriptfiles import Brought, script_places

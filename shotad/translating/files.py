@@ -14,9 +14,9 @@ from shotad.cast.files.loading import load_cast
 from shotad.config import Config
 from shotad.config.languages import language_of
 from shotad.engines.base import Engine, Foreseeable, Preparing
-from shotad.prepare import GivenCast
 from shotad.progress import NoProgress, Progress
 from shotad.records import slots_of
+from shotad.runsettings import GivenCast
 from shotad.script.edits import Derivation, derive, respeak
 from shotad.script.track import Track, load_track
 from shotad.tracking import TRACK, track_lock, with_edited_scripts

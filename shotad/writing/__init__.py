@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from shotad.describe.slotplan import SlotPlan
 from shotad.engines.background import Flow
-from shotad.prepare import Bench, Prepared
+from shotad.prepare import Bench
+from shotad.recorded import Prepared
 from shotad.writing.engines import Engines
 from shotad.writing.lines import LineDesk, Written, around_of
 from shotad.writing.looking import Course, Looking, clip_as_seen, is_done, reads_alone, stage1_questions

@@ -14,7 +14,8 @@ from shotad.engines.background import Belt
 from shotad.film.survey import OnShots
 from shotad.framing import Frames
 from shotad.plan.slots import plan_slots
-from shotad.prepare import Bench, Heard, Prepared
+from shotad.prepare import Bench, Heard
+from shotad.recorded import Prepared
 from shotad.records import shot_rows, shots_of
 from shotad.sight.rolling import credit_moments
 from shotad.types import Interval, Shot, Slot

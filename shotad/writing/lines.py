@@ -15,9 +15,10 @@ from shotad.describe.slotplan import SlotPlan
 from shotad.describe.telling import Telling
 from shotad.engines.background import Flow
 from shotad.engines.base import Reply, Request
-from shotad.prepare import Bench, Prepared
+from shotad.prepare import Bench
 from shotad.profiling import span, waiting
 from shotad.progress import Task, reported
+from shotad.recorded import Prepared
 from shotad.recordlog import RecordLog
 from shotad.records import description_of
 from shotad.script.cue import Cue

@@ -16,8 +16,9 @@ from shotad.casting.discovering import discover
 from shotad.casting.discovery import Discovery
 from shotad.config import Config, load_config
 from shotad.film.reader import open_film
-from shotad.prepare import Bench, Given
+from shotad.prepare import Bench
 from shotad.progress import NoProgress
+from shotad.runsettings import Given
 from shotad.sight.faces import Face
 from shotad.workfolder import WorkFolder
 from tests.painted_faces import HEADS, Head, Image, PaintedFaces, Take

@@ -15,7 +15,7 @@ from shotad.cast.gallery import read_gallery
 from shotad.casting.discovery import comment_of
 from shotad.casting.records import DISCOVERED
 from shotad.errors import CastError, UsageError
-from shotad.prepare import Given
+from shotad.runsettings import Given
 from shotad.sight.faces import Face
 from tests.casting.discoveringroom import WHOLE, Room, VariedFaces
 from tests.painted_faces import Head, Image, PaintedFaces, Take

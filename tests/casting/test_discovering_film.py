@@ -13,8 +13,9 @@ from shotad.cast.gallery import read_gallery
 from shotad.casting.discovering import discover
 from shotad.config import Config
 from shotad.film.reader import open_film
-from shotad.prepare import Bench, Given
+from shotad.prepare import Bench
 from shotad.progress import NoProgress
+from shotad.runsettings import Given
 from shotad.sight.facemodels import make_face_models
 from shotad.workfolder import WorkFolder
 

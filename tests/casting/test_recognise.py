@@ -18,9 +18,8 @@ from shotad.errors import CastError
 from shotad.film.reader import open_film
 from shotad.outcome import Outcome
 from shotad.pipeline import Engines, describe
-from shotad.prepare import Given, GivenCast
 from shotad.redo import redo
-from shotad.runsettings import RunSettings
+from shotad.runsettings import Given, GivenCast, RunSettings
 from shotad.workfolder import WorkFolder
 from tests.painted_faces import HEADS, Head, PaintedFaces, Take, paint_film, photo
 

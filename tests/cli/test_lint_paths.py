@@ -13,8 +13,7 @@ from shotad.cli.export import command as export
 from shotad.cli.lint import command
 from shotad.config import load_config
 from shotad.errors import ShotadError, WorkFolderError
-from shotad.prepare import Given, GivenCast
-from shotad.runsettings import write_settings
+from shotad.runsettings import Given, GivenCast, write_settings
 from shotad.script.track import load_track, to_json
 from shotad.tracking import TRACK
 from shotad.workfolder import WorkFolder

@@ -12,9 +12,8 @@ from shotad.engines.base import Engine, Identity, Request
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film.reader import open_film
 from shotad.pipeline import describe
-from shotad.prepare import Given
 from shotad.redo import Redone, redo
-from shotad.runsettings import changed, read_settings, write_settings
+from shotad.runsettings import Given, changed, read_settings, write_settings
 from shotad.script.track import Track, load_track
 from shotad.workfolder import WorkFolder
 from shotad.writing import Engines

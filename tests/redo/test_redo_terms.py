@@ -14,10 +14,9 @@ from shotad.engines.base import Request
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.errors import ConfigError, EditConflict, FilmError, UsageError, WorkFolderError
 from shotad.film.reader import open_film
-from shotad.prepare import Given
 from shotad.recorded import film_of
 from shotad.redo import redo
-from shotad.runsettings import RunSettings, changed, read_settings
+from shotad.runsettings import Given, RunSettings, changed, read_settings
 from shotad.understand import understand
 from shotad.workfolder import WorkFolder
 from shotad.writing import Engines

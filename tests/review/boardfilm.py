@@ -10,10 +10,9 @@ from typing import Any
 from shotad.config import Config, load_config
 from shotad.film.info import AudioTrack, FilmInfo
 from shotad.plan.slots import word_budget
-from shotad.prepare import Given
 from shotad.records import shot_rows, slot_rows, utterance_rows
 from shotad.review.editing.session import Session
-from shotad.runsettings import read_settings, write_settings
+from shotad.runsettings import Given, read_settings, write_settings
 from shotad.script.cue import Cue
 from shotad.script.track import FilmId, Track
 from shotad.tracking import save_track

@@ -26,7 +26,6 @@ from shotad.film.info import FilmInfo
 from shotad.film.reader import open_film
 from shotad.pictures.marks import marks_for
 from shotad.pipeline import Engines, describe
-from shotad.prepare import Given, GivenCast
 from shotad.presence import Mark
 from shotad.redo import redo
 from shotad.review.kinds import Picture
@@ -34,7 +33,7 @@ from shotad.review.pictures import frames as room
 from shotad.review.pictures.frames import Frames
 from shotad.review.pictures.outlines import mark_of
 from shotad.review.pictures.seen import spread
-from shotad.runsettings import RunSettings
+from shotad.runsettings import Given, GivenCast, RunSettings
 from shotad.types import Clip, Interval
 from shotad.workfolder import WorkFolder
 from tests.media import FilmSpec, Made, make_film, make_stills, read_number

@@ -16,13 +16,12 @@ from shotad.cast.members import Member
 from shotad.config import Config
 from shotad.errors import CastError, ReviewError
 from shotad.film.reader import open_film
-from shotad.prepare import Given
 from shotad.progress import NoProgress
 from shotad.records import shot_rows, slot_rows
 from shotad.review.editing.session import Session
 from shotad.review.working.people import People
 from shotad.review.working.renaming import names, renamed
-from shotad.runsettings import read_settings, write_settings
+from shotad.runsettings import Given, read_settings, write_settings
 from shotad.script.cue import Cue, LineState
 from shotad.script.track import FilmId, Track, load_track
 from shotad.tracking import save_track

@@ -19,7 +19,7 @@ from shotad.errors import ReviewError, WorkFolderError
 from shotad.film.info import FilmInfo
 from shotad.film.pyav_reader import PyavFilm
 from shotad.film.reader import open_film
-from shotad.prepare import Prepared
+from shotad.recorded import Prepared
 from shotad.review.kinds import Picture
 from shotad.review.pictures import strip as room
 from shotad.review.pictures.strip import Strip

@@ -7,11 +7,9 @@ by its name in the manifest of weights. Nothing here imports torch.
 from __future__ import annotations
 
 import difflib
-import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from shotad.errors import WeightsError
@@ -20,6 +18,7 @@ from shotad.hub import (
     WANTED_WITH_WORDS,
     HubModel,
     cached,
+    fingerprint,
     is_model_folder,
     model_folder,
     weight_files,
@@ -133,37 +132,9 @@ def label_of(model: str) -> str:
     return _repository(model)[0]
 
 
-def fingerprint(files: Iterable[Path], weights: Iterable[Path]) -> str:
-    """``files:`` and 16 digits by which one saved model is told from another.
-
-    ``files`` are hashed whole. Of ``weights``, often many GB, it takes the size and 65 blocks of 4 KiB:
-    the beginning (where safetensors and GGUF list the tensors) and 64 spread evenly. A model that was
-    trained further differs in nearly every block; a file of which single bytes were changed may not.
-    """
-    digest = hashlib.sha256()
-    for path in files:
-        digest.update(f"{path.name}\0{path.stat().st_size}\0".encode() + path.read_bytes())
-    for path in weights:
-        stat = path.stat()
-        digest.update(f"{path.name}\0".encode() + _sampled(path, stat.st_size, stat.st_mtime_ns))
-    return f"files:{digest.hexdigest()[:16]}"
-
-
-_BLOCK = 4096
-_BLOCKS = 64
 _WORDS = (".json", ".jinja", ".model", ".txt")
 """How the files of a model folder end that are small and change its answers."""
 _REPO = re.compile(r"[\w.-]+/[\w.-]+")
-
-
-@cache
-def _sampled(path: Path, size: int, modified: int) -> bytes:
-    digest = hashlib.sha256(str(size).encode())
-    with path.open("rb") as stream:
-        for start in (0, *(size * i // _BLOCKS for i in range(_BLOCKS))):
-            stream.seek(start)
-            digest.update(stream.read(_BLOCK))
-    return digest.digest()
 
 
 def _in_manifest(model: str) -> Weights | None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from shotad.evaluation.critic.clauses import Place
-from shotad.evaluation.names.givennames import HER_NAMES, HIS_NAMES
+from shotad.evaluation.names.givennames import listed_as
 from shotad.evaluation.names.members import Member
 from shotad.evaluation.names.mentions import Mention
 from shotad.evaluation.names.words import REFLEXIVES
@@ -24,15 +24,6 @@ _AGAINST_LIST = 4
 def by_name(member: Member) -> str:
     """``he``, ``she`` or nothing, as titles, roles and given names say of somebody."""
     return member.pronoun or next((said for name in member.given if (said := listed_as(name))), "")
-
-
-def listed_as(name: str) -> str:
-    """What a given name says.
-
-    >>> listed_as("margot"), listed_as("tony"), listed_as("alex")
-    ('she', 'he', '')
-    """
-    return "he" if name in HIS_NAMES else "she" if name in HER_NAMES else ""
 
 
 def learned(

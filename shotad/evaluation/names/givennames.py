@@ -94,3 +94,12 @@ HER_NAMES = _listed(
     """
 )
 GIVEN_NAMES = HIS_NAMES | HER_NAMES
+
+
+def listed_as(name: str) -> str:
+    """What a given name says.
+
+    >>> listed_as("margot"), listed_as("tony"), listed_as("alex")
+    ('she', 'he', '')
+    """
+    return "he" if name in HIS_NAMES else "she" if name in HER_NAMES else ""

@@ -13,7 +13,7 @@ from shotad.evaluation.datasets.ads import Ad
 from shotad.evaluation.predicting.choosing import ClipTask
 from shotad.evaluation.predicting.lines import PredictedLine, Shots
 from shotad.evaluation.predicting.shots import since
-from shotad.prepare import Given, GivenCast
+from shotad.runsettings import Given, GivenCast
 from shotad.types import Interval
 from shotad.workfolder import WorkFolder
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from shotad.errors import CastError
-from shotad.prepare import GivenCast
+from shotad.runsettings import GivenCast
 from shotad.workfolder import key_of
 
 

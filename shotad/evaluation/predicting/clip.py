@@ -15,15 +15,16 @@ from shotad.evaluation.predicting.asking import Asked
 from shotad.evaluation.predicting.lines import PredictedLine
 from shotad.film.reader import Film
 from shotad.plan.slots import word_budget
-from shotad.prepare import Bench, Prepared, prepare
+from shotad.prepare import Bench, prepare
 from shotad.progress import Progress
+from shotad.recorded import Prepared
 from shotad.records import description_of
 from shotad.script.cue import Cue, CueStatus
-from shotad.tracking import write_track
 from shotad.types import Slot
 from shotad.understand import GrammarReaders, understand
 from shotad.workfolder import WorkFolder
 from shotad.writing import Engines, write
+from shotad.writing.track import write_track
 
 Record = Mapping[str, Any]
 

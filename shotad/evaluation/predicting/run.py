@@ -32,9 +32,8 @@ from shotad.evaluation.predicting.summary import Predicted
 from shotad.evaluation.predicting.terms import leans_on_others, line_key, terms_of
 from shotad.evaluation.predicting.waiting import Later
 from shotad.film.reader import Film, open_film
-from shotad.prepare import Given
 from shotad.progress import NoProgress, Progress, reported
-from shotad.runsettings import write_settings
+from shotad.runsettings import Given, write_settings
 from shotad.understand import GrammarReaders, check_readers, make_readers
 from shotad.workfolder import WorkFolder, key_of, work_folder_of
 from shotad.writing import Engines

@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 
 from shotad.config import SlotSettings
 from shotad.errors import ReviewError
-from shotad.handslots import empty_line
 from shotad.plan.handslots import SlotChange, new_slot
 from shotad.review.editing.scene import clock
 from shotad.review.kinds import Change, Json
 from shotad.script.track import Track
 from shotad.types import Interval, Slot
+from shotad.writing.track import empty_line
 
 
 @dataclass(frozen=True, slots=True)
 class SlotsChanged(Change):
     """A change that adds or removes slots too: who keeps the change keeps these with it
-    (`shotad.handslots.change_slots`), and takes them back with it (`SlotChange.inverse`)."""
+    (`shotad.plan.handslots.change_slots`), and takes them back with it (`SlotChange.inverse`)."""
 
     slots: SlotChange = field(default_factory=SlotChange)
 

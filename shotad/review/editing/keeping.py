@@ -11,8 +11,7 @@ from pathlib import Path
 from shotad.config import Config
 from shotad.errors import ReviewError, ScriptError, ShotadError, WorkFolderError
 from shotad.film.info import FilmInfo
-from shotad.handslots import change_slots
-from shotad.plan.handslots import SlotChange
+from shotad.plan.handslots import SlotChange, change_slots
 from shotad.review.editing.beside import Beside
 from shotad.review.editing.known import Known
 from shotad.review.editing.news import News, differences

@@ -7,8 +7,7 @@ from pathlib import Path
 from shotad.config import Config
 from shotad.errors import WorkFolderError
 from shotad.film.info import FilmInfo
-from shotad.prepare import Prepared
-from shotad.recorded import recorded
+from shotad.recorded import Prepared, recorded
 from shotad.review.editing.saving import signatures
 from shotad.workfolder import WorkFolder
 

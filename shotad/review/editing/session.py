@@ -13,7 +13,7 @@ from pathlib import Path
 
 from shotad.errors import OutOfDate, ReviewError, WorkFolderError
 from shotad.film.info import FilmInfo
-from shotad.prepare import Prepared
+from shotad.recorded import Prepared
 from shotad.review.editing.acts import ACTS
 from shotad.review.editing.acts_slots import SlotScene, add_slot, remove_slot
 from shotad.review.editing.acts_time import JOINED

@@ -17,7 +17,7 @@ from shotad.config import Config
 from shotad.config.sound import MixSettings
 from shotad.errors import ReviewError, ShotadError
 from shotad.film.audio import Samples
-from shotad.prepare import Prepared
+from shotad.recorded import Prepared
 from shotad.records import parse_json
 from shotad.review.hearing.ahead import SpeakingAhead
 from shotad.review.hearing.filmsound import FilmSound

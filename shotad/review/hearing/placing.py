@@ -9,7 +9,7 @@ from typing import Literal
 
 from shotad.config import Config
 from shotad.errors import VoiceError
-from shotad.prepare import Prepared
+from shotad.recorded import Prepared
 from shotad.rendering.voicing import WORDLESS, has_words
 from shotad.review.hearing.ahead import SpeakingAhead
 from shotad.review.hearing.speaking import InTurn, Speaking

@@ -20,7 +20,7 @@ from typing import Protocol
 from shotad.errors import FilmError, ReviewError, WorkFolderError
 from shotad.film.reader import Film, Size, open_film
 from shotad.framing import STILLS
-from shotad.prepare import Prepared
+from shotad.recorded import Prepared
 from shotad.records import read_record
 from shotad.review.kinds import Picture
 from shotad.review.pictures.frames import Told

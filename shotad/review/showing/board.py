@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from shotad.config import Config
 from shotad.plan.slots import word_budget
-from shotad.prepare import Prepared
+from shotad.recorded import Prepared
 from shotad.review.editing.acts_slots import SlotsChanged
 from shotad.review.editing.acts_time import why_apart
 from shotad.review.editing.scene import Scene, is_added, room_of

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shotad.errors import CastError
-from shotad.prepare import GivenCast
-from shotad.runsettings import RunSettings, read_settings, with_cast, write_settings
+from shotad.runsettings import GivenCast, RunSettings, read_settings, with_cast, write_settings
 from shotad.workfolder import WorkFolder, key_of
 
 if TYPE_CHECKING:
