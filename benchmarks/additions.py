@@ -22,7 +22,7 @@ from bench_film import bench_film
 from shotad.config import load_config
 from shotad.describe.tokens import tokens_in
 from shotad.engines.base import Abilities, Identity, Reply, Request, Usage
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.pipeline import describe
 from shotad.resources import prompt_text
 from shotad.runsettings import Given

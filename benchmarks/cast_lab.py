@@ -17,7 +17,7 @@ from cast_truth import Judged, Truth, owner_of
 from shotad.cast.members import Cast, Member
 from shotad.casting.desk import Desk
 from shotad.config import Config
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.prepare import Bench, prepare
 from shotad.progress import NoProgress
 from shotad.runsettings import Given

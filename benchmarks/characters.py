@@ -47,7 +47,7 @@ from shotad.cast.identity import identify
 from shotad.cast.members import Cast, Member
 from shotad.casting.reading import Source, Wanted, read_faces, ticks_in
 from shotad.config import CastSettings
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.prepare import prepare
 from shotad.progress import NoProgress
 from shotad.sight.facemodels import make_face_models

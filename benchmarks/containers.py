@@ -24,7 +24,7 @@ import numpy as np
 
 from shotad.config.sound import ContainerSettings
 from shotad.film.audio import SoundBlock
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.sound.checking import Expected, Track, check_film, describe_tracks
 from shotad.sound.mux import AdSound, AdText, Written, write_film
 from shotad.types import Interval

@@ -23,7 +23,8 @@ import numpy.typing as npt
 
 from shotad.config.sound import ExtendedSettings
 from shotad.film.audio import sound_blocks
-from shotad.film.reader import Film, open_film
+from shotad.film.opening import open_film
+from shotad.film.reader import Film
 from shotad.sound.extended.copying import write_copy
 from shotad.sound.extended.kinds import Pause
 from shotad.sound.extended.timemap import TimeMap

@@ -40,7 +40,7 @@ from portraits import Portrait, portraits
 from shotad.cast.gallery import Gallery, mean_of
 from shotad.cast.identity import identify
 from shotad.config import CastSettings, ShotSettings
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.film.shots import detect_shots
 from shotad.sight.facemodels import FaceModels, make_face_models
 from shotad.sight.faces import Face

@@ -29,7 +29,8 @@ from recogniser import LONGEST, RATE, Recogniser, Samples, Whisper, Word
 
 from shotad.film.audio import SoundBlock, sound_blocks
 from shotad.film.info import AudioTrack, FilmInfo
-from shotad.film.reader import Film, open_film
+from shotad.film.opening import open_film
+from shotad.film.reader import Film
 from shotad.script.text import read_cues
 from shotad.script.track import Track, load_track
 from shotad.sound.extended.kinds import Pause

@@ -25,7 +25,7 @@ import numpy as np
 
 from shotad.config.sound import MixSettings
 from shotad.film.audio import sound_blocks
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.sound.files import write_sound
 from shotad.sound.kinds import Spoken, Take
 from shotad.sound.mixing import prepare_mix

@@ -31,7 +31,7 @@ import numpy as np
 from shotad.config import load_config
 from shotad.engines.base import Abilities, Identity, Reply, Request
 from shotad.engines.fake import plain_answer
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.pipeline import describe
 from shotad.profiling import recording
 from shotad.profiling.table import Table

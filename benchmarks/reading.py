@@ -37,9 +37,10 @@ from shotad.film.grid import Grid, Keeper
 from shotad.film.keyframes import key_frames
 from shotad.film.lossless import LosslessKeeper
 from shotad.film.onepass import OnePass
+from shotad.film.opening import open_film
 from shotad.film.pack import Pack
 from shotad.film.pyav_reader import PyavFilm
-from shotad.film.reader import Film, Frame, open_film
+from shotad.film.reader import Film, Frame
 from shotad.film.reel import SEEK_GAIN
 from shotad.framing import PIXELS
 from shotad.plan.reading import Costs, KeyFrames, how_to_share, roll_of

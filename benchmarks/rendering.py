@@ -31,7 +31,7 @@ import numpy.typing as npt
 from table_parts.usage import peak
 
 from shotad.config import load_config
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.records import shot_rows, slot_rows, utterance_rows
 from shotad.rendering.render import render
 from shotad.rendering.wanted import parse_wanted, wanted_files

@@ -11,7 +11,7 @@ import av
 import numpy as np
 
 from shotad.config import Config
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.records import shot_rows, slot_rows, utterance_rows
 from shotad.runsettings import Given, write_settings
 from shotad.script.cue import Cue, CueStatus

@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from shotad.config import ComputeSettings, ObserverSettings, PromptSettings, ScaleSettings, ShotSettings
 from shotad.describe.prompts import factors_for
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.film.shots import detect_shots
 from shotad.grammar import by_face
 from shotad.grammar.base import ScaleGuess, ScaleReader, merged

@@ -36,7 +36,7 @@ from shotad.config import ShotSettings
 from shotad.film import survey as surveying
 from shotad.film.framestore import FrameStore
 from shotad.film.grid import Grid
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.film.shots import ShotFinder
 
 TARGETS = {1080: 1.15, 720: 1.25}

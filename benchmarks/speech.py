@@ -26,7 +26,7 @@ import numpy as np
 
 from shotad.config import SpeechSettings
 from shotad.film.audio import SoundBlock, sound_blocks
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.film.speech import find_speech, speech_intervals
 from shotad.film.vad import RATE, WINDOW, Signal, Vad
 from shotad.plan.gaps import subtract, union

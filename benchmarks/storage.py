@@ -25,7 +25,7 @@ from typing import BinaryIO, cast
 from shotad.catalogue.storage.fetching import fetch_film
 from shotad.catalogue.storage.store import Store
 from shotad.config import Config
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.pipeline import describe
 from shotad.settings import load_settings
 from shotad.workfolder import WorkFolder

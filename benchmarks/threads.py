@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from shotad.config import ComputeSettings, ThreadSettings
 from shotad.evaluation.threads.metrics import PairCounts, average_precision, labels_of, pure_shots
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.framing import PIXELS
 from shotad.grammar.base import FeatureMaker, Features
 from shotad.grammar.features import features_at_hand, make_feature_maker

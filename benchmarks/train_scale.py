@@ -35,8 +35,8 @@ from shotad.compute import device_of
 from shotad.config import ComputeSettings
 from shotad.grammar.scale_net import BackboneShape, ScaleDesign, ScaleNet
 from shotad.settings import load_settings
-from shotad.training.data import read_items
 from shotad.training.feed import Feed, Pick
+from shotad.training.items import read_items
 from shotad.training.optim import make_optimizer, set_rates
 from shotad.training.order import epoch_order, in_batches
 from shotad.training.settings import OptimSettings, ScaleTraining

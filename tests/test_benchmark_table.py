@@ -502,7 +502,7 @@ def test_reading_is_what_describe_reads(tmp_path: Path, monkeypatch: pytest.Monk
     from table_parts.endtoend import decoding, reading
 
     from shotad.config import load_config
-    from shotad.film.reader import open_film
+    from shotad.film.opening import open_film
     from shotad.prepare import Bench, prepare
     from shotad.progress import NoProgress
     from shotad.runsettings import Given

@@ -14,7 +14,7 @@ from shotad.config import load_config
 from shotad.engines.base import Request
 from shotad.engines.fake import FakeEngine
 from shotad.errors import WorkFolderError
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.lint.gather import track_material
 from shotad.pipeline import describe
 from shotad.plan.handslots import FILE, HandSlots, SlotChange, change_slots, hand_slot, read_hand_slots

@@ -24,7 +24,7 @@ from shotad.engines.base import Abilities, Engine, Identity, Reply, Request, Usa
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.engines.narrator import Narrator
 from shotad.errors import EngineError
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.outcome import Outcome
 from shotad.pipeline import Engines, describe
 from shotad.profiling import recording

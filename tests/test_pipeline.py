@@ -20,7 +20,7 @@ from shotad.config import Config, load_config
 from shotad.engines.base import Request
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.errors import WorkFolderError
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.outcome import Outcome
 from shotad.pipeline import Engines, describe
 from shotad.runsettings import Given
@@ -326,7 +326,7 @@ import sys
 from pathlib import Path
 from shotad.config import load_config
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.pipeline import Engines, describe
 from shotad.workfolder import WorkFolder
 import time

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from shotad.config import load_config
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.pipeline import describe
 from shotad.runsettings import Given
 from shotad.workfolder import WorkFolder

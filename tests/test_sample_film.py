@@ -13,7 +13,7 @@ import pytest
 
 from shotad.config import ShotSettings
 from shotad.film.audio import sound_blocks
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.film.shots import ShotList, detect_shots
 from shotad.film.subtitles import read_subtitles
 

@@ -18,7 +18,7 @@ from shotad.cli.grammar import command
 from shotad.config import load_config
 from shotad.engines.fake import FakeEngine
 from shotad.errors import ConfigError, WeightsError
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.grammar.base import Features, ScaleGuess
 from shotad.outcome import Outcome
 from shotad.pipeline import Engines, describe

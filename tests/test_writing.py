@@ -18,7 +18,7 @@ from shotad.describe.usage import Used
 from shotad.engines.base import Abilities, Identity, Reply, Request, Usage
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.errors import EngineError
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.foreseeing import foresee
 from shotad.outcome import Outcome
 from shotad.pipeline import Engines, describe

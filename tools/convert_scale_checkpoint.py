@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import torch
 
 from shotad.errors import ShotadError, WeightsError
-from shotad.grammar.scale_checkpoint import load_released, released_weights, save_net
+from shotad.grammar.scale_net import load_released, released_weights, save_net
 from shotad.progress import NoProgress
 from shotad.training.backbone import start_net
 from shotad.training.settings import NetSettings

@@ -25,8 +25,9 @@ from PIL import Image
 from tqdm import tqdm
 
 from shotad.errors import ShotadError
-from shotad.film.reader import open_film
-from shotad.training.data import ClipFile, ScaleItem, picture_length, read_items
+from shotad.film.opening import open_film
+from shotad.training.data import ClipFile, ScaleItem, picture_length
+from shotad.training.items import read_items
 
 
 @dataclass(frozen=True)

@@ -216,7 +216,7 @@ def find_film(films: Path, clip: str) -> Path:
 
 def film_rate(path: Path) -> Fraction:
     """The film's own frame rate."""
-    from shotad.film.reader import open_film
+    from shotad.film.opening import open_film
 
     with open_film(path) as film:
         if film.info.frame_rate is None:

@@ -18,7 +18,8 @@ from typing import Any
 
 from shotad.config import Config, load_config
 from shotad.describe.estimate import Count
-from shotad.film.reader import Film, open_film
+from shotad.film.opening import open_film
+from shotad.film.reader import Film
 from shotad.foreseeing import foresee
 from shotad.pipeline import describe
 from shotad.prepare import Bench, prepare

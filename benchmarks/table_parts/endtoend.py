@@ -126,7 +126,7 @@ def reading(given: Mapping[str, Any], scratch: Path) -> Ready:
 
     from shotad.config import load_config
     from shotad.film.clips import ClipPlan, clips
-    from shotad.film.reader import open_film
+    from shotad.film.opening import open_film
     from shotad.plan.context import context_shots
     from shotad.plan.sampling import plan_frames
     from shotad.prepare import Bench, prepare

@@ -75,7 +75,7 @@ def _contest(stage: Stage, film: FilmAt, kind: str, share: float) -> Contest:
 def _plans(stage: Stage, film: FilmAt, share: float) -> Path:
     """A file of the moments of each AD; shots are found once, here."""
     from shotad.config import Config
-    from shotad.film.reader import open_film
+    from shotad.film.opening import open_film
     from shotad.film.survey import survey
     from shotad.plan.context import context_shots
     from shotad.plan.sampling import plan_frames
@@ -118,7 +118,7 @@ def one_pass(given: Mapping[str, Any], scratch: Path) -> Ready:
     import numpy as np
 
     from shotad.film.clips import ClipPlan, clips
-    from shotad.film.reader import open_film
+    from shotad.film.opening import open_film
     from shotad.types import FramePlan, Role
 
     film = open_film(Path(given["film"]))

@@ -139,7 +139,7 @@ def ours(given: Mapping[str, Any], scratch: Path) -> Ready:
     import cv2  # noqa: F401
 
     from shotad.config import ShotSettings
-    from shotad.film.reader import open_film
+    from shotad.film.opening import open_film
     from shotad.film.survey import survey
 
     film = open_film(Path(given["film"]))

@@ -94,7 +94,7 @@ def _scores(given: Mapping[str, Any], how: str) -> Ready:
 def grammar(given: Mapping[str, Any], scratch: Path) -> Ready:
     """The second act after a first that is not counted: frames of shots, features, scores, scales."""
     from shotad.config import load_config
-    from shotad.film.reader import open_film
+    from shotad.film.opening import open_film
     from shotad.prepare import Bench, prepare
     from shotad.progress import NoProgress
     from shotad.runsettings import Given

@@ -15,7 +15,8 @@ from shotad.catalogue.marks import done_before, mark_done
 from shotad.catalogue.places import Placed, placed
 from shotad.config import Config
 from shotad.errors import EngineError, ShotadError
-from shotad.film.reader import Film, open_film
+from shotad.film.opening import open_film
+from shotad.film.reader import Film
 from shotad.outcome import Outcome
 from shotad.profiling import profiled
 from shotad.profiling.report import lines
@@ -32,10 +33,20 @@ Begin = Callable[[Need], None]
 """Is told what a film needs before work goes into it, and raises ShotadError to refuse it."""
 
 
-def described(
-    job: FilmJob, progress: Progress | None, engines: Engines | None, begin: Begin | None
+def describe_film(
+    job: FilmJob,
+    progress: Progress | None = None,
+    *,
+    engines: Engines | None = None,
+    begin: Begin | None = None,
 ) -> FilmResult:
-    """See `shotad.catalogue.jobs.describe_film`."""
+    """Describe the film of ``job`` in this process, and render it where that is asked for.
+
+    Never raises for a failure of the film's own: that is the result. What is done in the work folder is not
+    done again; a film that is finished is skipped. ``engines`` are loaded ones, made for these settings
+    (None: they are made). ``begin`` is told what the film will need on disk as soon as it is open, and may
+    raise to refuse it.
+    """
     run = _Run(job, progress or NoProgress(), engines, begin or _at_once)
     clock = time.monotonic()
     forget_peak()

@@ -1,4 +1,4 @@
-"""One film of many: what is asked of it, how it is described in this process, and what came of it.
+"""One film of many: what is asked of it, and what came of it.
 
 A job and its result are values: they travel to other processes and machines, and stand in reports.
 """
@@ -8,16 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from shotad.config import Config
 from shotad.errors import InUse, UsageError
 from shotad.settings import build_settings
-
-if TYPE_CHECKING:
-    from shotad.catalogue.describing import Begin
-    from shotad.progress import Progress
-    from shotad.writing import Engines
 
 State = Literal["done", "failed", "skipped", "in_use"]
 
@@ -165,22 +160,3 @@ def failure(
     """The result of a film that was not described: it failed or, by its ``kind`` of error, is in use."""
     state: State = "in_use" if kind == InUse.__name__ else "failed"
     return FilmResult(job.film, job.folder, state, (what, hint), kind, again, attempts=attempts)
-
-
-def describe_film(
-    job: FilmJob,
-    progress: Progress | None = None,
-    *,
-    engines: Engines | None = None,
-    begin: Begin | None = None,
-) -> FilmResult:
-    """Describe the film of ``job`` in this process, and render it where that is asked for.
-
-    Never raises for a failure of the film's own: that is the result. What is done in the work folder is not
-    done again; a film that is finished is skipped. ``engines`` are loaded ones, made for these settings
-    (None: they are made). ``begin`` is told what the film will need on disk as soon as it is open, and may
-    raise to refuse it.
-    """
-    from shotad.catalogue.describing import described
-
-    return described(job, progress, engines, begin)

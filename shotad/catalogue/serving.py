@@ -47,7 +47,7 @@ def serve(line: Connection, log: str) -> None:
 
 
 def _describe(order: Take, line: Connection, engines: _Engines) -> None:
-    from shotad.catalogue.jobs import describe_film
+    from shotad.catalogue.describing import describe_film
 
     told = _Told(line)
 

@@ -152,7 +152,7 @@ def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, W
     leaves there what it was asked to do, for a later redo. Raises OtherFilm where the folder's track is of
     another film, before anything is written.
     """
-    from shotad.film.reader import open_film
+    from shotad.film.opening import open_film
     from shotad.runsettings import write_settings
     from shotad.tracking import present_track
     from shotad.workfolder import WorkFolder, work_folder_of

@@ -49,7 +49,7 @@ def command(
     --strict.
     """
     from shotad.engines.openai.notice import notice
-    from shotad.film.reader import open_film
+    from shotad.film.opening import open_film
     from shotad.recorded import film_of
     from shotad.redo import redo
     from shotad.runsettings import changed, read_settings, with_cast

@@ -84,7 +84,7 @@ def command(console: Console, path: Path, **options: Any) -> None:
     audio track; its picture and its own tracks are copied as they are. Exit code 1 if what was
     made breaks a rule that must hold.
     """
-    from shotad.film.reader import open_film
+    from shotad.film.opening import open_film
     from shotad.recorded import film_of
     from shotad.rendering.rendered import summary
     from shotad.rendering.run import run_render

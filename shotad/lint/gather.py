@@ -248,7 +248,7 @@ def beside_film(material: Material, film: Path) -> Material:
 
     What the material has already stays. Raises FilmError for a film that cannot be read.
     """
-    from shotad.film.reader import open_film
+    from shotad.film.opening import open_film
     from shotad.film.subtitles import embedded_track
 
     folder = work_folder_of(film)

@@ -44,7 +44,7 @@ def read_screen(
     ``speech`` is when people speak, by which subtitles are told. Without a folder nothing is kept. Raises
     FilmError for a film that cannot be read, WeightsError without the reader's weights.
     """
-    from shotad.film.reader import open_film
+    from shotad.film.opening import open_film
 
     with open_film(path, reader=config.film.reader) as film:
         key = _key(film.info.fingerprint, config, speech)

@@ -13,7 +13,8 @@ from typing import Self
 
 from shotad import __version__
 from shotad.film.audio import SoundBlock
-from shotad.film.reader import Film, open_film
+from shotad.film.opening import open_film
+from shotad.film.reader import Film
 from shotad.printable import printable
 from shotad.progress import Progress, Task, reported
 from shotad.rendering.materials import Materials

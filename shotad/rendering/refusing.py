@@ -7,7 +7,8 @@ from pathlib import Path
 
 from shotad.config import Config
 from shotad.errors import FilmError, SoundError, UsageError, WorkFolderError
-from shotad.film.reader import Film, open_film
+from shotad.film.opening import open_film
+from shotad.film.reader import Film
 from shotad.rendering.making import MONO, TEXT_TITLE, track_title
 from shotad.rendering.wanted import Kind, Wanted
 from shotad.sound.files import kind_of

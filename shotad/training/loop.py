@@ -17,8 +17,7 @@ import numpy as np
 
 from shotad.compute import need_torch
 from shotad.errors import ShotadError
-from shotad.grammar.scale_checkpoint import save_net
-from shotad.grammar.scale_net import ScaleNet
+from shotad.grammar.scale_net import ScaleNet, save_net
 from shotad.progress import Progress, Task, reported
 from shotad.training.crew import Crew
 from shotad.training.data import ScaleData, ScaleItem

@@ -18,12 +18,13 @@ from filelock import FileLock, Timeout
 
 from shotad import __version__
 from shotad.errors import UsageError, WorkFolderError
-from shotad.grammar.scale_checkpoint import load_net, load_released, released_weights, save_net
+from shotad.grammar.scale_net import load_net, load_released, released_weights, save_net
 from shotad.progress import NoProgress, Progress
 from shotad.training.backbone import start_net
 from shotad.training.crew import Crew
-from shotad.training.data import SPLITS, ScaleData, read_items
+from shotad.training.data import SPLITS, ScaleData
 from shotad.training.feed import Feed
+from shotad.training.items import read_items
 from shotad.training.logs import MetricLog
 from shotad.training.loop import BEST, STATE, Loop, Parts, Stop, scored
 from shotad.training.optim import make_optimizer

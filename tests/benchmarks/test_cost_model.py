@@ -264,7 +264,7 @@ def test_the_pass_keeps_the_frames_that_describe_would_keep(
 ) -> None:
     from costs import measuring
 
-    from shotad.film.reader import open_film
+    from shotad.film.opening import open_film
     from shotad.framing import Frames
     from shotad.workfolder import WorkFolder
 

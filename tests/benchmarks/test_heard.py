@@ -13,7 +13,7 @@ from heard import Said, best_take, judge, lines_said, listen, pieces, totals, wi
 from recogniser import RATE, Whisper, Word, stored_order, theirs, words_of
 
 from shotad.film.audio import SoundBlock
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.script.cue import Cue, Voiced, line_stamp
 from shotad.script.track import FilmId, Track
 from shotad.sound.extended.players import FilmPart, PausePart, PausesFile

@@ -15,7 +15,7 @@ from shotad.cast.found.castfolder import USED
 from shotad.casting.discovering import discover
 from shotad.casting.discovery import Discovery
 from shotad.config import Config, load_config
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.prepare import Bench
 from shotad.progress import NoProgress
 from shotad.runsettings import Given

@@ -12,7 +12,7 @@ from shotad.cast.found.castfolder import Facts, Picture
 from shotad.cast.gallery import read_gallery
 from shotad.casting.discovering import discover
 from shotad.config import Config
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.prepare import Bench
 from shotad.progress import NoProgress
 from shotad.runsettings import Given

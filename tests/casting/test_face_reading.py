@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from shotad.casting.reading import Source, Wanted, known_faces, read_faces, ticks_in
-from shotad.film.reader import Picture, open_film
+from shotad.film.opening import open_film
+from shotad.film.reader import Picture
 from shotad.progress import NoProgress
 from shotad.recordlog import RecordLog
 from shotad.types import Interval, Shot

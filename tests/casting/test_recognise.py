@@ -15,7 +15,7 @@ from shotad.config import load_config
 from shotad.engines.base import Reply, Request
 from shotad.engines.fake import FakeEngine
 from shotad.errors import CastError
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.outcome import Outcome
 from shotad.pipeline import Engines, describe
 from shotad.redo import redo

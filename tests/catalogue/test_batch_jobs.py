@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.catalogue.jobs import FilmJob, FilmResult, describe_film, failure
+from shotad.catalogue.describing import describe_film
+from shotad.catalogue.jobs import FilmJob, FilmResult, failure
 from shotad.catalogue.limits import Need
 from shotad.catalogue.marks import DONE, done_before, mark_done, run_key
 from shotad.config import load_config

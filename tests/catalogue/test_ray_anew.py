@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from shotad.catalogue.jobs import FilmJob, describe_film
+from shotad.catalogue.describing import describe_film
+from shotad.catalogue.jobs import FilmJob
 from shotad.catalogue.marks import done_before
 from shotad.catalogue.ray.anew import begin_anew
 from shotad.catalogue.ray.carrying import as_text

@@ -15,7 +15,8 @@ from typing import Any
 import psutil
 import pytest
 
-from shotad.catalogue.jobs import FilmJob, FilmResult, describe_film
+from shotad.catalogue.describing import describe_film
+from shotad.catalogue.jobs import FilmJob, FilmResult
 from shotad.catalogue.ray import Crew, RaySettings, run
 from shotad.catalogue.ray.parts import parts_of
 from shotad.config import load_config

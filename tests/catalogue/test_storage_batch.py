@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.catalogue.jobs import FilmJob, describe_film
+from shotad.catalogue.describing import describe_film
+from shotad.catalogue.jobs import FilmJob
 from shotad.config import Config
 from shotad.progress import NoProgress
 from shotad.settings import load_settings

@@ -19,7 +19,7 @@ from shotad.describe.verify import statements_in
 from shotad.engines.base import Request
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.errors import EngineError, UsageError
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.pipeline import describe
 from shotad.presence import NOBODY
 from shotad.script.cue import CueStatus

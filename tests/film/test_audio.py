@@ -11,7 +11,7 @@ import pytest
 
 from shotad.errors import FilmError
 from shotad.film.audio import SoundBlock, mono_weights, sound_blocks
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from tests.media import FilmSpec, Made, SoundSpec, make_film
 
 RATE = 16000

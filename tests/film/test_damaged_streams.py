@@ -14,7 +14,7 @@ import pytest
 
 from shotad.errors import FilmError
 from shotad.film.container import find_media, packets_of
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 
 
 def _programme(frames: int, sounds: int) -> bytes:

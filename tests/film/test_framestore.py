@@ -11,7 +11,8 @@ import pytest
 
 from shotad.film.framestore import FrameStore
 from shotad.film.grid import Grid, grid_pictures
-from shotad.film.reader import Film, Picture, open_film
+from shotad.film.opening import open_film
+from shotad.film.reader import Film, Picture
 from shotad.types import Interval
 from tests.media import PATCHES, FilmSpec, Made, SoundSpec, make_film, make_stills, read_number, read_patches
 

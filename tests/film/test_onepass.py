@@ -15,8 +15,9 @@ from shotad.film.grid import Grid, Keeper, grid_pictures
 from shotad.film.keyframes import key_frames
 from shotad.film.lossless import LosslessKeeper
 from shotad.film.onepass import OnePass
+from shotad.film.opening import open_film
 from shotad.film.pack import Pack
-from shotad.film.reader import Film, Picture, open_film
+from shotad.film.reader import Film, Picture
 from tests.decodes import counted_decodes
 from tests.media import FilmSpec, make_film
 

@@ -17,8 +17,9 @@ import pytest
 from shotad.errors import FilmError, UsageError
 from shotad.film.container import find_media
 from shotad.film.info import FilmInfo, fingerprint
+from shotad.film.opening import open_film
 from shotad.film.pyav_reader import PyavFilm
-from shotad.film.reader import Film, ascending, open_film
+from shotad.film.reader import Film, ascending
 from tests.media import (
     PATCHES,
     FilmSpec,

@@ -19,7 +19,8 @@ import pytest
 from shotad.config import ShotSettings
 from shotad.errors import FilmError
 from shotad.film import shot_scores
-from shotad.film.reader import Frame, open_film
+from shotad.film.opening import open_film
+from shotad.film.reader import Frame
 from shotad.film.shot_scores import working_size
 from shotad.film.shots import ShotFinder, ShotList, detect_shots
 from shotad.types import Interval, Shot

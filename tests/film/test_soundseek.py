@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 
 from shotad.errors import FilmError
 from shotad.film.audio import WANDERING, Layout, Runs, sound_blocks
-from shotad.film.reader import Film, open_film
+from shotad.film.opening import open_film
+from shotad.film.reader import Film
 from shotad.film.soundseek import SoundSeeker, _origin_of
 
 Samples = npt.NDArray[np.float32]

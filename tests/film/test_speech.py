@@ -16,7 +16,7 @@ from shotad.errors import SubtitleError
 from shotad.film import speech
 from shotad.film.audio import SoundBlock, sound_blocks
 from shotad.film.hearing import LEVELS, Leveller
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.film.speech import find_speech, speech_intervals
 from shotad.film.vad import RATE, STEP, WINDOW, Signal, Vad
 from shotad.plan.gaps import union

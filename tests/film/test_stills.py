@@ -13,7 +13,8 @@ import pytest
 from shotad.errors import FilmError, UsageError
 from shotad.film import stills
 from shotad.film.audio import sound_blocks
-from shotad.film.reader import Film, open_film
+from shotad.film.opening import open_film
+from shotad.film.reader import Film
 from shotad.film.stills import frame_number
 from tests.media import make_stills, read_number
 

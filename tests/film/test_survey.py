@@ -22,9 +22,10 @@ from shotad.film import crew, joining, survey
 from shotad.film.framestore import FrameStore
 from shotad.film.grid import Grid, grid_pictures
 from shotad.film.hardware import planes_of
+from shotad.film.opening import open_film
 from shotad.film.parts import Part, Piece, proof, proven
 from shotad.film.passage import Passage
-from shotad.film.reader import Film, open_film
+from shotad.film.reader import Film
 from shotad.film.shots import ShotFinder, ShotList
 from shotad.profiling import recording
 from shotad.types import Interval, Shot

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shotad.config import ObserverSettings
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.grammar import by_face
 from shotad.grammar.base import ScaleGuess
 from shotad.grammar.by_face import (

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.grammar.base import Features
 from shotad.grammar.grid_features import GridFeatures
 from shotad.grammar.threads import Matching, match_scores

@@ -18,8 +18,16 @@ from shotad.config import ComputeSettings
 from shotad.errors import WeightsError, WorkFolderError
 from shotad.grammar.dino_names import from_released, released_name, to_released
 from shotad.grammar.pixels import normalised, prepared
-from shotad.grammar.scale_checkpoint import FORMAT, load_net, released_weights, save_net
-from shotad.grammar.scale_net import BackboneShape, ScaleClassifier, ScaleDesign, ScaleNet
+from shotad.grammar.scale_net import (
+    FORMAT,
+    BackboneShape,
+    ScaleClassifier,
+    ScaleDesign,
+    ScaleNet,
+    load_net,
+    released_weights,
+    save_net,
+)
 from shotad.types import Image
 
 SHAPE = BackboneShape(hidden=32, blocks=3, heads=2, side=56)

@@ -12,7 +12,7 @@ import shotad.sight.text as text_module
 from shotad.cli.lint import command
 from shotad.config import Config
 from shotad.errors import UsageError, WorkFolderError
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.lint.screentexts import RECORD, kept_texts, read_screen
 from shotad.sight.lettering import TextLine
 from shotad.types import Box

@@ -10,7 +10,7 @@ import pytest
 
 from shotad.config import ContextSettings, FrameSettings
 from shotad.film.clips import ClipPlan, clips
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.plan.context import context_shots
 from shotad.plan.sampling import plan_frames
 from shotad.types import Interval, Shot

@@ -10,7 +10,7 @@ from typing import Any
 from shotad.config import Config, load_config
 from shotad.engines.base import Engine, Identity, Request
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.pipeline import describe
 from shotad.redo import Redone, redo
 from shotad.runsettings import Given, changed, read_settings, write_settings

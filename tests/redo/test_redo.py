@@ -13,7 +13,7 @@ import pytest
 from shotad.engines.base import Identity, Request
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.errors import EngineError
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.redo import redo
 from shotad.redo.desk import other_than
 from shotad.runsettings import read_settings

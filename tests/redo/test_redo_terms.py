@@ -13,7 +13,7 @@ from shotad.config import Config
 from shotad.engines.base import Request
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.errors import ConfigError, EditConflict, FilmError, UsageError, WorkFolderError
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.recorded import film_of
 from shotad.redo import redo
 from shotad.runsettings import Given, RunSettings, changed, read_settings

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shotad.config import Config, load_config
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.records import shot_rows, slot_rows, utterance_rows
 from shotad.rendering.render import render
 from shotad.rendering.rendered import Rendered

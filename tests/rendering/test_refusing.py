@@ -11,7 +11,7 @@ import pytest
 
 from shotad.config import load_config
 from shotad.errors import FilmError, ShotadError, SoundError, UsageError, WorkFolderError
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.rendering.refusing import check_wanted
 from shotad.rendering.render import render
 from shotad.rendering.wanted import Kind, Wanted

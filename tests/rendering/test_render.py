@@ -13,7 +13,7 @@ import pytest
 
 from shotad.config import Config
 from shotad.errors import FilmError, UsageError, VoiceError, WorkFolderError
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.lint.check import lint_track
 from shotad.script.cue import accept
 from shotad.script.track import to_json

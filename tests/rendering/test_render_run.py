@@ -8,7 +8,7 @@ import pytest
 
 from shotad.config import load_config
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.progress import NoProgress
 from shotad.rendering.run import run_render
 from shotad.rendering.wanted import parse_wanted, wanted_files

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.progress import NoProgress, Task
 from shotad.review.editing.session import Session
 from shotad.runsettings import read_settings

@@ -11,7 +11,7 @@ import pytest
 
 from shotad.engines.base import Request
 from shotad.engines.fake import FakeEngine
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.rendering.materials import gather
 from shotad.review.editing.session import Session
 from shotad.script.cue import Voiced, line_stamp

@@ -23,7 +23,7 @@ from shotad.errors import ReviewError
 from shotad.film.framestore import FrameStore
 from shotad.film.grid import Grid
 from shotad.film.info import FilmInfo
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.pictures.marks import marks_for
 from shotad.pipeline import Engines, describe
 from shotad.presence import Mark

@@ -19,7 +19,7 @@ import pytest
 
 from shotad.config import Config, load_config
 from shotad.errors import ReviewError, VoiceError
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.recorded import Prepared, recorded
 from shotad.review.hearing import speaking
 from shotad.review.hearing.heardfiles import HeardFiles

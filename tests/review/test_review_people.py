@@ -15,7 +15,7 @@ from shotad.cast.files.castfile import CastFile
 from shotad.cast.members import Member
 from shotad.config import Config
 from shotad.errors import CastError, ReviewError
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.progress import NoProgress
 from shotad.records import shot_rows, slot_rows
 from shotad.review.editing.session import Session

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from shotad.config import Config
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.review.pictures.playable import Playable, browser_kind
 from tests.browser import chromium
 from tests.browserfilm import BrowserFilm

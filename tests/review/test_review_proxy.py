@@ -20,7 +20,7 @@ from shotad.config import Config
 from shotad.errors import FilmError, WorkFolderError
 from shotad.film.audio import sound_blocks
 from shotad.film.info import FilmInfo
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.review.kinds import Json
 from shotad.review.pictures import proxymaking, remuxing
 from shotad.review.pictures.playable import Playable, browser_kind

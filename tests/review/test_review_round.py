@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pytest
 
 from shotad.film.audio import sound_blocks
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.script.cue import Cue, LineState, ScriptCue, milliseconds
 from shotad.script.text import check_script, read_script
 from shotad.script.track import Track, load_track

@@ -17,8 +17,8 @@ from PIL import Image as Pillow
 from shotad.config import Config
 from shotad.errors import ReviewError, WorkFolderError
 from shotad.film.info import FilmInfo
+from shotad.film.opening import open_film
 from shotad.film.pyav_reader import PyavFilm
-from shotad.film.reader import open_film
 from shotad.recorded import Prepared
 from shotad.review.kinds import Picture
 from shotad.review.pictures import strip as room

@@ -135,7 +135,7 @@ def test_the_package_is_imported_without_opencv() -> None:
 
 
 def frames(name: str, start: float, end: float, step: float = 0.25) -> list[tuple[float, Image]]:
-    from shotad.film.reader import open_film
+    from shotad.film.opening import open_film
 
     if not (FILMS / name).exists():
         pytest.skip(f"{FILMS / name} is not on this machine")

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from shotad.config.sound import MixSettings
 from shotad.film.audio import SoundBlock
-from shotad.film.reader import Film, open_film
+from shotad.film.opening import open_film
+from shotad.film.reader import Film
 from shotad.sound.files import DOWNMIXED_PEAK
 from shotad.sound.kinds import Spoken, Take
 from shotad.sound.mixing import prepare_mix

@@ -14,7 +14,8 @@ import pytest
 from shotad.config.sound import ExtendedSettings
 from shotad.errors import SoundError
 from shotad.film.audio import sound_blocks
-from shotad.film.reader import Film, open_film
+from shotad.film.opening import open_film
+from shotad.film.reader import Film
 from shotad.sound.extended.copying import write_copy
 from shotad.sound.extended.kinds import Pause
 from shotad.sound.extended.soundcopy import FADE, coding_of, sound_with_pauses

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from shotad.film.audio import sound_blocks
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.sound.loudness import Course, along, gated, measure
 from shotad.sound.truepeak import OVERSHOOT, TruePeak
 from tests.sound.tones import Samples, blocks, noise, sine

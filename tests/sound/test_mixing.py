@@ -12,7 +12,7 @@ import pytest
 from shotad.config.sound import MixSettings
 from shotad.errors import FilmError
 from shotad.film.audio import sound_blocks
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.sound.ducking import gain_at
 from shotad.sound.loudness import along, measure
 from shotad.sound.mixing import PROFILES, Mix, audibility, prepare_mix

@@ -16,7 +16,7 @@ import pytest
 from shotad.config.sound import ContainerSettings
 from shotad.errors import SoundError
 from shotad.film.audio import SoundBlock, sound_blocks
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.sound.checking import describe_tracks
 from shotad.sound.mux import AdSound, check_container, write_film
 from tests.media import FilmSpec, SoundSpec, make_film, make_stills

@@ -14,7 +14,7 @@ import torch
 from transformers import Dinov2Config, Dinov2Model
 
 from shotad.errors import WeightsError
-from shotad.grammar.scale_checkpoint import load_net, released_weights
+from shotad.grammar.scale_net import load_net, released_weights
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from shotad.errors import DatasetError
-from shotad.training.data import SPLITS, ClipFile, Stills, open_picture, read_items
+from shotad.training.data import SPLITS, ClipFile, Stills, open_picture
+from shotad.training.items import read_items
 from shotad.training.movieshots import load
 from shotad.types import ShotScale
 from tests.media import draw, read_number

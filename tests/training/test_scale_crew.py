@@ -18,11 +18,11 @@ from safetensors.torch import load_file
 
 from shotad.config import ComputeSettings
 from shotad.errors import ShotadError
-from shotad.grammar.scale_checkpoint import load_net
-from shotad.grammar.scale_net import ScaleClassifier
+from shotad.grammar.scale_net import ScaleClassifier, load_net
 from shotad.progress import NoProgress, Task
 from shotad.settings import load_settings
-from shotad.training.data import open_picture, read_items
+from shotad.training.data import open_picture
+from shotad.training.items import read_items
 from shotad.training.scale import train_scale
 from shotad.training.settings import ScaleTraining
 from shotad.types import ShotScale

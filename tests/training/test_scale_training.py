@@ -22,12 +22,12 @@ from transformers import Dinov2Model
 
 from shotad.config import ComputeSettings
 from shotad.errors import ConfigError, DatasetError, ShotadError, UsageError, WorkFolderError
-from shotad.grammar.scale_checkpoint import load_net
-from shotad.grammar.scale_net import BackboneShape, ScaleClassifier, ScaleDesign, ScaleNet
+from shotad.grammar.scale_net import BackboneShape, ScaleClassifier, ScaleDesign, ScaleNet, load_net
 from shotad.progress import NoProgress, Task
 from shotad.settings import load_settings
-from shotad.training.data import open_picture, read_items
+from shotad.training.data import open_picture
 from shotad.training.feed import Feed, Pick
+from shotad.training.items import read_items
 from shotad.training.optim import class_weights, make_optimizer, parameter_groups, rate_factor, set_rates
 from shotad.training.order import epoch_order, in_batches, share_of
 from shotad.training.scale import Outcome, train_scale

@@ -17,17 +17,9 @@ import pytest
 from PIL import Image
 
 from shotad.errors import DatasetError
-from shotad.training.data import (
-    SPLITS,
-    ClipFile,
-    ScaleItem,
-    Split,
-    Stills,
-    open_picture,
-    read_items,
-    split_by_hash,
-)
+from shotad.training.data import SPLITS, ClipFile, ScaleItem, Split, Stills, open_picture, split_by_hash
 from shotad.training.folders import scale_named
+from shotad.training.items import read_items
 from shotad.types import ShotScale
 from tests.media import FilmSpec, SoundSpec, make_film, read_number
 from tests.scale_pictures import HEADS, LABELS, make_scale_pictures, scale_picture

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from shotad.catalogue.jobs import FilmJob, FilmResult, describe_film, failure
+from shotad.catalogue.describing import describe_film
+from shotad.catalogue.jobs import FilmJob, FilmResult, failure
 from shotad.catalogue.limits import Need
 from shotad.catalogue.ray.carrying import Columns, Row, as_text, columns, rows
 from shotad.catalogue.ray.parts import Parts, Record, laid_together, parts_of

@@ -29,7 +29,7 @@ from shotad.describe.slotplan import SlotPlan
 from shotad.engines.base import Engine
 from shotad.errors import InUse
 from shotad.film.clips import ClipPlan, clips
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.prepare import Bench, prepare
 from shotad.progress import NoProgress
 from shotad.recordlog import RecordLog

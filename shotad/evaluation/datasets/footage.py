@@ -69,7 +69,7 @@ def look_into(footage: Footage, progress: Progress) -> list[Finding]:
 
 
 def _look(video: Video, ads: Sequence[Ad]) -> list[Finding]:
-    from shotad.film.reader import open_film
+    from shotad.film.opening import open_film
 
     rate = video.frames_per_second
     try:

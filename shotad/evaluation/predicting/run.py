@@ -31,7 +31,8 @@ from shotad.evaluation.predicting.shots import GivenShots, published_shots
 from shotad.evaluation.predicting.summary import Predicted
 from shotad.evaluation.predicting.terms import leans_on_others, line_key, terms_of
 from shotad.evaluation.predicting.waiting import Later
-from shotad.film.reader import Film, open_film
+from shotad.film.opening import open_film
+from shotad.film.reader import Film
 from shotad.progress import NoProgress, Progress, reported
 from shotad.runsettings import Given, write_settings
 from shotad.understand import GrammarReaders, check_readers, make_readers

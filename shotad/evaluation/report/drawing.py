@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from shotad.evaluation.report.plots import Parts, Values
+    from shotad.evaluation.report.groups import Parts, Values
 
 _DPI = 130
 _WIDTH = 10.0
@@ -65,7 +65,7 @@ def dots(parts: Sequence[Parts], what: str) -> bytes:
 
 def ranked(parts: Sequence[Parts]) -> bytes:
     """The films in order of each metric, with intervals, as PNG."""
-    from shotad.evaluation.report.plots import sorted_films
+    from shotad.evaluation.report.groups import sorted_films
 
     figure, axes = _panels(len(parts), 2.9)
     for axis, part in zip(axes, parts, strict=True):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from shotad.evaluation.measure.items import Item
-from shotad.evaluation.measure.rows import Result, only
+from shotad.evaluation.measure.rows import Floats, Result, only
 from shotad.evaluation.report.inputs import ReportInput, base_name
 from shotad.evaluation.report.intervals import Span, span_of
 from shotad.types import ShotScale
@@ -107,3 +107,26 @@ def _common(result: Result, ids: Sequence[str]) -> list[str]:
 
 def _place(value: float, ends: Sequence[float]) -> int:
     return sum(value >= end for end in ends)
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """All numbers of single ADs by one metric, for a histogram."""
+
+    result: Result
+    values: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """One metric on each part of the ADs, and on all."""
+
+    result: Result
+    groups: tuple[Group, ...]
+
+
+def sorted_films(part: Parts) -> list[Group]:
+    """The films that have a number, the worst first."""
+    told = [group for group in part.groups if group.value is not None]
+    sign = 1 if part.result.higher_is_better else -1
+    return sorted(told, key=lambda group: (sign * (group.value or 0.0), group.label))

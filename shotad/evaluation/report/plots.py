@@ -13,10 +13,13 @@ from shotad.evaluation.report.groups import (
     SCALES,
     THREADS,
     Group,
+    Parts,
+    Values,
     duration_label,
     grouped,
     main_results,
     scale_label,
+    sorted_films,
     thread_label,
 )
 from shotad.evaluation.report.inputs import ReportInput
@@ -49,22 +52,6 @@ class Plot:
     alt: str
     table: Table
     png: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Values:
-    """All numbers of single ADs by one metric, for a histogram."""
-
-    result: Result
-    values: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """One metric on each part of the ADs, and on all."""
-
-    result: Result
-    groups: tuple[Group, ...]
 
 
 def plots_of(run: ReportInput) -> tuple[Plot, ...]:
@@ -187,13 +174,6 @@ def _film_rows(parts: Sequence[Parts]) -> tuple[tuple[str, ...], ...]:
                 numbers = _numbers(part.result, group)
                 rows.append((part.result.title, f"{place + 1}", group.label, f"{group.n:,}", *numbers))
     return tuple(rows)
-
-
-def sorted_films(part: Parts) -> list[Group]:
-    """The films that have a number, the worst first."""
-    told = [group for group in part.groups if group.value is not None]
-    sign = 1 if part.result.higher_is_better else -1
-    return sorted(told, key=lambda group: (sign * (group.value or 0.0), group.label))
 
 
 def _level(run: ReportInput) -> str:

@@ -105,7 +105,7 @@ def _score_clip(
 
 def _opened(clip: LabelledClip, reader: str) -> Film:
     """The film of a clip. Raises FilmError for what is not there or cannot be read."""
-    from shotad.film.reader import open_film
+    from shotad.film.opening import open_film
 
     if not clip.path.exists():
         what = f"The film {clip.clip} of {clip.name} is not there: {clip.path}."

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from shotad.config import Config
 from shotad.errors import FilmError
-from shotad.film.reader import Film, open_film
+from shotad.film.opening import open_film
+from shotad.film.reader import Film
 from shotad.sound.mixing.programme import Programme, no_programme, programme_of
 
 

@@ -22,7 +22,8 @@ import numpy as np
 from shotad.config import Config, OverlaySettings
 from shotad.errors import FilmError, ReviewError
 from shotad.film.info import FilmInfo
-from shotad.film.reader import Film, open_film
+from shotad.film.opening import open_film
+from shotad.film.reader import Film
 from shotad.framing import STILLS
 from shotad.framing import Frames as Reading
 from shotad.review.kinds import FrameNote, Picture

@@ -15,7 +15,7 @@ from typing import Any
 
 from shotad.config import Config
 from shotad.film.info import FilmInfo
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.review.kinds import Hub, Json
 from shotad.review.pictures.encoding import BITS, LINES, QUALITY
 from shotad.review.pictures.playable import Playable, browser_kind

@@ -27,7 +27,8 @@ from typing import Any
 
 from shotad.errors import ShotadError, WorkFolderError
 from shotad.film.audio import choose_track
-from shotad.film.reader import Film, open_film
+from shotad.film.opening import open_film
+from shotad.film.reader import Film
 from shotad.review.pictures.encoding import Report, encode
 from shotad.review.pictures.playable import browser_kind
 from shotad.review.pictures.remuxing import Uncopyable, copies_picture, copies_sound, remux

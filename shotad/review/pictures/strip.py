@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Protocol
 
 from shotad.errors import FilmError, ReviewError, WorkFolderError
-from shotad.film.reader import Film, Size, open_film
+from shotad.film.opening import open_film
+from shotad.film.reader import Film, Size
 from shotad.framing import STILLS
 from shotad.recorded import Prepared
 from shotad.records import read_record

@@ -12,7 +12,7 @@ from shotad.config import Config
 from shotad.config.sound import VoiceSettings
 from shotad.errors import ConfigError, FilmError
 from shotad.film.info import FilmInfo
-from shotad.film.reader import open_film
+from shotad.film.opening import open_film
 from shotad.review.editing.session import Session
 from shotad.review.kinds import Asked, Done, Hub
 from shotad.review.server.remembered import remember, remembered

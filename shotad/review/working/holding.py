@@ -38,7 +38,7 @@ def held(folder: Path) -> Iterator[WorkFolder]:
 @contextmanager
 def opened(session: Session, run: RunSettings, config: Config) -> Iterator[Film]:
     """The film, as the run read it. Raises FilmError."""
-    from shotad.film.reader import open_film
+    from shotad.film.opening import open_film
 
     known = session.film.path
     place = known if known is not None and known.exists() else film_of(session.folder, run, session.film.name)
