@@ -22,16 +22,13 @@ from shotad.config.languages import language_of
 from shotad.errors import SoundError, UsageError
 from shotad.film.audio import SoundBlock
 from shotad.sound.mixing.layouts import channel_names, to_stereo
-from shotad.sound.mixing.limiter import Limiter, limited
+from shotad.sound.mixing.limiter import DOWNMIXED_PEAK, Limiter, limited
 from shotad.wholefiles import replacing
 
 if TYPE_CHECKING:
     from av import AudioFrame
     from av.audio.stream import AudioStream
     from av.container import OutputContainer
-
-DOWNMIXED_PEAK = -1.0
-"""dBTP that a downmix stays under where nothing else is asked; it may be louder than each of its channels."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,11 @@ from shotad.config.sound import MixSettings
 from shotad.film.audio import SoundBlock
 from shotad.film.opening import open_film
 from shotad.film.reader import Film
-from shotad.sound.files import DOWNMIXED_PEAK
 from shotad.sound.kinds import Spoken, Take
 from shotad.sound.mixing import prepare_mix
 from shotad.sound.mixing.excerpt import Excerpt, foreseen_make_up, limit_of, nearby, whole
 from shotad.sound.mixing.layouts import channel_names, to_stereo
-from shotad.sound.mixing.limiter import Limiter, limited
+from shotad.sound.mixing.limiter import DOWNMIXED_PEAK, Limiter, limited
 from shotad.sound.mixing.prepare import lay
 from shotad.sound.mixing.programme import programme_of
 from shotad.types import Interval

@@ -16,7 +16,6 @@ import numpy as np
 from shotad.config.sound import MixSettings
 from shotad.film.audio import Samples, SoundBlock
 from shotad.sound.ducking import envelope
-from shotad.sound.files import DOWNMIXED_PEAK
 from shotad.sound.loudness import SILENT, Course, Loudness, Meter, gated
 from shotad.sound.mixing.layouts import channel_names, to_stereo
 from shotad.sound.mixing.levels import (
@@ -28,7 +27,7 @@ from shotad.sound.mixing.levels import (
     summed,
     target_of,
 )
-from shotad.sound.mixing.limiter import Limiter, limited
+from shotad.sound.mixing.limiter import DOWNMIXED_PEAK, Limiter, limited
 from shotad.sound.mixing.mix import Recipe
 from shotad.sound.mixing.prepare import Heard, Laid
 from shotad.sound.mixing.profiles import PROFILES

@@ -114,3 +114,7 @@ class Limiter:
 def _needed(peaks: Samples, limit: float) -> npt.NDArray[np.float64]:
     """dB, 0 or less, by which each must be lowered."""
     return np.asarray(np.minimum(0.0, -20 * np.log10(np.maximum(peaks, limit) / limit)), np.float64)
+
+
+DOWNMIXED_PEAK = -1.0
+"""dBTP that a downmix stays under where nothing else is asked; it may be louder than each of its channels."""
