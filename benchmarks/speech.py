@@ -73,8 +73,8 @@ class Score:
 def plain(sound: Signal) -> tuple[Interval, ...]:
     """Silero as its own package uses it: 0.5, 0.35 to end, 0.1 s of silence, 0.25 s of speech, 0.03 s pad."""
     chances = Vad(weights_file("silero-vad")).feed(np.pad(sound, (0, -len(sound) % WINDOW))[None])[:, 0]
-    settings = SpeechSettings(threshold=0.5, release=0.35, bridge=0.1, shortest=0.25, lead=0)
-    found = speech_intervals(chances, settings, len(sound) / RATE)
+    length = len(sound) / RATE
+    found = speech_intervals(chances, length, threshold=0.5, release=0.35, bridge=0.1, shortest=0.25, lead=0)
     return union(Interval(i.start - 0.03, i.end + 0.03) for i in found)
 
 

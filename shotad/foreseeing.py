@@ -12,8 +12,8 @@ from shotad.config import Config
 from shotad.describe import stage2
 from shotad.describe.estimate import Estimate, OpenQuestion, estimate
 from shotad.describe.slotplan import SlotPlan
-from shotad.describe.story import renewal_messages
-from shotad.describe.verify import verify_messages
+from shotad.describe.story import BUDGETS, renewal_messages
+from shotad.describe.verify import VERDICT_TOKENS, verify_messages
 from shotad.film.reader import Film
 from shotad.film.subtitles import embedded_track
 from shotad.grammar.dino_models import MODELS
@@ -127,7 +127,7 @@ def _lines(plans: Sequence[SlotPlan], bench: Bench, engines: Engines) -> Iterato
     log = RecordLog(bench.folder.path / "stage2.jsonl")
     width, height = _size(bench)
     lines = config.stage2.lines_an_answer
-    story = _usual_story(config) if config.story.on else ""
+    story = _usual_story() if config.story.on else ""
     for number, look in enumerate(stage1_questions(plans, bench, engines.looks), 1):
         record, slot = seen.get(look.key), look.plan.slot
         known = description_of(slot.id, record) if record is not None and is_done(record) else None
@@ -167,25 +167,21 @@ def _lines(plans: Sequence[SlotPlan], bench: Bench, engines: Engines) -> Iterato
             )
             yield OpenQuestion(
                 "stage1", messages, frames=_frames(look.plan), width=width, height=height,
-                answer_tokens=config.verify.max_tokens, attempts=2, likely_answer=8 * len(claims),
+                answer_tokens=VERDICT_TOKENS, attempts=2, likely_answer=8 * len(claims),
             )  # fmt: skip
 
 
-def _usual_story(config: Config) -> str:
+def _usual_story() -> str:
     """About as long as what Stage II is told: half of what the budgets allow, and the labels."""
-    budgets = config.story
-    tokens = budgets.line_tokens + budgets.dialogue_tokens + budgets.name_tokens + budgets.so_far_tokens
-    return "word " * (100 + tokens * 2 // 5)
+    return "word " * (100 + BUDGETS.all * 2 // 5)
 
 
 def _renewal(config: Config) -> OpenQuestion:
     """The question by which the note on the story is written anew."""
     lines = ["Somebody does something with a thing."] * config.story.renew_every
-    messages = renewal_messages("word " * (config.story.so_far_tokens * 3 // 4), lines, (), config.story)
-    room = max(1, 2 * config.story.so_far_tokens)
-    return OpenQuestion(
-        "stage2", messages, answer_tokens=room, likely_answer=min(room, config.story.so_far_tokens)
-    )
+    messages = renewal_messages("word " * (BUDGETS.note * 3 // 4), lines, ())
+    room = 2 * BUDGETS.note
+    return OpenQuestion("stage2", messages, answer_tokens=room, likely_answer=BUDGETS.note)
 
 
 def _frames(plan: SlotPlan) -> int:

@@ -51,7 +51,7 @@ class Frames:
         self, film: Film, folder: WorkFolder, config: Config, *, exact: bool, shots_given: bool = False
     ) -> None:
         self._film, self._folder = film, folder
-        self._grid = Grid(config.film.grid, config.film.grid_height, config.film.grid_quality)
+        self._grid = Grid(height=config.film.grid_height)
         self._store: FrameStore | None = None
         self.exact = exact or film.info.video_codec == STILLS
         self._shots_given = shots_given

@@ -20,7 +20,7 @@ from shotad.film.survey import OnShots, survey
 from shotad.framing import Frames, zones_around
 from shotad.plan.gaps import free_time
 from shotad.plan.handslots import HandSlots, Kept, hand_row, keep_to, read_hand_slots
-from shotad.plan.slots import fixed_slots, plan_slots
+from shotad.plan.slots import HARD_MINIMUM, fixed_slots, plan_slots
 from shotad.progress import Progress, reported
 from shotad.recorded import Prepared
 from shotad.records import (
@@ -228,7 +228,7 @@ def _zones(bench: Bench, free: Sequence[Interval], added: Sequence[Interval]) ->
     slots by hand, which may lie in gaps too short for planned ones."""
     context, given, duration = bench.config.context, bench.given, bench.film.info.duration
     part = Interval(given.start, min(given.end or duration, duration)) if given.start < duration else None
-    gaps = [gap for gap in free if gap.duration >= bench.config.slots.hard_minimum and part]
+    gaps = [gap for gap in free if gap.duration >= HARD_MINIMUM and part]
     gaps += added
     inside = [cut for gap in gaps if part and (cut := gap.clip(part))]
     reach = context.internal_range + 2 * context.external_range

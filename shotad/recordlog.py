@@ -103,9 +103,9 @@ def _line(record: Json) -> str:
 
 
 def plain(value: Any) -> Any:
-    """What JSON has no word for, of pydantic and numpy, as what it has."""
-    if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json")
+    """What JSON has no word for, of settings and numpy, as what it has."""
+    if hasattr(value, "with_former"):
+        return value.with_former()
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is no JSON value")

@@ -15,10 +15,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, ClassVar, TypeVar, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from shotad.errors import ConfigError
 from shotad.resources import config_path
@@ -28,6 +29,44 @@ class Settings(BaseModel):
     """Base of all groups of settings: frozen, and closed to unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+
+    former: ClassVar[Mapping[str, Any]] = {}
+    """What was a setting once and is a constant beside its code now, with its value then, as JSON. A config
+    that names it at that value is still good, and keys of records hold it still (`with_former`). Whoever
+    changes such a constant gives the record that depends on it another number, as for any other constant."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_former(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        for key, was in cls.former.items():
+            if key in given and (odd := _odd(given[key], was, key)):
+                dotted, value, always = odd
+                raise PydanticCustomError(
+                    "former_setting", "{key} is {was}", {"key": dotted, "value": value, "was": always}
+                )
+        return {key: value for key, value in given.items() if key not in cls.former}
+
+    def with_former(self, leave_out: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The group as JSON, with what once were settings: what keys of records are made of, so that a record
+        of an earlier version stays good. ``leave_out`` maps what is left out to True, or a group to the same
+        of its own."""
+        out = leave_out or {}
+        tree = {**self.former, **self.model_dump(mode="json")}
+        for key, value in self:
+            if isinstance(value, Settings):
+                tree[key] = value.with_former(out.get(key) if isinstance(out.get(key), Mapping) else None)
+        return {key: value for key, value in tree.items() if out.get(key) is not True}
+
+
+def _odd(given: Any, was: Any, key: str) -> tuple[str, Any, Any] | None:
+    """The first key that is given otherwise than it was, the value given, and the one that it had."""
+    if not (isinstance(was, Mapping) and isinstance(given, Mapping)):
+        same = given == was or (isinstance(given, tuple) and list(given) == was)
+        return None if same else (key, given, was)
+    odd = (_odd(value, was.get(inner), f"{key}.{inner}") for inner, value in given.items())
+    return next((one for one in odd if one), None)
 
 
 Group = TypeVar("Group", bound=Settings)
@@ -226,6 +265,11 @@ def _whole_key(dotted: str, value: Any) -> str:
 
 def _explain(model: type[Settings], error: Mapping[str, Any]) -> tuple[str, str]:
     dotted = ".".join(str(part) for part in error["loc"])
+    if error["type"] == "former_setting":
+        context = error["ctx"]
+        dotted = ".".join([*map(str, error["loc"]), context["key"]])
+        what = f"{dotted} = {context['value']!r} cannot be set any more: it is always {context['was']!r}."
+        return what, "Take it out of the settings."
     if error["type"] == "extra_forbidden":
         dotted, names = _whole_key(dotted, error["input"]), setting_names(model)
         near = difflib.get_close_matches(dotted, names, n=1, cutoff=0.4)

@@ -211,7 +211,7 @@ class Insight:
 
     def _grammar_key(self) -> str:
         bench, settings = self._bench, self._bench.config.threads
-        matching = settings.model_dump(exclude={"features", "revision", "threshold", "span"})
+        matching = settings.with_former(dict.fromkeys(("features", "revision", "threshold", "span"), True))
         flat = threshold_of(self._readers, settings) if settings.mend_flat else None
         return key_of("grammar/1", bench.film_key, bench.frames.key, matching, flat, _names(self._readers))
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import Config, ContextSettings, FrameSettings, load_config
+from shotad.config import Config, ContextSettings, FrameSettings, SlotSettings, load_config
 from shotad.errors import ConfigError, UsageError
 from shotad.resources import data_root
 from shotad.settings import build_settings, setting_names
+from shotad.workfolder import key_of
 
 CONFIGS = sorted(p.stem for p in (data_root() / "configs").glob("*.yaml") if not p.stem.startswith("train-"))
 
@@ -159,7 +160,7 @@ def test_values_are_read_as_yaml() -> None:
 
 
 def test_value_may_hold_an_equals_sign(tmp_path: Path) -> None:
-    assert load_config(None, ["prompt.examples=['E = mc2.']"]).prompt.examples == ("E = mc2.",)
+    assert load_config(None, ["prompt.note='E = mc2.'"]).prompt.note == "E = mc2."
 
 
 @pytest.mark.parametrize(
@@ -178,6 +179,23 @@ def test_unknown_key_gives_the_nearest_name(key: str, nearest: str) -> None:
     assert nearest in caught.value.hint
     assert isinstance(caught.value, UsageError)
     assert caught.value.exit_code == 2
+
+
+def test_what_was_a_setting_once_is_good_at_the_value_that_it_had_and_no_other(tmp_path: Path) -> None:
+    old = write(tmp_path, "slots: {breath: 0.5, minimum: 5}\nspeech: {lead: 0.3}\n")
+    assert load_config(old) == load_config(None, ["slots.minimum=5"])
+    with pytest.raises(ConfigError, match=r"slots.breath = 0.7 cannot be set any more: it is always 0.5"):
+        load_config(old, ["slots.breath=0.7"])
+
+
+def test_keys_of_records_hold_what_was_a_setting_once() -> None:
+    """The hash of all settings when each was one still: records made then stay good."""
+    assert key_of(load_config()) == "55defcc82b251dc0"
+    assert key_of(load_config("reference-code")) == "707e25a97be83f15"
+    left = SlotSettings().with_former({"minimum": True, "breath": True})
+    assert left.keys() == SlotSettings.model_fields.keys() - {"minimum"} | SlotSettings.former.keys() - {
+        "breath"
+    }
 
 
 def test_unknown_key_in_a_file_is_refused(tmp_path: Path) -> None:

@@ -52,8 +52,6 @@ PAPER: dict[str, Any] = {
     "threads.match": "patches",
     "threads.span": "shot",
     "threads.both_ways": False,
-    "threads.radius": 2,
-    "threads.temperature": 0.1,
     "threads.threshold": 0.3,
     "threads.mend_flat": False,
     "scale.method": "auto",

@@ -133,7 +133,7 @@ def test_another_engine_takes_the_place_of_those_of_single_stages() -> None:
 
 
 def test_what_holds_for_the_whole_film_cannot_be_changed() -> None:
-    for assignment in ("slots.minimum=3", "film.grid=4", "shots.path=exact", "speech.margin=1"):
+    for assignment in ("slots.minimum=3", "film.grid_height=240", "shots.path=exact", "speech.margin=1"):
         with pytest.raises(ConfigError, match="whole film"):
             changed(Config(), assignments=[assignment])
     with pytest.raises(ConfigError, match="no setting"):

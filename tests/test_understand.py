@@ -223,7 +223,7 @@ def test_a_new_threshold_needs_no_new_look_but_changes_the_threads(
     assert len(readers[0].frames) == seen
     assert all(record["threads"] == [] for record in records)
     assert grammar(tmp_path / "w")["threshold"] == 1
-    run(tmp_path / "w", "threads.temperature=0.2")
+    run(tmp_path / "w", "threads.both_ways=true")
     assert len(readers[0].frames) > seen
 
 

@@ -30,6 +30,9 @@ from shotad.sight.facetracks import FaceTrack
 from shotad.types import Interval, Shot, Sighting
 from shotad.workfolder import WorkFolder, key_of
 
+LOOKS = 4.0
+"""Frames a second at which faces are looked for, besides those that a model is shown (docs/characters.md)."""
+
 
 class Desk:
     """Where the film's faces are put beside the photos of the cast."""
@@ -97,7 +100,7 @@ def wanted_of(plans: Sequence[SlotPlan], settings: CastSettings) -> list[Wanted]
     wanted = []
     for index in sorted(shots):
         moments = tuple(sorted(shown[index]))
-        ticks = {t for part in union(pieces[index]) for t in ticks_in(part.start, part.end, settings.looks)}
+        ticks = {t for part in union(pieces[index]) for t in ticks_in(part.start, part.end, LOOKS)}
         looks = moments if settings.decide == "frame" else tuple(sorted(ticks | ends[index]))
         wanted.append(Wanted(shots[index], looks, moments))
     return wanted

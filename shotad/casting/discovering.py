@@ -9,7 +9,7 @@ from shotad.cast.files.castfile import CastFile, cast_path
 from shotad.cast.found.castfolder import Facts, held, note_use
 from shotad.cast.found.people import people_in
 from shotad.casting.discovery import Discovery
-from shotad.casting.filing import Reel, file_people, join_of
+from shotad.casting.filing import LOOKS, Reel, file_people, join_of
 from shotad.casting.reading import ShotFaces, Source, Wanted, known_faces, read_faces, ticks_in
 from shotad.casting.records import DISCOVERED
 from shotad.errors import UsageError
@@ -52,7 +52,7 @@ def _faces(bench: Bench, models: FaceModels) -> list[ShotFaces]:
         raise UsageError(f"The film is {end:.1f} s long, so nothing lies after --from {given.start:g}.")
     until = end if given.end is None else given.end
     wanted = [
-        Wanted(shot, _looks(shot, bench.config.discover.looks))
+        Wanted(shot, _looks(shot, LOOKS))
         for shot in shots
         if shot.interval.end > given.start and shot.interval.start < until
     ]

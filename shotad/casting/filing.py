@@ -33,6 +33,8 @@ from shotad.film.clips import Pictures
 from shotad.progress import Progress, reported
 from shotad.sight.facemodels import FaceModels
 
+LOOKS = 3.0
+"""Frames a second that are looked at: who is seen for less than a third of a second is nobody to name."""
 _MOST = 4
 """Times ``discover.pictures`` that a person may have; then no further film adds to them."""
 _TRIES = 3
@@ -76,12 +78,12 @@ def file_people(
     borders = Borders(max(models.threshold, join_of(models, config)), models.margin)
     matches = match_people(people, reel.film, holdings, lambda p: _likeness(p, gallery), borders)
     cases = _cases(people, matches, holdings, gallery, reel.film, config.discover.pictures)
-    least = config.discover.least_seconds * config.discover.looks - 1e-6
+    least = config.discover.least_seconds * LOOKS - 1e-6
     blank = {member.id for member in file.members if is_blank(member)}
     seen = [case for case in cases if case.person.looks >= least or not case.is_open(blank)]
     portraits = _portraits(seen, reel, models, progress)
     kept = [case for case in seen if portraits[case] or not case.is_open(blank)]
-    filing = _Filing(file, holdings, reel, config.discover.looks, list(facts.pictures))
+    filing = _Filing(file, holdings, reel, LOOKS, list(facts.pictures))
     gone = filing.clear({case.member for case in kept})
     known = filing.put(kept, portraits, borders.threshold - borders.margin)
     filing.close(known, gone)

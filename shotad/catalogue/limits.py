@@ -15,6 +15,7 @@ from pathlib import Path
 
 from shotad.catalogue.jobs import FilmJob
 from shotad.errors import NoRoom, UsageError
+from shotad.film.grid import Grid
 from shotad.film.info import FilmInfo
 from shotad.rendering.wanted import Wanted
 
@@ -41,7 +42,7 @@ class Need:
 def need_of(job: FilmJob, info: FilmInfo, folder: Path, wanted: Sequence[Wanted] = ()) -> Need:
     """What a run on a film needs at most, less what an earlier run has written already."""
     seconds = job.seconds_of(info.duration)
-    kept = info.duration * job.config.film.grid * _pixels(info, job.config.film.grid_height) * _JPEG
+    kept = info.duration * Grid().rate * _pixels(info, job.config.film.grid_height) * _JPEG
     disk = _RECORDS + _RECORDS_PER_SECOND * seconds + kept
     if wanted:
         size = info.path.stat().st_size if info.path is not None and info.path.is_file() else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -40,13 +40,12 @@ class ThreadSettings(Settings):
     """Frames are those of the whole shot, or of the part shown, as in the published code."""
     both_ways: bool = False
     """True: mean of both directions, as in the published code."""
-    radius: int = Field(2, ge=0)
-    """Patches by which a match may be displaced, in both directions: 2 is a window of 5 x 5."""
-    temperature: float = Field(0.1, gt=0)
     threshold: float | None = Field(None, ge=-1, le=1)
     """Score above which two shots are joined; None: that of the features (0.3 for DINOv2)."""
     mend_flat: bool = False
     """True lets flat and black frames match what looks the same; by the formula they match nothing."""
+
+    former: ClassVar[dict[str, Any]] = {"radius": 2, "temperature": 0.1}
 
 
 class ScaleSettings(Settings):
@@ -128,23 +127,23 @@ class CastSettings(Settings):
     """Only so many of the cast, in its order, that have a usable photo."""
     from_film: bool = True
     """Whether faces of the film that are matched beyond doubt count as photos for the others."""
-    looks: float = Field(4.0, gt=0)
-    """Frames a second at which faces are looked for, besides those that a model is shown."""
     smallest: float = Field(0.04, ge=0, lt=1)
     """Height of the smallest face that is given a name, as a fraction of the picture's."""
     colours: Literal["film", "clip"] = "film"
     """``film``: a person's mark is the same throughout; ``clip``: marks go by first appearance in the clip,
     as in the published code."""
 
+    former: ClassVar[dict[str, Any]] = {"looks": 4.0}
+
 
 class DiscoverSettings(Settings):
     """How the people of a whole film are found (``shotad cast discover``)."""
 
-    looks: float = Field(3.0, gt=0)
-    """Frames a second that are looked at."""
     join: float | None = Field(None, ge=-1, le=1)
     """Likeness above which two groups of faces are one person; None: what was measured for the models."""
     least_seconds: float = Field(1.0, ge=0)
     """Who is seen for less in the whole film is left out."""
     pictures: int = Field(6, ge=1)
     """Face pictures kept of a person, at most."""
+
+    former: ClassVar[dict[str, Any]] = {"looks": 3.0}

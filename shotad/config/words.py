@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -26,8 +26,6 @@ class PromptSettings(Settings):
         "look", "turn", "take", "hold", "pull", "walk", "run", "watch",
         "stare", "grab", "fall", "get", "go", "open", "smile",
     )  # fmt: skip
-    examples: tuple[str, ...] = ()
-    """Example ADs for Stage II; the built-in ones are used where this is empty."""
     example_count: int = Field(10, ge=0)
     example_file: str | None = None
     """A file of example ADs instead: plain text, a line each, or CSV with a column ``text_gt_wo_char``,
@@ -48,6 +46,8 @@ class PromptSettings(Settings):
     """Whether Stage II is told what to call the people of the clip."""
     heard_names: bool = True
     """Whether names that the given subtitles hold near the clip are offered to Stage I as hints."""
+
+    former: ClassVar[dict[str, Any]] = {"examples": []}
 
 
 class SamplingSettings(Settings):
@@ -128,7 +128,6 @@ class EndpointSettings(Settings):
     key_name: str = "OPENAI_API_KEY"
     """The environment variable that holds the key. The key itself is never a setting."""
     detail: Literal["low", "high", "auto"] = "low"
-    jpeg_quality: int = Field(75, ge=1, le=100)
     in_flight: int = Field(4, ge=1, le=256)
     """Requests that are under way at once."""
     timeout: float = Field(120.0, gt=0)
@@ -144,6 +143,8 @@ class EndpointSettings(Settings):
     price_out: float | None = Field(None, ge=0)
     """Of a million tokens written."""
 
+    former: ClassVar[dict[str, Any]] = {"jpeg_quality": 75}
+
 
 class StorySettings(Settings):
     """What Stage II is told of the film besides the clip. Off by default, and in the paper's configs.
@@ -152,22 +153,22 @@ class StorySettings(Settings):
     """
 
     on: bool = False
-    lines: int = Field(5, ge=0)
-    """The last lines."""
-    line_tokens: int = Field(200, ge=0)
-    dialogue_reach: float = Field(25.0, ge=0)
-    """Seconds before and after the slot of which the dialogue is given, where its words are known."""
-    dialogue_tokens: int = Field(300, ge=0)
-    name_tokens: int = Field(60, ge=0)
-    """For the names in use."""
-    so_far_tokens: int = Field(150, ge=0)
-    """For the note on the story so far; 0: none."""
     renew_every: int = Field(8, ge=1)
     """Lines after which that note is written anew."""
+
+    former: ClassVar[dict[str, Any]] = {
+        "lines": 5,
+        "line_tokens": 200,
+        "dialogue_reach": 25.0,
+        "dialogue_tokens": 300,
+        "name_tokens": 60,
+        "so_far_tokens": 150,
+    }
 
 
 class VerifySettings(Settings):
     """A second look at each line: is what it states to be seen? Off by default and in the paper's configs."""
 
     on: bool = False
-    max_tokens: int = Field(256, ge=1)
+
+    former: ClassVar[dict[str, Any]] = {"max_tokens": 256}

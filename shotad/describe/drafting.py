@@ -17,7 +17,7 @@ from shotad.describe.parsing import parse_stage2
 from shotad.describe.prompts import Stage2Prompt, answer_schema
 from shotad.describe.repair import stage2_again, stage2_more, without
 from shotad.describe.slotplan import SlotPlan
-from shotad.describe.verify import parse_verdicts, statements_in, verify_messages
+from shotad.describe.verify import VERDICT_TOKENS, parse_verdicts, statements_in, verify_messages
 from shotad.engines.base import Identity, Reply, Request
 from shotad.errors import ScriptError
 from shotad.types import Message
@@ -233,7 +233,7 @@ class Draft:
             slot_id=self.asked.plan.slot.id,
             messages=messages,
             scene=self.asked.plan.scene,
-            sampling=SamplingSettings(max_tokens=self.config.verify.max_tokens),
+            sampling=SamplingSettings(max_tokens=VERDICT_TOKENS),
             seed=self._seed(f"look {len(self.looks)}"),
             schema=schema,
         )

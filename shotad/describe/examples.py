@@ -25,7 +25,7 @@ COLUMNS = ("text_gt_wo_char", "text", "text_gt")
 
 
 def load_examples(settings: PromptSettings) -> tuple[str, ...]:
-    """The AD lines that examples are drawn from: those of ``example_file``, else ``examples``, else ours.
+    """The AD lines that examples are drawn from: those of ``example_file``, else ours.
 
     A file is read once for as long as it stays the same. Raises ConfigError for a file that cannot be read
     or holds no line, PromptError for built-in examples that are missing.
@@ -37,7 +37,7 @@ def load_examples(settings: PromptSettings) -> tuple[str, ...]:
         except OSError as error:
             raise _unreadable(path, error) from None
         return _lines_of_file(path, state.st_mtime_ns, state.st_size)
-    return settings.examples or tuple(_text_lines(prompt_text(EXAMPLES)))
+    return tuple(_text_lines(prompt_text(EXAMPLES)))
 
 
 def draw(pool: Sequence[str], settings: PromptSettings, words: int, chance: random.Random) -> list[str]:

@@ -11,9 +11,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from shotad.config import StorySettings
 from shotad.describe.answers import is_nothing, is_refusal, plain
 from shotad.describe.blocks import material, question
 from shotad.describe.castlist import whose
@@ -51,6 +51,30 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
 TOKENS_A_WORD = 4 / 3
 """Of English prose; how many words are asked for where a budget is in tokens."""
 
+
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """How much is told; tokens unless said. A page in all: the clip stays the main thing."""
+
+    last_lines: int = 5
+    """The last lines, by number."""
+    lines: int = 200
+    reach: float = 25.0
+    """Seconds before and after the slot of which the dialogue is given, where its words are known."""
+    dialogue: int = 300
+    names: int = 60
+    """For the names in use."""
+    note: int = 150
+    """For the note on the story so far."""
+
+    @property
+    def all(self) -> int:
+        """Tokens of all parts together."""
+        return self.lines + self.dialogue + self.names + self.note
+
+
+BUDGETS = Budgets()
+
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"”’)]*\s+")
 _LABEL = re.compile(
     r"(?:(?:here(?:'s| is)\b[^:\n]{0,60}|(?:the )?(?:(?:new|renewed|updated|revised|short) )*"
@@ -68,21 +92,21 @@ def story_text(
     speech: Sequence[Utterance],
     names: Sequence[str],
     so_far: str,
-    settings: StorySettings,
+    budgets: Budgets = BUDGETS,
 ) -> str:
     """The context for one slot, in labelled blocks; empty where nothing is known.
 
     ``lines`` are the AD lines before it, oldest first; ``speech`` all that is known of the film's, of which
-    words within ``dialogue_reach`` seconds are given, songs left out; ``names`` those in use, the most
+    words within ``budgets.reach`` seconds are given, songs left out; ``names`` those in use, the most
     wanted first; ``so_far`` the note on the story.
     """
-    last = [f"- {line}" for line in lines[len(lines) - min(settings.lines, len(lines)) :]]
-    told = _last_within(_SENTENCE.split(" ".join(so_far.split())), settings.so_far_tokens)
+    last = [f"- {line}" for line in lines[len(lines) - min(budgets.last_lines, len(lines)) :]]
+    told = _last_within(_SENTENCE.split(" ".join(so_far.split())), budgets.note)
     blocks = [
         _filled("story/so-far", note=material(" ".join(told))),
-        _filled("story/lines", lines=material("\n".join(_last_within(last, settings.line_tokens)))),
-        _filled("story/dialogue", dialogue=material(_dialogue(slot.interval, speech, settings))),
-        _filled("story/names", names=material(", ".join(_first_within(names, settings.name_tokens)))),
+        _filled("story/lines", lines=material("\n".join(_last_within(last, budgets.lines)))),
+        _filled("story/dialogue", dialogue=material(_dialogue(slot.interval, speech, budgets))),
+        _filled("story/names", names=material(", ".join(_first_within(names, budgets.names)))),
     ]
     return _filled("story/context", blocks="\n".join(block for block in blocks if block))
 
@@ -103,27 +127,26 @@ def names_in_use(lines: Sequence[str], note: str, presence: Presence = NOBODY) -
     return tuple(dict.fromkeys(known))
 
 
-def due(count: int, settings: StorySettings) -> bool:
+def due(count: int, every: int) -> bool:
     """Whether the note on the story is to be renewed once ``count`` lines have been written."""
-    wanted = settings.on and settings.so_far_tokens > 0
-    return wanted and count > 0 and count % settings.renew_every == 0
+    return count > 0 and count % every == 0
 
 
 def renewal_messages(
-    so_far: str, new_lines: Sequence[str], dialogue: Sequence[Utterance], settings: StorySettings
+    so_far: str, new_lines: Sequence[str], dialogue: Sequence[Utterance], budgets: Budgets = BUDGETS
 ) -> tuple[Message, ...]:
     """What an engine is asked so that the note holds the lines written since, and the dialogue between.
 
-    Of the dialogue, oldest first, the last that fits into ``dialogue_tokens`` is given.
+    Of the dialogue, oldest first, the last that fits into ``budgets.dialogue`` is given.
     """
     spoken = [f'- "{words}"' for words in map(_words_of, dialogue) if words]
-    heard = "\n".join(_last_within(spoken, settings.dialogue_tokens))
+    heard = "\n".join(_last_within(spoken, budgets.dialogue))
     user = render(
         "story/renewal",
         note=material(so_far) or render("story/renewal-first"),
         lines=material("\n".join(f"- {line}" for line in new_lines)),
         dialogue=f"\n\n{render('story/renewal-dialogue', dialogue=material(heard))}" if heard else "",
-        words=str(max(1, int(settings.so_far_tokens / TOKENS_A_WORD))),
+        words=str(max(1, int(budgets.note / TOKENS_A_WORD))),
     )
     return Message("system", render("story/renewal-system")), question(user)
 
@@ -156,15 +179,15 @@ def _filled(name: str, **value: str) -> str:
     return render(name, **value) if all(value.values()) else ""
 
 
-def _dialogue(slot: Interval, speech: Sequence[Utterance], settings: StorySettings) -> str:
+def _dialogue(slot: Interval, speech: Sequence[Utterance], budgets: Budgets) -> str:
     """The words spoken around a slot, in order, each with its place in time; the nearest are kept."""
     near = [
         (_between(slot, utterance.interval), utterance.interval, _spoken(slot, utterance))
         for utterance in speech
         if _words_of(utterance)
     ]
-    near = sorted(row for row in near if row[0] <= settings.dialogue_reach)
-    kept = _first_within((row for _, _, row in near), settings.dialogue_tokens)
+    near = sorted(row for row in near if row[0] <= budgets.reach)
+    kept = _first_within((row for _, _, row in near), budgets.dialogue)
     return "\n".join(row for _, row in sorted((interval, row) for _, interval, row in near[: len(kept)]))
 
 

@@ -9,7 +9,7 @@ from shotad.config import Config, SamplingSettings
 from shotad.describe.ask import identity_record, prompt_record, slot_seed, try_record
 from shotad.describe.castlist import told_only, without_untold
 from shotad.describe.inlanguage import capitals_are_names
-from shotad.describe.story import due, names_in_use, parse_renewal, renewal_messages, story_text
+from shotad.describe.story import BUDGETS, due, names_in_use, parse_renewal, renewal_messages, story_text
 from shotad.engines.base import Identity, Reply, Request
 from shotad.presence import NOBODY, Presence
 from shotad.script.cue import Cue
@@ -30,11 +30,11 @@ def story_of(
     """What is told of the film for one slot, see `story_text`, but no name that the film has not told."""
     capitals = capitals_are_names(config.language)
     names = names_in_use(lines if capitals else (), config.prompt.note, presence)
-    reach = config.story.dialogue_reach
+    reach = BUDGETS.reach
     start, end = slot.interval.start - reach, slot.interval.end + reach
     near = [said for said in speech if said.interval.end >= start and said.interval.start <= end]
     told = [told_only(said, presence) for said in near]
-    return without_untold(story_text(lines, slot, told, names, so_far, config.story), presence)
+    return without_untold(story_text(lines, slot, told, names, so_far), presence)
 
 
 class Telling:
@@ -72,7 +72,7 @@ class Telling:
         """A line has been written."""
         self._lines.append(cue)
         self._fresh.append(cue)
-        if self._config.story.on and due(len(self._fresh), self._config.story):
+        if self._config.story.on and due(len(self._fresh), self._config.story.renew_every):
             self._renew(cue.id)
             self._fresh = []
 
@@ -82,12 +82,12 @@ class Telling:
             told_only(said, self._presence) for said in self._speech if start <= said.interval.start < end
         ]
         lines = [cue.text for cue in self._fresh]
-        messages = renewal_messages(self._so_far, lines, dialogue, self._config.story)
+        messages = renewal_messages(self._so_far, lines, dialogue)
         seed = slot_seed(self._config.seed, f"{slot_id}/story")
         key = key_of(prompt_record(messages), identity_record(self._writes), seed)
         record = self._known(key)
         if record is None:
-            sampling = SamplingSettings(max_tokens=max(1, 2 * self._config.story.so_far_tokens))
+            sampling = SamplingSettings(max_tokens=2 * BUDGETS.note)
             reply = self._ask(Request(slot_id, messages, sampling=sampling, seed=seed))
             record = {"slot": slot_id, "prompt": prompt_record(messages), **try_record(reply)}
             if reply.error is None:

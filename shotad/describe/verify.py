@@ -22,7 +22,14 @@ from shotad.describe.templates import render
 from shotad.presence import NOBODY, Presence
 from shotad.types import Message
 
-__all__ = ["TEMPLATES", "parse_verdicts", "statements_in", "statements_of", "verify_messages"]
+__all__ = [
+    "TEMPLATES",
+    "VERDICT_TOKENS",
+    "parse_verdicts",
+    "statements_in",
+    "statements_of",
+    "verify_messages",
+]
 
 TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "verify/system": (),
@@ -31,6 +38,9 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "verify/statement": ("number", "statement"),
 }
 """The templates of this module and the variables that each has."""
+
+VERDICT_TOKENS = 256
+"""Room for an answer: a verdict is a few tokens, and a line has a handful of statements."""
 
 VERDICTS = ("yes", "no", "cannot tell")
 

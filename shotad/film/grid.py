@@ -27,10 +27,10 @@ _BT709, _FULL, _LIMITED = 1, 2, 1
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """``rate`` moments to a second from second 0 on; frames of at most ``height`` lines.
+    """``rate`` moments to a second from second 0 on (8: dense looking); frames of at most ``height`` lines.
 
-    ``quality`` is ffmpeg's scale for JPEG, 2 is best. Tick ``k`` is second ``k / rate``. The picture for
-    a second is that of the frame on the screen at the nearest tick (the later of two as near).
+    ``quality`` is ffmpeg's scale for JPEG, 2 is best. Tick ``k`` is second ``k / rate``. The picture for a
+    second is that of the frame on the screen at the nearest tick (the later of two as near).
     """
 
     rate: int = 8

@@ -21,6 +21,15 @@ from shotad.weights import weights_file
 
 Source = Literal["subtitles", "sound", "none"]
 
+RELEASE = 0.2
+"""Chance of speech below which a stretch ends; this and the next three by benchmarks/speech.py."""
+BRIDGE = 0.3
+"""Seconds of pause inside one stretch of speech."""
+SHORTEST = 0.25
+"""Seconds; what is heard for less is a noise."""
+LEAD = 0.3
+"""Seconds by which what is heard begins earlier: under music a voice is noticed late."""
+
 
 @dataclass(frozen=True, slots=True)
 class Speech:
@@ -64,7 +73,8 @@ def find_speech(
     chances = _listen(blocks, duration, progress or NoProgress())
     if len(chances) == 0:
         return Speech((), "none", "the film has no sound")
-    found = tuple(Utterance(interval) for interval in speech_intervals(chances, settings, duration))
+    heard = speech_intervals(chances, duration, threshold=settings.threshold)
+    found = tuple(Utterance(interval) for interval in heard)
     return Speech(found, "sound", _heard(found, duration))
 
 
@@ -102,24 +112,33 @@ def _listen(blocks: Iterable[SoundBlock], duration: float, progress: Progress) -
     return np.concatenate(found)
 
 
-def speech_intervals(chances: Signal, settings: SpeechSettings, duration: float) -> tuple[Interval, ...]:
+def speech_intervals(
+    chances: Signal,
+    duration: float,
+    *,
+    threshold: float,
+    release: float = RELEASE,
+    bridge: float = BRIDGE,
+    shortest: float = SHORTEST,
+    lead: float = LEAD,
+) -> tuple[Interval, ...]:
     """Stretches of speech, from chances at every `STEP` seconds, inside ``[0, duration)``.
 
-    A stretch is where the chance reaches ``settings.threshold``, with all around it that stays above
-    ``settings.release``; pauses of up to ``settings.bridge`` seconds are part of it, and what then is
-    shorter than ``settings.shortest`` is a noise. Each is taken to begin ``settings.lead`` earlier.
+    A stretch is where the chance reaches ``threshold``, with all around it that stays above
+    ``release``; pauses of up to ``bridge`` seconds are part of it, and what then is
+    shorter than ``shortest`` is a noise. Each is taken to begin ``lead`` earlier.
     """
-    held = chances >= settings.release
+    held = chances >= release
     edges = np.flatnonzero(np.diff(np.concatenate([[False], held, [False]]).astype(np.int8)))
     sure = [
         Interval(start * STEP, end * STEP)
         for start, end in edges.reshape(-1, 2).tolist()
-        if chances[start:end].max() >= settings.threshold
+        if chances[start:end].max() >= threshold
     ]
-    said = [piece for piece in union(sure, settings.bridge) if piece.duration >= settings.shortest]
-    early = (Interval(piece.start - settings.lead, piece.end) for piece in said)
+    said = [piece for piece in union(sure, bridge) if piece.duration >= shortest]
+    early = (Interval(piece.start - lead, piece.end) for piece in said)
     if duration <= 0:
         return ()
     film = Interval(0.0, duration)
-    clipped = (piece.clip(film) for piece in union(early, settings.bridge))
+    clipped = (piece.clip(film) for piece in union(early, bridge))
     return tuple(piece for piece in clipped if piece is not None)

@@ -12,6 +12,11 @@ from shotad.types import Image, ShotScale
 Array = Any
 """A float array of numpy or of torch; both are taken wherever this stands."""
 
+RADIUS = 2
+"""Patches by which a match may be displaced, down and across: a window of 5 x 5 (Shot-by-Shot, appendix)."""
+TEMPERATURE = 0.1
+"""Of the softmax over a window (Shot-by-Shot, appendix)."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Features:

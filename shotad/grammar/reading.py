@@ -132,9 +132,7 @@ def _score(
     if settings.match == "whole":
         return float(whole_scores(kinds, settings.frames)[0, 1])
     grid = features[_compared(pair[0], settings)[0]].grid
-    matching = Matching(
-        grid, settings.radius, settings.temperature, settings.both_ways, settings.mend_flat, flat=threshold
-    )
+    matching = Matching(grid, both_ways=settings.both_ways, mend_flat=settings.mend_flat, flat=threshold)
     return float(shot_scores(kinds, matching, settings.frames)[0, 1])
 
 

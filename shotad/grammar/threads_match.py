@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from array_api_compat import is_torch_array
 
-from shotad.grammar.base import Array
+from shotad.grammar.base import RADIUS, TEMPERATURE, Array
 from shotad.grammar.threads_window import WindowProduct
 
 Scores = npt.NDArray[np.float32]
@@ -28,9 +28,8 @@ class Matching:
     """How frames are matched. ``grid`` is rows and columns of patches."""
 
     grid: tuple[int, int]
-    radius: int = 2
-    """Patches by which a match may be displaced, down and across: 2 is a window of 5 x 5."""
-    temperature: float = 0.1
+    radius: int = RADIUS
+    temperature: float = TEMPERATURE
     both_ways: bool = False
     """True: the mean of both directions, as in the published code; False: the paper's equation 4."""
     mend_flat: bool = False

@@ -76,7 +76,7 @@ def kept_texts(folder: Path, fingerprint: str, key: str | None = None) -> tuple[
 
 def _key(fingerprint: str, config: Config, speech: Sequence[Interval]) -> str:
     spoken = [[round(one.start, 3), round(one.end, 3)] for one in speech]
-    settings = [config.text.model_dump(mode="json"), config.observer.text_score, EVERY, PIXELS]
+    settings = [config.text.with_former(), config.observer.text_score, EVERY, PIXELS]
     return key_of(_SCHEMA, fingerprint, settings, spoken)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from shotad.config import SlotSettings
 from shotad.errors import ReviewError, WorkFolderError
-from shotad.plan.slots import word_budget
+from shotad.plan.slots import EARLIEST, word_budget
 from shotad.records import interval_rows, read_record, slot_rows, slots_of
 from shotad.types import Interval, Slot, slot_id
 from shotad.wholefiles import readable_json, write_text
@@ -143,7 +143,7 @@ def new_slot(
     ``free`` is where nobody speaks (None: not known); ``lines`` are those that are heard and belong to no
     slot, by id and time; ``film`` is the film's end. Raises ReviewError where there is no room, and says why.
     """
-    time = _within_film(start, end, film, settings)
+    time = _within_film(start, end, film)
     if time.duration < SHORTEST:
         what = f"A slot of {time.duration:.2f} s is too short: nobody can say anything in it."
         raise ReviewError(what, f"Make it {SHORTEST:g} s or longer.")
@@ -160,13 +160,11 @@ def new_slot(
     return hand_slot(time, settings)
 
 
-def _within_film(start: float, end: float, film: float, settings: SlotSettings) -> Interval:
-    first, last = round(max(start, settings.earliest) * 1000), int(min(end, film) * 1000 + 1e-6)
+def _within_film(start: float, end: float, film: float) -> Interval:
+    first, last = round(max(start, EARLIEST) * 1000), int(min(end, film) * 1000 + 1e-6)
     if not first < last:
         what = f"A slot cannot reach from {start:.2f} to {end:.2f} s."
-        raise ReviewError(
-            what, f"It begins at {settings.earliest:g} s at the earliest and ends with the film."
-        )
+        raise ReviewError(what, f"It begins at {EARLIEST:g} s at the earliest and ends with the film.")
     return Interval(first / 1000, last / 1000)
 
 

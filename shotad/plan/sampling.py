@@ -22,6 +22,9 @@ from shotad.types import ContextShot, FramePlan, Interval, Role, Seconds
 LAG = 0.25
 """How far behind its stamp a frame is asked for, as a part of the time it is shown."""
 
+MARGIN_WEIGHT = 2.0
+"""How much denser than context the current shots are shown beyond the slot."""
+
 TOLERANCE = 1e-6
 """Seconds by which a stamp may miss a border that it means; stamps are whole ms or finer."""
 
@@ -164,7 +167,7 @@ def _in_slot_and_around(stretches: Sequence[_Stretch], settings: FrameSettings) 
     beside = {s.position for s in outer}
     picks = _evenly(inner, n_inner, required={s.position for s in inner} - beside) if inner else []
     seen = {position for position, moments in picks if len(moments)}
-    weights = [s.interval.duration * (settings.margin_weight if s.role is Role.CURRENT else 1) for s in outer]
+    weights = [s.interval.duration * (MARGIN_WEIGHT if s.role is Role.CURRENT else 1) for s in outer]
     required = [s.role is not Role.CURRENT or s.position not in seen for s in outer]
     return picks + _shared_out(outer, n_outer, weights, required)
 

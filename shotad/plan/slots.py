@@ -16,6 +16,22 @@ from shotad.config import SlotSettings
 from shotad.plan.gaps import subtract, union
 from shotad.types import Interval, Shot, Slot, slot_id
 
+HARD_MINIMUM = 2.0
+"""Seconds below which no slot is planned whatever ``slots.minimum`` says (WCAG F113)."""
+RICH_MINIMUM = 3.0
+"""``slots.minimum`` of ``rich``, which uses shorter gaps than the others."""
+PREFERRED = 5.5
+"""Seconds; in a long gap slots come near this (two describers: median 4 and 6, benchmarks/human_ad)."""
+BREATH = 0.5
+"""Seconds between two slots of one gap: a line ends before the next begins."""
+SNAP = 1.0
+"""Seconds by which a slot may start later than its gap so as to start with a shot."""
+EARLIEST = 0.2
+"""Seconds of film before the first slot: players fire a cue at 0.000 before they play."""
+CREDITS = 5.0
+"""Seconds; the length of the one slot that a roll of end credits gets."""
+SHARES = {"brief": 0.4, "normal": 0.7, "rich": 1.0}
+"""Share of the slots of a long gap that each detail keeps."""
 GRID = 500
 """Milliseconds between the moments at which a slot may start where no shot does."""
 _NO_CUT_COST = 0.5
@@ -58,12 +74,12 @@ def plan_slots(
     them; no slot is shorter than ``hard_minimum``. The roll of end ``credits`` gets one slot, at its
     beginning.
     """
-    opening = film.start + settings.earliest
+    opening = film.start + EARLIEST
     free = [piece for gap in union(gaps) if (piece := gap.clip(film))]
     cuts = sorted({_ceil_ms(shot.interval.start) for shot in shots if shot.interval.start > film.start})
     before = free
     if credits is not None:
-        shut = Interval(credits.start - settings.breath, max(credits.end, film.end))
+        shut = Interval(credits.start - BREATH, max(credits.end, film.end))
         before = [piece for gap in free for piece in subtract(gap, [shut])]
     layouts = [_lay_out(piece, opening, cuts, settings) for piece in before]
     planned = [span for layout in layouts for span in _keep(layout, cuts, settings)]
@@ -130,7 +146,7 @@ def why_few(
     why = f"speech fills {speech:.0%}, and {short} of {len(free)} gaps are shorter than {least:g} s"
     more = "--extended lets the film pause for lines that do not fit, and --slots takes slots of your own."
     if settings.detail != "rich":
-        more = f"--detail rich takes gaps from {settings.rich_minimum:g} s on. {more}"
+        more = f"--detail rich takes gaps from {RICH_MINIMUM:g} s on. {more}"
     return f"{what} in {part.duration:.0f} s: {why}. {more}"
 
 
@@ -163,8 +179,8 @@ def _slot(start: int, end: int, settings: SlotSettings, *, credit: bool = False)
 def _shortest(settings: SlotSettings) -> float:
     minimum = settings.minimum
     if settings.detail == "rich":
-        minimum = min(minimum, settings.rich_minimum)
-    return max(minimum, settings.hard_minimum)
+        minimum = min(minimum, RICH_MINIMUM)
+    return max(minimum, HARD_MINIMUM)
 
 
 def _credit_slot(
@@ -174,9 +190,9 @@ def _credit_slot(
         if (piece := gap.clip(roll)) is None:
             continue
         start, end = _ceil_ms(max(piece.start, opening)), _floor_ms(piece.end)
-        if end - start < _ceil_ms(max(settings.minimum, settings.hard_minimum)):
+        if end - start < _ceil_ms(max(settings.minimum, HARD_MINIMUM)):
             continue
-        end = min(end, start + _floor_ms(max(settings.credits, settings.hard_minimum)))
+        end = min(end, start + _floor_ms(max(CREDITS, HARD_MINIMUM)))
         return [_slot(start, end, settings, credit=True)]
     return []
 
@@ -193,10 +209,10 @@ class _Lengths:
 
     @classmethod
     def of(cls, settings: SlotSettings) -> _Lengths:
-        minimum = _ceil_ms(max(settings.minimum, settings.hard_minimum))
+        minimum = _ceil_ms(max(settings.minimum, HARD_MINIMUM))
         maximum = max(_floor_ms(settings.maximum), minimum)
-        preferred = min(max(round(settings.preferred * 1000), minimum), maximum)
-        return cls(minimum, preferred, maximum, _ceil_ms(settings.breath), _ceil_ms(settings.snap))
+        preferred = min(max(round(PREFERRED * 1000), minimum), maximum)
+        return cls(minimum, preferred, maximum, _ceil_ms(BREATH), _ceil_ms(SNAP))
 
     def cost(self, length: int) -> float:
         return ((length - self.preferred) / self.preferred) ** 2
@@ -221,7 +237,7 @@ def _lay_out(
     """
     first, end = _ceil_ms(max(gap.start, opening)), _floor_ms(gap.end)
     enough = end - _ceil_ms(gap.start) >= _ceil_ms(_shortest(settings))
-    if not enough or end - first < _ceil_ms(settings.hard_minimum):
+    if not enough or end - first < _ceil_ms(HARD_MINIMUM):
         return []
     lengths = _Lengths.of(settings)
     if end - first < lengths.minimum:
@@ -285,7 +301,7 @@ def _keep(spans: list[tuple[int, int]], cuts: Sequence[int], settings: SlotSetti
     Slots are taken in one fixed order, first the gap's first and then always the one farthest from
     those taken, so a smaller share is a subset of a larger one.
     """
-    share = {"brief": settings.brief_share, "normal": settings.normal_share, "rich": 1.0}[settings.detail]
+    share = SHARES[settings.detail]
     count = math.ceil(share * len(spans) - 1e-9)
     if count >= len(spans):
         return spans

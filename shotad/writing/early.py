@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from shotad.engines.background import Belt
 from shotad.film.survey import OnShots
 from shotad.framing import Frames
-from shotad.plan.slots import plan_slots
+from shotad.plan.slots import BREATH, plan_slots
 from shotad.prepare import Bench, Heard
 from shotad.recorded import Prepared
 from shotad.records import shot_rows, shots_of
@@ -59,7 +59,7 @@ class _Watch:
         self._bench, self._heard, self._insight, self._sketches = bench, heard, insight, sketches
         self._end = bench.film.info.duration
         moments = credit_moments(self._end - UNSURE_END) if bench.config.slots.find_credits else []
-        self._until = moments[0] - bench.config.slots.breath if moments else self._end - UNSURE_END
+        self._until = moments[0] - BREATH if moments else self._end - UNSURE_END
         self._gaps = deque(gap for gap in heard.free if gap.end <= self._until)
         self._waiting: deque[Slot] = deque()
 

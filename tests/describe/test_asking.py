@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -238,8 +239,9 @@ def test_half_a_line_is_not_spoken() -> None:
     assert "cut off" in str(write(cut, cut, cut).record["error"])
 
 
-def test_an_example_that_is_repeated_is_no_line() -> None:
-    settings = config("prompt.examples=['He balances an egg on his spoon and runs.']")
+def test_an_example_that_is_repeated_is_no_line(tmp_path: Path) -> None:
+    (tmp_path / "ads.txt").write_text("He balances an egg on his spoon and runs.")
+    settings = config(own := f"prompt.example_file={tmp_path / 'ads.txt'}")
     copy = line("He balances an egg on his spoon and runs.")
     talk = write(copy, line("She opens the gate."), settings=settings)
     assert talk.record["candidates"] == ["She opens the gate."]
@@ -247,7 +249,7 @@ def test_an_example_that_is_repeated_is_no_line() -> None:
     record = write(copy, copy, copy, settings=settings).record
     assert record["candidates"] == []
     assert "another clip" in record["error"]
-    plain = config("prompt.examples=['He balances an egg on his spoon and runs.']", "stage2.repair=none")
+    plain = config(own, "stage2.repair=none")
     assert write(copy, settings=plain).record["candidates"]
 
 

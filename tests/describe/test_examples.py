@@ -215,13 +215,6 @@ def test_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
         load_examples(own(tmp_path, "ads.txt", "Der Mann läuft über die Straße.", "latin-1"))
 
 
-def test_file_goes_before_lines_of_the_settings(tmp_path: Path) -> None:
-    path = own(tmp_path, "ads.txt", "She runs.").example_file
-    both = PromptSettings(example_file=path, examples=("Rain.",))
-    assert load_examples(both) == ("She runs.",)
-    assert load_examples(PromptSettings(examples=("Rain.",))) == ("Rain.",)
-
-
 def test_changed_file_is_read_again(tmp_path: Path) -> None:
     asked = own(tmp_path, "ads.txt", "She runs.")
     assert load_examples(asked) is load_examples(asked)

@@ -355,8 +355,9 @@ def test_examples_are_drawn_by_seed_and_slot() -> None:
     assert len(set(re.findall(r"door \d+", first))) == 10
 
 
-def test_examples_given_go_before_those_of_the_settings() -> None:
-    settings = PromptSettings(examples=("A cat yawns.",))
+def test_examples_given_go_before_those_of_the_settings(tmp_path: Path) -> None:
+    (tmp_path / "ads.txt").write_text("A cat yawns.")
+    settings = PromptSettings(example_file=str(tmp_path / "ads.txt"))
     assert "A cat yawns." in stage2_text(settings)
     assert "A cat yawns." not in stage2_text(settings, examples=["A dog barks."])
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.config import StorySettings
-from shotad.describe.story import due, parse_renewal, renewal_messages, story_text, tokens_in
+from shotad.describe.story import Budgets, due, parse_renewal, renewal_messages, story_text, tokens_in
 from shotad.types import Interval, Slot, SpeechKind, Utterance
 from tests.describe.prompting import bare
 
@@ -25,13 +24,13 @@ def text_of(
     speech: tuple[Utterance, ...] = SPEECH,
     names: tuple[str, ...] = ("Ann", "Bo"),
     so_far: str = "Ann is a thief. She flees.",
-    **settings: object,
+    **budgets: float,
 ) -> str:
-    return bare(story_text(lines, SLOT, speech, names, so_far, StorySettings.model_validate(settings)))
+    return bare(story_text(lines, SLOT, speech, names, so_far, Budgets(**budgets)))
 
 
-def dialogue_of(*speech: Utterance, **settings: object) -> list[str]:
-    text = text_of((), speech, (), "", **settings)
+def dialogue_of(*speech: Utterance, **budgets: float) -> list[str]:
+    text = text_of((), speech, (), "", **budgets)
     return [row for row in text.splitlines() if row.startswith("- ")]
 
 
@@ -56,7 +55,9 @@ def test_every_part_is_labelled_and_in_order() -> None:
 def test_nothing_known_is_nothing_said() -> None:
     assert text_of((), (), (), "") == ""
     assert text_of((), (said(99, 100, ""),), (), "  ") == ""
-    assert text_of(line_tokens=0, dialogue_tokens=0, name_tokens=0, so_far_tokens=0) == ""
+    assert (
+        story_text(LINES, SLOT, SPEECH, ("Ann",), "So.", Budgets(lines=0, dialogue=0, names=0, note=0)) == ""
+    )
 
 
 @pytest.mark.parametrize(
@@ -76,28 +77,28 @@ def test_part_that_is_missing_leaves_no_label(part: str, label: str) -> None:
 
 
 def test_last_lines_are_as_many_as_set_and_fit_their_budget() -> None:
-    text = bare(story_text(LINES, SLOT, (), (), "", StorySettings(lines=2)))
+    text = bare(story_text(LINES, SLOT, (), (), "", Budgets(last_lines=2)))
     assert text.endswith("oldest first:\n- Bo runs.\n- The door opens.")
-    assert story_text(LINES, SLOT, (), (), "", StorySettings(lines=0)) == ""
+    assert story_text(LINES, SLOT, (), (), "", Budgets(last_lines=0)) == ""
 
 
 @pytest.mark.parametrize(("more", "kept"), [(0, 1), (1, 2), (100, 3)])
 def test_last_lines_are_kept_whole_and_from_the_end(more: int, kept: int) -> None:
     budget = tokens_in("- The door opens.") + (tokens_in("- Bo runs.") if more else 0) + (more > 1) * more
-    settings = StorySettings(line_tokens=budget)
+    settings = Budgets(lines=budget)
     text = story_text(LINES, SLOT, (), (), "", settings)
     assert [line for line in LINES if line in text] == list(LINES[-kept:])
 
 
 def test_names_that_do_not_fit_are_left_out_from_the_end() -> None:
     names = tuple(f"Name{letter}" for letter in "ABCDEFGH")
-    text = text_of(names=names, name_tokens=tokens_in("NameA") * 3)
+    text = bare(story_text((), SLOT, (), names, "", Budgets(names=tokens_in("NameA") * 3)))
     assert "Names in use: NameA, NameB, NameC." in text
 
 
 def test_of_the_story_so_far_the_last_sentences_are_kept() -> None:
     budget = tokens_in("She flees to Rome!") + tokens_in("Bo follows.")
-    text = text_of(so_far="Ann is a thief. She flees to Rome! Bo follows.", so_far_tokens=budget)
+    text = text_of(so_far="Ann is a thief. She flees to Rome! Bo follows.", note=budget)
     assert "The story so far: She flees to Rome! Bo follows.\n" in text
 
 
@@ -124,13 +125,13 @@ def test_dialogue_is_cut_from_the_farthest() -> None:
         said(96, 97, "ten ten"),
     ]
     budget = 2 * tokens_in('- before: "two two"')
-    assert dialogue_of(*speech, dialogue_tokens=budget) == ['- before: "ten ten"', '- before: "two two"']
+    assert dialogue_of(*speech, dialogue=budget) == ['- before: "ten ten"', '- before: "two two"']
 
 
 def test_same_words_twice_are_counted_twice() -> None:
     speech = [said(98, 99, "No."), said(95, 96, "No."), said(90, 91, "No.")]
     budget = 2 * tokens_in('- before: "No."')
-    assert len(dialogue_of(*speech, dialogue_tokens=budget)) == 2
+    assert len(dialogue_of(*speech, dialogue=budget)) == 2
 
 
 def test_songs_and_sounds_without_words_are_left_out() -> None:
@@ -144,22 +145,13 @@ def test_dialogue_stays_on_its_line() -> None:
 # The note on the story so far
 
 
-@pytest.mark.parametrize(
-    ("settings", "counts"),
-    [
-        ({"on": True, "renew_every": 3}, [3, 6, 9]),
-        ({"on": True, "renew_every": 1}, list(range(1, 10))),
-        ({"on": True, "renew_every": 3, "so_far_tokens": 0}, []),
-        ({"on": False, "renew_every": 3}, []),
-    ],
-)
-def test_note_is_due_every_so_many_lines(settings: dict[str, object], counts: list[int]) -> None:
-    asked = StorySettings.model_validate(settings)
-    assert [count for count in range(10) if due(count, asked)] == counts
+@pytest.mark.parametrize(("every", "counts"), [(3, [3, 6, 9]), (1, list(range(1, 10)))])
+def test_note_is_due_every_so_many_lines(every: int, counts: list[int]) -> None:
+    assert [count for count in range(10) if due(count, every)] == counts
 
 
 def test_renewal_gives_the_old_note_the_lines_and_the_dialogue() -> None:
-    system, user = renewal_messages(" Ann flees. ", LINES, SPEECH, StorySettings(so_far_tokens=150))
+    system, user = renewal_messages(" Ann flees. ", LINES, SPEECH, Budgets(note=150))
     assert (system.role, user.role) == ("system", "user")
     assert not user.with_clip
     assert "The note up to now:\nAnn flees.\n\n" in bare(user.text)
@@ -171,14 +163,14 @@ def test_renewal_gives_the_old_note_the_lines_and_the_dialogue() -> None:
 
 
 def test_first_renewal_has_no_note_and_needs_no_dialogue() -> None:
-    _, user = renewal_messages("", LINES, (), StorySettings())
+    _, user = renewal_messages("", LINES, ())
     assert "There is none yet" in bare(user.text)
     assert "characters said" not in bare(user.text)
     assert "- The door opens.\n\nWrite the note anew" in bare(user.text)
 
 
 def test_dialogue_of_a_renewal_keeps_the_latest() -> None:
-    settings = StorySettings(dialogue_tokens=tokens_in('- "Then?"'))
+    settings = Budgets(dialogue=tokens_in('- "Then?"'))
     _, user = renewal_messages("", LINES, SPEECH, settings)
     assert '- "Then?"' in user.text
     assert "Next!" not in user.text

@@ -17,7 +17,7 @@ from shotad.film import speech
 from shotad.film.audio import SoundBlock, sound_blocks
 from shotad.film.hearing import LEVELS, Leveller
 from shotad.film.opening import open_film
-from shotad.film.speech import find_speech, speech_intervals
+from shotad.film.speech import LEAD, find_speech, speech_intervals
 from shotad.film.vad import RATE, STEP, WINDOW, Signal, Vad
 from shotad.plan.gaps import union
 from shotad.types import Interval, SpeechKind, Utterance
@@ -107,7 +107,7 @@ def test_the_sound_is_heard_where_it_is_if_so_set() -> None:
     assert found.source == "sound"
     assert len(found.utterances) == 1
     heard = found.utterances[0].interval
-    assert heard.start == pytest.approx(5 - chosen.lead, abs=2 * STEP)
+    assert heard.start == pytest.approx(5 - LEAD, abs=2 * STEP)
     assert heard.end == pytest.approx(6, abs=2 * STEP)
     assert "1 stretches" in found.detail
 
@@ -132,8 +132,8 @@ def test_blocks_of_any_size_give_the_same(size: int) -> None:
 
 def heard(*chances: float, **changes: float) -> list[tuple[int, int]]:
     """The stretches, in windows."""
-    chosen = SpeechSettings.model_validate({"bridge": 0, "shortest": 0, "lead": 0, **changes})
-    found = speech_intervals(np.array(chances, np.float32), chosen, 1e4)
+    chosen = {"threshold": 0.4, "bridge": 0, "shortest": 0, "lead": 0, **changes}
+    found = speech_intervals(np.array(chances, np.float32), 1e4, **chosen)
     return [(round(i.start / STEP), round(i.end / STEP)) for i in found]
 
 
@@ -160,8 +160,7 @@ def test_speech_to_the_last_window() -> None:
 
 @given(st.lists(st.floats(0, 1, width=32), max_size=80), st.floats(0.1, 3))
 def test_stretches_are_sorted_apart_long_enough_and_inside(chances: list[float], duration: float) -> None:
-    chosen = SpeechSettings(bridge=0.1, shortest=0.1)
-    found = speech_intervals(np.array(chances, np.float32), chosen, duration)
+    found = speech_intervals(np.array(chances, np.float32), duration, threshold=0.4, bridge=0.1, shortest=0.1)
     assert union(found, 0.1 - 1e-9) == found
     assert all(piece.start >= 0 and piece.end <= duration for piece in found)
     assert all(piece.duration >= 0.1 - 1e-9 for piece in found if piece.end < duration)

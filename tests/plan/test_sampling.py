@@ -327,13 +327,13 @@ def test_grazed_shot_has_a_frame_even_without_outer_ones() -> None:
     assert [p.role for p in shown.plans] == [Role.CURRENT, Role.CURRENT]
 
 
-def test_margin_weight_moves_frames_between_current_shots_and_context() -> None:
-    def in_margins(weight: float) -> int:
-        shown = show(Interval(20, 22), film(0, 10, 18, 24, 30, 40), FrameSettings(margin_weight=weight))
-        current = np.concatenate([p.seconds for p in shown.plans if p.role is Role.CURRENT])
-        return int(((current < 20) | (current >= 22)).sum())
-
-    assert in_margins(0) < in_margins(1) < in_margins(2) < in_margins(8)
+def test_current_shots_are_shown_twice_as_densely_as_context() -> None:
+    shown = show(Interval(20, 22), film(0, 10, 18, 24, 30, 40), FrameSettings(outside=160))
+    count = {role: sum(len(p.seconds) for p in shown.plans if p.role is role) for role in Role}
+    margin = count[Role.CURRENT] - 16
+    seconds = {role: sum(c.clipped.duration for c in shown.context if c.role is role) for role in Role}
+    rest = (count[Role.PAST] + count[Role.FUTURE]) / (seconds[Role.PAST] + seconds[Role.FUTURE])
+    assert margin / (seconds[Role.CURRENT] - 2) == pytest.approx(2 * rest, rel=0.1)
 
 
 def test_variable_frame_rate_is_even_in_time_not_in_frames() -> None:

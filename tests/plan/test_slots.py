@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from shotad.config import SlotSettings
-from shotad.plan.slots import fixed_slots, plan_slots, word_budget
+from shotad.plan.slots import BREATH, EARLIEST, fixed_slots, plan_slots, word_budget
 from shotad.types import Interval, Shot, Slot
 
 DETAILS = ("brief", "normal", "rich")
@@ -53,10 +53,10 @@ def test_a_gap_below_the_minimum_has_no_slot_and_rich_uses_shorter_ones() -> Non
 
 
 def test_two_seconds_are_the_floor_whatever_the_minimum_says() -> None:
-    assert plan((10, 11.9), minimum=1, rich_minimum=1) == []
-    assert spans(plan((10, 12), minimum=1, rich_minimum=1)) == [(10, 12)]
-    assert plan((0, 2), minimum=1, rich_minimum=1) == []
-    assert spans(plan((0, 2.2), minimum=1, rich_minimum=1)) == [(0.2, 2.2)]
+    assert plan((10, 11.9), minimum=1) == []
+    assert spans(plan((10, 12), minimum=1)) == [(10, 12)]
+    assert plan((0, 2), minimum=1) == []
+    assert spans(plan((0, 2.2), minimum=1)) == [(0.2, 2.2)]
 
 
 def test_a_slot_waits_for_a_shot_that_starts_soon() -> None:
@@ -78,7 +78,7 @@ def test_a_gap_that_one_slot_cannot_fill_is_not_overfilled() -> None:
 
 
 def test_no_slot_starts_at_zero() -> None:
-    assert spans(plan((0, 6), earliest=0.2)) == [(0.2, 6)]
+    assert spans(plan((0, 6))) == [(0.2, 6)]
     assert spans(plan((0, 4.1), detail="normal")) == [(0.2, 4.1)]
     assert plan((0, 3.9), detail="normal") == []
 
@@ -168,15 +168,15 @@ CUTS = st.lists(st.floats(0.01, 299, allow_subnormal=False), max_size=40)
 
 
 @settings(max_examples=150)
-@given(GAPS, CUTS, st.sampled_from(DETAILS), st.sampled_from([1.0, 2.0, 4.0, 6.5]), st.floats(0, 2))
-@example(gaps=[Interval(0, 2)], cuts=[], detail="brief", minimum=1.0, breath=0.0)
-@example(gaps=[Interval(0, 4.1)], cuts=[], detail="normal", minimum=4.0, breath=0.0)
-@example(gaps=[Interval(0.15, 4.1)], cuts=[], detail="normal", minimum=4.0, breath=0.0)
+@given(GAPS, CUTS, st.sampled_from(DETAILS), st.sampled_from([1.0, 2.0, 4.0, 6.5]))
+@example(gaps=[Interval(0, 2)], cuts=[], detail="brief", minimum=1.0)
+@example(gaps=[Interval(0, 4.1)], cuts=[], detail="normal", minimum=4.0)
+@example(gaps=[Interval(0.15, 4.1)], cuts=[], detail="normal", minimum=4.0)
 def test_slots_keep_all_their_promises(
-    gaps: list[Interval], cuts: list[float], detail: str, minimum: float, breath: float
+    gaps: list[Interval], cuts: list[float], detail: str, minimum: float
 ) -> None:
     film = Interval(0, 300)
-    chosen = SlotSettings.model_validate({"detail": detail, "minimum": minimum, "breath": breath})
+    chosen = SlotSettings.model_validate({"detail": detail, "minimum": minimum})
     shots = shots_at(*sorted(set(cuts)))
     slots = plan_slots(gaps, shots, chosen, film=film)
     assert slots == plan_slots(gaps[::-1], shots[::-1], chosen, film=film)
@@ -184,8 +184,8 @@ def test_slots_keep_all_their_promises(
     for slot in slots:
         (gap,) = (g for g in join(gaps) if g.start <= slot.interval.start and slot.interval.end <= g.end)
         # Free time that no slot may use, because players fire a cue at 0.000 before they play.
-        kept_free = chosen.earliest - gap.start if slot.interval.start == chosen.earliest else 0.0
-        assert slot.interval.start >= chosen.earliest
+        kept_free = EARLIEST - gap.start if slot.interval.start == EARLIEST else 0.0
+        assert slot.interval.start >= EARLIEST
         assert slot.interval.end <= film.end
         assert slot.interval.duration >= max(2.0, shortest - kept_free) - 1e-9
         assert slot.interval.duration <= max(chosen.maximum, minimum) + 1e-9
@@ -196,7 +196,7 @@ def test_slots_keep_all_their_promises(
         )
         rest = after.interval.start - before.interval.end
         assert rest > -1e-9
-        assert not together or rest >= breath - 1e-9
+        assert not together or rest >= BREATH - 1e-9
 
 
 @settings(max_examples=80)

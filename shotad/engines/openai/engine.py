@@ -13,6 +13,7 @@ from shotad.engines.openai.dialect import Dialect
 from shotad.engines.openai.line import Line, need_client
 from shotad.engines.openai.tokens import tokens_per_image
 from shotad.engines.openai.trying import Clock, Gate, Sleep
+from shotad.engines.openai.wire import JPEG_QUALITY
 from shotad.errors import EngineError
 from shotad.progress import NoProgress, Progress
 
@@ -109,7 +110,7 @@ def _revision(settings: EndpointSettings, revision: str | None, stage: Stage) ->
     """All besides the model's name that changes answers, in words; empty where nothing does."""
     parts = [] if revision is None else [revision]
     if stage == "stage1":
-        parts += [f"detail={settings.detail}", f"jpeg={settings.jpeg_quality}"]
+        parts += [f"detail={settings.detail}", f"jpeg={JPEG_QUALITY}"]
     if settings.structured != "auto":
         parts.append(f"structured={settings.structured}")
     return " ".join(parts)

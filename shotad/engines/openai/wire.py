@@ -26,6 +26,8 @@ Body = dict[str, Any]
 
 _SEED_BITS = 0x7FFF_FFFF
 """Some servers read the seed as a signed 32-bit number and refuse a negative one."""
+JPEG_QUALITY = 75
+"""Of the frames sent: Pillow's own default; the detail that a server sees is ``openai.detail``."""
 _SCHEMA_NAME = "answer"
 _AFTER_THOUGHT = re.compile(r"^.*</think(?:ing)?>", re.DOTALL)
 _UNENDED_THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*$", re.DOTALL)
@@ -90,7 +92,7 @@ def _with_frames(text: str, clip: Clip, settings: EndpointSettings) -> list[Body
 
 
 def _picture(image: Image, settings: EndpointSettings) -> Body:
-    data = base64.b64encode(jpeg(image, settings.jpeg_quality)).decode()
+    data = base64.b64encode(jpeg(image, JPEG_QUALITY)).decode()
     return {
         "type": "image_url",
         "image_url": {"url": f"data:image/jpeg;base64,{data}", "detail": settings.detail},

@@ -21,14 +21,14 @@ _NO_MATTER: dict[str, Any] = {
     "discover": True,
     "engine": True,
     **dict.fromkeys(("voice", "fit", "mix", "container", "extended", "lint", "translate"), True),
-    "compute": {"device", "batch"},
-    "local": {"batch", "tokens", "attention"},
-    "openai": {
-        "base_url", "model", "key_name", "in_flight", "timeout", "retries", "longest_pause",
-        "price_in", "price_out",
-    },
-    "stage1": {"engine", "model", "revision", "base_url", "attempts"},
-    "stage2": {"engine", "model", "revision", "base_url"},
+    "compute": dict.fromkeys(("device", "batch"), True),
+    "local": dict.fromkeys(("batch", "tokens", "attention"), True),
+    "openai": dict.fromkeys(
+        ("base_url", "model", "key_name", "in_flight", "timeout", "retries", "longest_pause", "price_in",
+         "price_out"), True
+    ),
+    "stage1": dict.fromkeys(("engine", "model", "revision", "base_url", "attempts"), True),
+    "stage2": dict.fromkeys(("engine", "model", "revision", "base_url"), True),
 }  # fmt: skip
 """Settings that change no line, or that say who answers: for that stands the engines' own identity, whatever
 name they were asked for by."""
@@ -42,7 +42,7 @@ def terms_of(config: Config, engines: Engines) -> str:
     The engines must be ready, so that their identities are final. Raises ConfigError for a file of examples
     that cannot be read.
     """
-    settings = config.model_dump(mode="json", exclude=_NO_MATTER)
+    settings = config.with_former(_NO_MATTER)
     who = [identity_record(engine.identity) for engine in (engines.looks, engines.writes)]
     return key_of("predict/1", settings, who, _prompts_hash(), _examples_hash(config))
 

@@ -67,7 +67,7 @@ def report_record(run: ReportInput, intervals: Mapping[str, Span | None]) -> Jso
             "named": list(run.configs),
             "set": list(run.assignments),
             "seed": run.seed,
-            "measures": settings.model_dump(mode="json"),
+            "measures": settings.with_former(),
         },
         "notes": list(run.notes),
         "metrics": [metric_record(result, intervals.get(result.name)) for result in run.results],

@@ -12,7 +12,7 @@ from shotad.evaluation.threads.labels import ThreadLabels
 from shotad.evaluation.threads.results import Json, Setup, SetupResult, setup_result
 from shotad.evaluation.threads.run import ThreadBench, score_clips
 from shotad.evaluation.threads.table import PAPER, table
-from shotad.grammar.base import FeatureMaker
+from shotad.grammar.base import RADIUS, TEMPERATURE, FeatureMaker
 from shotad.progress import NoProgress, Progress
 from shotad.workfolder import WorkFolder
 
@@ -48,8 +48,8 @@ class ThreadEvaluation:
             "shotad": __version__,
             "features": self.features,
             "settings": {
-                "radius": settings.radius,
-                "temperature": settings.temperature,
+                "radius": RADIUS,
+                "temperature": TEMPERATURE,
                 "both_ways": settings.both_ways,
                 "mend_flat": settings.mend_flat,
                 "reader": self.config.film.reader,

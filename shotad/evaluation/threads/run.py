@@ -21,7 +21,7 @@ from shotad.errors import FilmError, UsageError
 from shotad.evaluation.threads.labels import LabelledClip
 from shotad.evaluation.threads.metrics import Floats
 from shotad.evaluation.threads.results import ClipScores, Setup
-from shotad.grammar.base import FeatureMaker, Features
+from shotad.grammar.base import RADIUS, TEMPERATURE, FeatureMaker, Features
 from shotad.plan.moments import ShotMoments, moments_of
 from shotad.progress import NoProgress, Progress, reported
 from shotad.recordlog import RecordLog
@@ -124,7 +124,7 @@ def _key(clip: LabelledClip, fingerprint: str, setup: Setup, bench: ThreadBench)
     settings = bench.settings
     how: list[Any] = [setup.frames, setup.match]
     if setup.match == "patches":
-        how += [settings.radius, settings.temperature, settings.both_ways]
+        how += [RADIUS, TEMPERATURE, settings.both_ways]
         how += [bench.flat] if settings.mend_flat else []
     shots = [[shot.start, shot.end] for shot in clip.shots]
     rate = str(clip.frame_rate) if clip.frame_rate else None
@@ -157,9 +157,7 @@ def _pairs(kinds: ShotFeatures, setup: Setup, grid: tuple[int, int], bench: Thre
     if setup.match == "whole":
         scores = whole_scores(kinds, setup.frames)
     else:
-        matching = Matching(
-            grid, settings.radius, settings.temperature, settings.both_ways, settings.mend_flat, bench.flat
-        )
+        matching = Matching(grid, both_ways=settings.both_ways, mend_flat=settings.mend_flat, flat=bench.flat)
         scores = shot_scores(kinds, matching, setup.frames)
     return np.asarray(scores[np.triu_indices(len(scores), 1)], np.float64)
 
