@@ -238,7 +238,7 @@ def main() -> None:
     parser.add_argument("--facts", action="store_true")
     options = parser.parse_args()
     films = json.loads((ROOT / "tests/labels/people.json").read_text(encoding="utf-8"))["clips"]
-    eyes, watcher, seen = Eyes(Config()), engine.Observer(Config()), []
+    eyes, watcher, seen = Eyes(), engine.Observer(Config()), []
     for film in films:
         clips = clips_of(options.folder / film, options.density)
         start, wall = time.process_time(), time.perf_counter()

@@ -29,7 +29,7 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from shotad.config import ComputeSettings, ObserverSettings, PromptSettings, ScaleSettings, ShotSettings
+from shotad.config import ComputeSettings, PromptSettings, ScaleSettings, ShotSettings
 from shotad.describe.prompts import factors_for
 from shotad.film.opening import open_film
 from shotad.film.shots import detect_shots
@@ -197,7 +197,7 @@ def _print(title: str, stills: Sequence[Still], guesses: Sequence[int | None]) -
 
 def move_borders(stills: Sequence[Still], images: Sequence[Image]) -> None:
     """The borders of by-face moved one by one, then chosen without one film and tried on that film."""
-    reader = by_face.ByFace(ObserverSettings())
+    reader = by_face.ByFace()
     seen = [reader.see(image) for image in images]
     start = by_face.BORDERS
 
@@ -234,7 +234,7 @@ def main() -> None:
     stills = read_labels()
     images = pictures_of(stills, given.folder)
     settings = ScaleSettings(checkpoint=given.checkpoint)
-    reader = make_scale_reader(settings, ComputeSettings(), ObserverSettings())
+    reader = make_scale_reader(settings, ComputeSettings())
     assert reader is not None
     reader.of(images[:1])
     clock = time.process_time()

@@ -25,7 +25,6 @@ from PIL import ImageDraw, ImageFont
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from shotad.config import TextSettings
 from shotad.facts import TextFact
 from shotad.sight.inscriptions import joined_rows, likeness
 from shotad.sight.reading import FrameText, looks_like_credits, texts_of_shots
@@ -145,20 +144,17 @@ def draw(ground: Image, text: str, font: ImageFont.FreeTypeFont | ImageFont.Imag
 def cost() -> None:
     picture = draw(np.zeros((480, 854, 3), np.uint8), "THE LAST HARBOUR", ImageFont.load_default(44))
     empty = np.full((480, 854, 3), 60, np.uint8)
-    for threads in (1, 2):
-        reader = TextReader(TextSettings(threads=threads))
-        for name, image in (("no text", empty), ("one line", picture)):
+    reader = TextReader()
+    for name, image in (("no text", empty), ("one line", picture)):
+        reader.read(image)
+        walls = []
+        began = time.process_time()
+        for _ in range(8):
+            start = time.perf_counter()
             reader.read(image)
-            walls = []
-            began = time.process_time()
-            for _ in range(8):
-                start = time.perf_counter()
-                reader.read(image)
-                walls.append(time.perf_counter() - start)
-            cpu = (time.process_time() - began) / 8
-            print(
-                f"  {threads} threads, {name}: {1000 * min(walls):.0f} ms a frame, {1000 * cpu:.0f} ms of CPU"
-            )
+            walls.append(time.perf_counter() - start)
+        cpu = (time.process_time() - began) / 8
+        print(f"  {name}: {1000 * min(walls):.0f} ms a frame, {1000 * cpu:.0f} ms of CPU")
 
 
 def main() -> None:

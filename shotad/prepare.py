@@ -144,7 +144,7 @@ def shots_step(
 def credits_step(bench: Bench, end: float) -> dict[str, Any]:
     """Where the end credits roll, if they are looked for. Kept in ``credits.json``."""
     wanted = bench.config.slots.find_credits and bench.given.slots is None
-    key = key_of("credits/1", bench.film_key, bench.config.text, bench.frames.key, end, wanted)
+    key = key_of("credits/1", bench.film_key, Config.former["text"], bench.frames.key, end, wanted)
     return bench.folder.step("credits", key, lambda: {"credits": _credits(bench, end) if wanted else None})
 
 
@@ -219,7 +219,7 @@ def _credits(bench: Bench, end: float) -> list[float] | None:
     for name in TEXT_WEIGHTS:
         weights_file(name, bench.progress)
     with reported(bench.progress, "Looking for end credits", len(credit_moments(end)), "frames") as task:
-        found = find_credits(bench.frames.pictures, end, TextReader(bench.config.text), task.advance)
+        found = find_credits(bench.frames.pictures, end, TextReader(), task.advance)
     return None if found is None else interval_rows([found])[0]
 
 

@@ -292,7 +292,7 @@ def make_readers(config: Config, progress: Progress) -> GrammarReaders:
     scales = None
     warnings: tuple[str, ...] = ()
     try:
-        scales = make_scale_reader(config.scale, config.compute, config.observer, progress)
+        scales = make_scale_reader(config.scale, config.compute, progress)
     except WeightsError as error:
         if not _ours_to_choose(config):
             raise

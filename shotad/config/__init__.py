@@ -7,7 +7,7 @@ Precedence: default < ``--config`` (a later one wins) < the file of a dataset, w
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
 
@@ -27,9 +27,7 @@ from shotad.config.sight import (
     ComputeSettings,
     DiscoverSettings,
     NarratorSettings,
-    ObserverSettings,
     ScaleSettings,
-    TextSettings,
     ThreadSettings,
 )
 from shotad.config.sound import (
@@ -71,7 +69,6 @@ __all__ = [
     "MeasureSettings",
     "MixSettings",
     "NarratorSettings",
-    "ObserverSettings",
     "OverlaySettings",
     "PromptSettings",
     "SamplingSettings",
@@ -82,7 +79,6 @@ __all__ = [
     "Stage1Settings",
     "Stage2Settings",
     "StorySettings",
-    "TextSettings",
     "ThreadSettings",
     "TranslateSettings",
     "VerifySettings",
@@ -118,8 +114,6 @@ class Config(Settings):
     verify: VerifySettings = VerifySettings()
     cast: CastSettings = CastSettings()
     discover: DiscoverSettings = DiscoverSettings()
-    text: TextSettings = TextSettings()
-    observer: ObserverSettings = ObserverSettings()
     narrator: NarratorSettings = NarratorSettings()
     measures: MeasureSettings = MeasureSettings()
     voice: VoiceSettings = VoiceSettings()
@@ -129,6 +123,28 @@ class Config(Settings):
     extended: ExtendedSettings = ExtendedSettings()
     lint: LintSettings = LintSettings()
     translate: TranslateSettings = TranslateSettings()
+
+    former: ClassVar[dict[str, Any]] = {
+        "text": {
+            "pixels": 230400,
+            "threads": 1,
+            "pixel_threshold": 0.3,
+            "box_threshold": 0.5,
+            "unclip": 1.6,
+            "min_height": 0.03,
+            "max_height": 0.5,
+            "min_score": 0.6,
+            "same_picture": 6.0,
+            "same_line": 12.0,
+        },
+        "observer": {
+            "people_score": 0.72,
+            "face_score": 0.75,
+            "thing_score": 0.88,
+            "text_score": 0.9,
+            "threads": 2,
+        },
+    }
 
     @field_validator("language")
     @classmethod

@@ -60,52 +60,16 @@ class ScaleSettings(Settings):
     ``by-face`` draws the latter to the middle: with it the classes are better (benchmarks/scales.py)."""
 
 
-class TextSettings(Settings):
-    """How text on the screen is found and read; the thresholds of detection are RapidOCR's own."""
-
-    pixels: int = Field(640 * 360, ge=32 * 32)
-    """About how many pixels the detector sees of each picture; its cost grows with them."""
-    threads: int = Field(1, ge=1)
-    pixel_threshold: float = Field(0.3, gt=0, lt=1)
-    box_threshold: float = Field(0.5, gt=0, lt=1)
-    unclip: float = Field(1.6, gt=0)
-    """How far a line reaches beyond the core that is detected: area x this / perimeter."""
-    min_height: float = Field(0.03, ge=0, lt=1)
-    """Height of the smallest line that is read, as a fraction of the picture's."""
-    max_height: float = Field(0.5, gt=0, le=1)
-    """Height of the largest; beyond it the detector takes figures and trees for single letters."""
-    min_score: float = Field(0.6, ge=0, lt=1)
-    """Lines read with less are nothing; what is said aloud needs more (``observer.text_score``)."""
-    same_picture: float = Field(6.0, ge=0)
-    """Luma levels (of 255) by which no 8 x 8 block has changed in a picture that is not looked at again."""
-    same_line: float = Field(12.0, ge=0)
-    """The same for one line."""
-
-
-class ObserverSettings(Settings):
-    """The embedded observer: when a thing seen is sure enough to be said."""
-
-    people_score: float = Field(0.72, gt=0, lt=1)
-    """Best score of a body without a face. Pillars and statues reach 0.66 (benchmarks/observer.py)."""
-    face_score: float = Field(0.75, gt=0, lt=1)
-    thing_score: float = Field(0.88, gt=0, lt=1)
-    """Both detectors' score for a thing with a name. Dunes reach 0.82 in both as a bed."""
-    text_score: float = Field(0.9, gt=0, lt=1)
-    threads: int = Field(2, ge=1)
-
-
 class NarratorSettings(Settings):
     """The embedded narrator: what it says, and how much of it in one sentence."""
 
-    sure: float = Field(0.5, ge=0, le=1)
-    """Facts less sure than this are not said."""
     worth: float = Field(20.0, ge=0)
     """Silence below this (title 100, someone enters 60, someone is there 34; less when just said)."""
-    statements: int = Field(3, ge=1, le=4)
-    """Statements that one sentence may join."""
     always: bool = False
     """True: where it would be silent, it says what was measured all the same, though that is worth little or
     was said in the last lines. For benchmarks, where silence counts as a wrong line; in predict.yaml."""
+
+    former: ClassVar[dict[str, Any]] = {"sure": 0.5, "statements": 3}
 
 
 class CastSettings(Settings):

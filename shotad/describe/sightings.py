@@ -9,7 +9,6 @@ from itertools import groupby, pairwise
 import numpy as np
 import numpy.typing as npt
 
-from shotad.config import Config
 from shotad.facts import Colour, Named
 from shotad.presence import Presence
 from shotad.sight.colours import colour_of
@@ -81,8 +80,8 @@ def eye_weights() -> tuple[str, ...]:
 class Eyes:
     """The models that look at frames, fetched and loaded when they are first needed."""
 
-    def __init__(self, settings: Config, names: Sequence[str] = (FIRST, *OTHERS)) -> None:
-        self._settings, self._names = settings, names
+    def __init__(self, names: Sequence[str] = (FIRST, *OTHERS)) -> None:
+        self._names = names
         self._models: tuple[EfficientDet | Blind, SsdMobileNet, FaceFinder] | None = None
         self._reader: FaceReader | None = None
 
@@ -109,9 +108,8 @@ class Eyes:
 
     def _loaded(self) -> tuple[EfficientDet | Blind, SsdMobileNet, FaceFinder]:
         if self._models is None:
-            threads = self._settings.observer.threads
             self._models = (
-                EfficientDet(weights_file(FIRST), threads) if FIRST in self._names else Blind(),
+                EfficientDet(weights_file(FIRST)) if FIRST in self._names else Blind(),
                 SsdMobileNet(weights_file("ssd-mobilenet-v2"), weights_file("ssd-mobilenet-v2-graph")),
                 FaceFinder(weights_file("yunet")),
             )

@@ -27,6 +27,10 @@ from shotad.workfolder import key_of
 
 REVISION = "3"
 """Raise it with every change to the grammar that changes a line: records depend on it."""
+SURE = 0.5
+"""Facts less sure than this are not said: they are as likely wrong as right."""
+STATEMENTS = 3
+"""Statements that one sentence may join; with four it is not followed by ear."""
 _UNLIMITED = 60
 """Words to plan for where a request sets no budget."""
 
@@ -82,7 +86,7 @@ class Narrator:
         memory = _memory(request, facts)
         room = _UNLIMITED if request.budget is None else request.budget
         timing = _timing(request, self._pace)
-        findings = find_statements(facts, memory, room, self._settings.sure, timing)
+        findings = find_statements(facts, memory, room, SURE, timing)
         able = [s for s in findings.statements if s.worth >= self._settings.worth]
         found = self._lines(able, memory, request, timing, number)
         if not found and self._settings.always:
@@ -107,7 +111,7 @@ class Narrator:
         """As many different lines as are wanted, or can be made in time. ``again``: they may copy an earlier
         one."""
         found: list[Line] = []
-        for group in _groups(able, self._settings.statements, number):
+        for group in _groups(able, STATEMENTS, number):
             made = lines(group, memory, request.budget)
             in_time = (line for line in made if timing is None or timing.allows(line))
             line = next((line for line in in_time if _fit(line, request, again=again)), None)

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shotad.config import ObserverSettings
 from shotad.grammar.base import ScaleGuess
 from shotad.plan.moments import Moment
 from shotad.progress import Progress
@@ -192,13 +191,11 @@ class ByFace:
 
     moments: tuple[Moment, ...] = ("quarter", "middle", "three_quarters")
 
-    def __init__(self, observer: ObserverSettings, progress: Progress | None = None) -> None:
+    def __init__(self, progress: Progress | None = None) -> None:
         names = by_face_weights()
         self.identity = f"by-face-{REVISION} {'+'.join(names)}"
         self._faces = FaceFinder(weights_file("yunet", progress))
-        self._bodies = (
-            EfficientDet(weights_file(FIRST, progress), observer.threads) if FIRST in names else None
-        )
+        self._bodies = EfficientDet(weights_file(FIRST, progress)) if FIRST in names else None
         self._instead = None if self._bodies else _second_best(progress)
 
     def of(self, images: Sequence[Image]) -> list[ScaleGuess | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from pathlib import Path
 
-from shotad.config import ComputeSettings, ObserverSettings, ScaleSettings
+from shotad.config import ComputeSettings, ScaleSettings
 from shotad.errors import ConfigError
 from shotad.grammar.base import ScaleReader
 from shotad.progress import Progress
@@ -18,7 +18,6 @@ ROLE = "shot scale"
 def make_scale_reader(
     scale: ScaleSettings,
     compute: ComputeSettings,
-    observer: ObserverSettings,
     progress: Progress | None = None,
 ) -> ScaleReader | None:
     """The reader that ``scale.method`` names, its weights fetched; None for ``none``.
@@ -37,7 +36,7 @@ def make_scale_reader(
         return classifier
     from shotad.grammar.by_face import ByFace
 
-    return ByFace(observer, progress)
+    return ByFace(progress)
 
 
 def method_of(scale: ScaleSettings) -> str:

@@ -47,11 +47,11 @@ def read_screen(
     from shotad.film.opening import open_film
 
     with open_film(path, reader=config.film.reader) as film:
-        key = _key(film.info.fingerprint, config, speech)
+        key = _key(film.info.fingerprint, speech)
         known = None if again or folder is None else kept_texts(folder, film.info.fingerprint, key)
         if known is not None:
             return known
-        found = _texts(film, config, speech, progress or NoProgress())
+        found = _texts(film, speech, progress or NoProgress())
         if folder is not None and folder.is_dir():
             _keep(folder / RECORD, film.info.fingerprint, key, found)
         return found
@@ -74,9 +74,9 @@ def kept_texts(folder: Path, fingerprint: str, key: str | None = None) -> tuple[
         raise WorkFolderError(f"{path} is damaged: {trouble!r}.", "Delete it.") from None
 
 
-def _key(fingerprint: str, config: Config, speech: Sequence[Interval]) -> str:
+def _key(fingerprint: str, speech: Sequence[Interval]) -> str:
     spoken = [[round(one.start, 3), round(one.end, 3)] for one in speech]
-    settings = [config.text.with_former(), config.observer.text_score, EVERY, PIXELS]
+    settings = [Config.former["text"], Config.former["observer"]["text_score"], EVERY, PIXELS]
     return key_of(_SCHEMA, fingerprint, settings, spoken)
 
 
@@ -89,20 +89,18 @@ def _keep(path: Path, fingerprint: str, key: str, found: Sequence[TextFact]) -> 
     write_text(path, readable_json(record))
 
 
-def _texts(
-    film: Film, config: Config, speech: Sequence[Interval], progress: Progress
-) -> tuple[TextFact, ...]:
+def _texts(film: Film, speech: Sequence[Interval], progress: Progress) -> tuple[TextFact, ...]:
     from shotad.sight.inscriptions import FrameText
     from shotad.sight.reading import texts_of_shots
     from shotad.sight.text import TextReader
 
     moments = [i * EVERY for i in range(int(film.info.duration / EVERY) + 1)]
-    reader = TextReader(config.text)
+    reader = TextReader()
     with reported(progress, "Reading the screen", film.info.duration, "s") as task:
         images = _shown(film.pictures(moments, max_pixels=PIXELS), task)
         found = zip(moments, reader.read_all(images), strict=False)
         read = [FrameText(int(at // _STRETCH) + 1, at, lines) for at, lines in found]
-    return texts_of_shots(read, config.observer.text_score, speech)
+    return texts_of_shots(read, speech=speech)
 
 
 def _shown(pictures: Iterator[Picture], task: Task) -> Iterator[Image]:

@@ -18,6 +18,8 @@ from shotad.types import Interval
 
 __all__ = ["FrameText", "looks_like_credits", "texts_of_shots"]
 
+TEXT_SCORE = 0.9
+"""Score of a line that is sure enough to be said aloud (benchmarks/text.py)."""
 _SURE_ALONE = 0.97
 """Score of a line that counts though it was read in a single frame, if it is also large."""
 _LARGE = 0.06
@@ -39,7 +41,7 @@ _SENTENCE_END = re.compile(r"[.?!…][\"'”’)]*$|[,;]$|\.\.\.")
 
 
 def texts_of_shots(
-    observations: Sequence[FrameText], text_score: float = 0.9, speech: Sequence[Interval] = ()
+    observations: Sequence[FrameText], text_score: float = TEXT_SCORE, speech: Sequence[Interval] = ()
 ) -> tuple[TextFact, ...]:
     """The texts seen in ``observations`` (ascending seconds), by first sighting.
 

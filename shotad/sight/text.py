@@ -19,7 +19,6 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from shotad.config import TextSettings
 from shotad.sight.lettering import TextLine
 from shotad.sight.onnx import Floats, OnnxModel
 from shotad.types import Box, Image
@@ -30,6 +29,22 @@ __all__ = ["TextLine", "TextReader"]
 Corners = npt.NDArray[np.float32]
 """``float32[4, 2]``, x and y in pixels: top left, top right, bottom right, bottom left."""
 
+PIXELS = 640 * 360
+"""About how many pixels the detector sees of each picture; its cost grows with them."""
+PIXEL_THRESHOLD, BOX_THRESHOLD = 0.3, 0.5
+"""Of a core of text: each pixel of it, and all of it in the mean (RapidOCR's own)."""
+UNCLIP = 1.6
+"""How far a line reaches beyond the core that is detected: area x this / perimeter (RapidOCR's own)."""
+MIN_HEIGHT = 0.03
+"""Height of the smallest line that is read, as a fraction of the picture's."""
+MAX_HEIGHT = 0.5
+"""Height of the largest; beyond it the detector takes figures and trees for single letters."""
+MIN_SCORE = 0.6
+"""Lines read with less are nothing; what is said aloud needs more (`shotad.sight.reading.TEXT_SCORE`)."""
+SAME_PICTURE = 6.0
+"""Luma levels (of 255) by which no 8 x 8 block has changed in a picture that is not looked at again."""
+SAME_LINE = 12.0
+"""The same for one line."""
 _STRIDE = 32
 """The detector's sides must be multiples of this."""
 _LINE_HEIGHT = 48
@@ -57,8 +72,7 @@ class _Read:
 class TextReader:
     """Reads text with two small models, which are fetched and loaded at the first picture."""
 
-    def __init__(self, settings: TextSettings | None = None) -> None:
-        self._settings = settings or TextSettings()
+    def __init__(self) -> None:
         self._loaded: tuple[OnnxModel, OnnxModel, tuple[str, ...]] | None = None
 
     def read(self, image: Image) -> tuple[TextLine, ...]:
@@ -75,7 +89,7 @@ class TextReader:
         seen: Image | None = None
         reads: tuple[_Read, ...] = ()
         for image in map(_checked, images):
-            if seen is None or differs(image, seen, self._settings.same_picture):
+            if seen is None or differs(image, seen, SAME_PICTURE):
                 seen, reads = image.copy(), self._read(image, reads)
             yield _lines(reads)
 
@@ -85,23 +99,22 @@ class TextReader:
 
     def _models(self) -> tuple[OnnxModel, OnnxModel, tuple[str, ...]]:
         if self._loaded is None:
-            threads = self._settings.threads
-            recogniser = OnnxModel(weights_file(TEXT_WEIGHTS[1]), threads)
+            recogniser = OnnxModel(weights_file(TEXT_WEIGHTS[1]))
             alphabet = ("", *recogniser.metadata("character").splitlines(), " ")
-            self._loaded = OnnxModel(weights_file(TEXT_WEIGHTS[0]), threads), recogniser, alphabet
+            self._loaded = OnnxModel(weights_file(TEXT_WEIGHTS[0])), recogniser, alphabet
         return self._loaded
 
     def _find(self, image: Image) -> list[Corners]:
         """The corners of the lines in ``image``, in reading order, less those too small, large or steep."""
         height, width = image.shape[:2]
-        size = working_size(width, height, self._settings.pixels)
+        size = working_size(width, height, PIXELS)
         shrinks = size[0] < width
         small = cv2.resize(image, size, interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR)
         detector, _, _ = self._models()
-        quads = text_quads(detector(_planes(small))[0, 0], self._settings)
+        quads = text_quads(detector(_planes(small))[0, 0])
         scale = np.array([width / size[0], height / size[1]], np.float32)
         whole = [np.clip(quad * scale, 0, (width, height)).astype(np.float32) for quad in quads]
-        low, high = self._settings.min_height * height, self._settings.max_height * height
+        low, high = MIN_HEIGHT * height, MAX_HEIGHT * height
         return reading_order([quad for quad in whole if low <= _height(quad) <= high and _is_level(quad)])
 
     def _line(self, image: Image, corners: Corners, before: Sequence[_Read]) -> _Read | None:
@@ -112,12 +125,12 @@ class TextReader:
         known = next((read for read in before if self._is_same(read, box, strip)), None)
         text, score = (known.text, known.score) if known else self._recognise(strip)
         line = None
-        if text.strip() and score >= self._settings.min_score:
+        if text.strip() and score >= MIN_SCORE:
             line = TextLine(text.strip(), box, score, _tilt(corners), *surroundings(image, box))
         return _Read(box, known.strip if known else strip, text, score, line)
 
     def _is_same(self, read: _Read, box: Box, strip: Image) -> bool:
-        return read.box.iou(box) > 0.8 and not differs(strip, read.strip, self._settings.same_line)
+        return read.box.iou(box) > 0.8 and not differs(strip, read.strip, SAME_LINE)
 
     def _recognise(self, strip: Image) -> tuple[str, float]:
         _, recogniser, alphabet = self._models()
@@ -149,13 +162,13 @@ def _planes(image: npt.NDArray[Any]) -> Floats:
     return np.ascontiguousarray((planes / 127.5 - 1.0)[np.newaxis])
 
 
-def text_quads(probability: Floats, settings: TextSettings) -> list[Corners]:
+def text_quads(probability: Floats) -> list[Corners]:
     """The lines in the detector's map ``float32[h, w]``, as corners in its pixels.
 
     The detector marks only the core of a line; the rectangle around a core grows on all sides by
     area * ratio / perimeter, the distance of the paper.
     """
-    mask = (probability > settings.pixel_threshold).astype(np.uint8)
+    mask = (probability > PIXEL_THRESHOLD).astype(np.uint8)
     thick = cv2.dilate(mask, np.ones((2, 2), np.uint8))
     contours, _ = cv2.findContours(thick, cv2.RETR_LIST, cv2.CHAIN_APPROX_SIMPLE)
     quads = []
@@ -164,9 +177,9 @@ def text_quads(probability: Floats, settings: TextSettings) -> list[Corners]:
         if min(width, height) < _SMALLEST_SIDE:
             continue
         core = ordered(cv2.boxPoints((centre, (width, height), angle)))
-        if _mean_inside(probability, core) < settings.box_threshold:
+        if _mean_inside(probability, core) < BOX_THRESHOLD:
             continue
-        grow = width * height * settings.unclip / (width + height)
+        grow = width * height * UNCLIP / (width + height)
         quads.append(ordered(cv2.boxPoints((centre, (width + grow, height + grow), angle))))
     return quads
 

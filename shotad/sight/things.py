@@ -61,7 +61,7 @@ class Detector(Protocol):
 class EfficientDet:
     """EfficientDet-lite2 through LiteRT: 448 x 448, 25 sightings a tile at most."""
 
-    def __init__(self, path: Path, threads: int = 1, least: float = 0.3) -> None:
+    def __init__(self, path: Path, threads: int = 2, least: float = 0.3) -> None:
         from ai_edge_litert.interpreter import Interpreter
 
         self._least = least

@@ -60,7 +60,7 @@ class FakeEyes:
 
 
 def observer_with(eyes: FakeEyes, monkeypatch: pytest.MonkeyPatch) -> Observer:
-    monkeypatch.setattr(module, "Eyes", lambda settings, names: eyes)
+    monkeypatch.setattr(module, "Eyes", lambda names: eyes)
     monkeypatch.setattr(Observer, "_read", lambda self, clip, current, scene: ((), False))
     return Observer(Config())
 

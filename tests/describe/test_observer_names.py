@@ -83,7 +83,7 @@ def observe(
     who: Presence,
     people: Callable[[float], list[Glimpse]] = two,
 ) -> Facts:
-    monkeypatch.setattr(module, "Eyes", lambda settings, names: FakeEyes(people))
+    monkeypatch.setattr(module, "Eyes", lambda names: FakeEyes(people))
     monkeypatch.setattr(Observer, "_read", lambda self, clip, current, scene: ((), False))
     (reply,) = Observer(Config()).generate([Request("s", (), clip=clip, scene=scene_of(clip, who))])
     assert reply.error is None

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.config import ObserverSettings
 from shotad.film.opening import open_film
 from shotad.grammar import by_face
 from shotad.grammar.base import ScaleGuess
@@ -246,7 +245,7 @@ def test_without_the_first_detector_another_is_taken(monkeypatch: pytest.MonkeyP
 
 @pytest.fixture(scope="module")
 def reader() -> ByFace:
-    return ByFace(ObserverSettings())
+    return ByFace()
 
 
 @pytest.fixture(scope="module")
@@ -276,7 +275,7 @@ def test_twice_the_same(reader: ByFace, stills: list[tuple[str | None, Image]]) 
     images = [image for _, image in stills]
     before = [image.copy() for image in images]
     first = reader.of(images)
-    assert first == [reader.of([image])[0] for image in images] == ByFace(ObserverSettings()).of(images)
+    assert first == [reader.of([image])[0] for image in images] == ByFace().of(images)
     assert all(np.array_equal(a, b) for a, b in zip(before, images, strict=True))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from shotad.config import ComputeSettings, ObserverSettings, ScaleSettings
+from shotad.config import ComputeSettings, ScaleSettings
 from shotad.errors import ConfigError, WeightsError
 from shotad.grammar.base import ScaleGuess, merged
 from shotad.grammar.scale import ROLE, make_scale_reader, method_of, scale_weights
@@ -31,7 +31,7 @@ class Classifier:
 
 
 def make(**scale: Any) -> Any:
-    return make_scale_reader(ScaleSettings(**scale), ComputeSettings(), ObserverSettings())
+    return make_scale_reader(ScaleSettings(**scale), ComputeSettings())
 
 
 @pytest.fixture

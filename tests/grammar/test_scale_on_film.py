@@ -16,7 +16,6 @@ from benchmarks.scales import (
     read_labels,
     table,
 )
-from shotad.config import ObserverSettings
 from shotad.grammar.by_face import ByFace
 
 
@@ -58,7 +57,7 @@ def test_scales_of_the_films() -> None:
     if not FILMS.is_dir():
         pytest.skip("the films are not at hand: ../shared/data/films")
     stills = read_labels()
-    reader = ByFace(ObserverSettings())
+    reader = ByFace()
     guesses = [number(guess) for guess in reader.of(pictures_of(stills, FILMS))]
     found = compare(stills, guesses)
     print(f"\nall stills: {found}\n{table(found.confusion)}")

@@ -64,8 +64,6 @@ def test_the_screen_is_read_once_and_only_when_asked(folder: Path) -> None:
     assert "L11" in rules(lint(folder, "--read-screen"))
     assert "L11" in rules(lint(folder))
     assert Reads.times == 1
-    lint(folder, "--read-screen", "--set", "observer.text_score=0.8")
-    assert Reads.times == 2
 
 
 def test_a_script_elsewhere_needs_its_film_named(folder: Path, tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 from PIL import Image as Picture
 from PIL import ImageDraw, ImageFont
 
-from shotad.config import TextSettings
 from shotad.sight import text as text_room
 from shotad.sight.text import TextLine, TextReader, ctc_text, ordered, straighten, text_quads, working_size
 from shotad.types import Box, Image
@@ -53,7 +52,7 @@ def test_working_size_keeps_shape_and_cost() -> None:
 def test_a_core_grows_by_area_times_ratio_over_perimeter() -> None:
     probability = np.zeros((64, 160), np.float32)
     probability[20:31, 30:131] = 0.9
-    (quad,) = text_quads(probability, TextSettings(unclip=1.6))
+    (quad,) = text_quads(probability)
     width, height = 101.0, 11.0  # thickened by one pixel, between the middles of the outer pixels
     grow = width * height * 1.6 / (2 * (width + height))
     top_left, bottom_right = quad[0], quad[2]
@@ -65,8 +64,9 @@ def test_faint_or_tiny_blobs_are_no_lines() -> None:
     probability = np.zeros((64, 160), np.float32)
     probability[10:20, 10:60] = 0.35
     probability[40:42, 100:102] = 0.95
-    assert text_quads(probability, TextSettings()) == []
-    assert len(text_quads(probability, TextSettings(box_threshold=0.3))) == 1
+    assert text_quads(probability) == []
+    probability[10:20, 10:60] = 0.6
+    assert len(text_quads(probability)) == 1
 
 
 def test_corners_are_ordered_from_any_order() -> None:
