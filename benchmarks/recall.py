@@ -31,7 +31,7 @@ from shotad.evaluation.measure.scoring import score
 from shotad.evaluation.measure.store import Store
 from shotad.evaluation.recall.bertscore import f_scores
 from shotad.evaluation.recall.metrics import Recall
-from shotad.evaluation.recall.pairs import Pair, PairScores
+from shotad.evaluation.recall.pairs import AT_ONCE, Pair, PairScores
 from shotad.evaluation.recall.windows import neighbours_of
 from shotad.language.tokenvectors import TokenEncoder, locate
 from shotad.types import Interval
@@ -93,7 +93,7 @@ def main() -> None:
     corpus = corpus_of(args.data, args.ads)
     place = locate(args.model)
     layer = PairScores(Bench(config, Store())).layer
-    encoder = TokenEncoder(place, layer, config.compute, config.measures.recall.batch)
+    encoder = TokenEncoder(place, layer, config.compute, AT_ONCE)
     encoder.of([corpus.items[0].reference])
     pairs = pairs_of(corpus, Bench(config, Store()))
     sample = pairs[:: max(len(pairs) // args.pairs, 1)]

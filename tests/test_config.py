@@ -213,7 +213,7 @@ def test_unknown_key_in_a_file_is_refused(tmp_path: Path) -> None:
         ("overlay.label=ring", "'number', 'box' or 'none'"),
         ("frames.sampling=random", "'reference'"),
         ("prompt.factor=mood", "'face'"),
-        ("speech.threshold=1.5", "less than 1"),
+        ("cast.margin=1.5", "less than or equal to 1"),
         ("stage2.candidates=11", "10"),
         ("slots=5", "slots"),
         ("frames.max_pixels=99999", "min_pixels 100352 is above max_pixels 99999"),

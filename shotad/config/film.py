@@ -43,14 +43,18 @@ class SpeechSettings(Settings):
 
     source: Literal["auto", "subtitles", "sound", "none"] = "auto"
     """``auto``: subtitles if given or embedded as text, else the sound."""
-    threshold: float = Field(0.4, gt=0, lt=1)
-    """Chance of speech at which a stretch is believed (benchmarks/speech.py)."""
     margin: float = Field(0.25, ge=0)
     """Seconds kept free at each side of speech."""
     over_lyrics: bool = False
     """True lets a voice speak over sung words; over a song's instrumental part it always may."""
 
-    former: ClassVar[dict[str, Any]] = {"release": 0.2, "bridge": 0.3, "shortest": 0.25, "lead": 0.3}
+    former: ClassVar[dict[str, Any]] = {
+        "threshold": 0.4,
+        "release": 0.2,
+        "bridge": 0.3,
+        "shortest": 0.25,
+        "lead": 0.3,
+    }
 
 
 class SlotSettings(Settings):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -19,9 +19,10 @@ class EmbeddingSettings(Settings):
     instruction: Literal["none", "paper", "code"] = "none"
     """What the model is told that vectors are for: nothing (minilm knows no instructions), the paper's
     sentence, or the published code's."""
-    batch: int = Field(64, ge=1)
     longest: int = Field(1000, ge=1)
     """Characters of a text that are used (published code)."""
+
+    former: ClassVar[dict[str, Any]] = {"batch": 64}
 
 
 class ParserSettings(Settings):
@@ -29,7 +30,8 @@ class ParserSettings(Settings):
 
     model: str = "en_core_web_sm"
     """A package that is installed, or a folder. The published code has en_core_web_lg."""
-    batch: int = Field(256, ge=1)
+
+    former: ClassVar[dict[str, Any]] = {"batch": 256}
 
 
 class ActionSettings(Settings):
@@ -69,7 +71,8 @@ class RecallSettings(Settings):
     """Which layer's tokens; None: the one that BERTScore uses for this model, else the last."""
     rescale: bool = True
     """With BERTScore's baseline where it has one for this model."""
-    batch: int = Field(64, ge=1)
+
+    former: ClassVar[dict[str, Any]] = {"batch": 64}
 
 
 class JudgeSettings(Settings):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from pydantic import Field
 
@@ -39,10 +39,6 @@ class FitSettings(Settings):
     """How many times faster than the pace of AD a line may be spoken."""
     longest_word_rate: float = Field(200.0, gt=0)
     """Words a minute that speeding up must not pass (rule T3)."""
-    clear: float = Field(0.1, ge=0)
-    """Seconds kept free before speech begins, beyond the margin that is in the gaps already."""
-    between: float = Field(0.3, ge=0)
-    """Seconds of breath between two lines."""
     earlier: float = Field(1.0, ge=0)
     """Seconds by which a line may begin before its cue, within its gap."""
     later: float = Field(1.0, ge=0)
@@ -52,6 +48,8 @@ class FitSettings(Settings):
     ask: bool | None = None
     """Whether Stage II may be asked for a shorter line, which is a model call. None: where a language model
     has just written the lines, and so is at hand."""
+
+    former: ClassVar[dict[str, Any]] = {"clear": 0.1, "between": 0.3}
 
 
 class MixSettings(Settings):
@@ -133,21 +131,9 @@ class LintSettings(Settings):
     rate_error: float = Field(200.0, ge=0)
     rate_warning: float = Field(180.0, ge=0)
     """T3: words a minute."""
-    overlap: float = Field(0.3, ge=0)
-    """T1: seconds of speech that a line may touch (describers' own cues run that far over)."""
     stretch: float = Field(45.0, ge=0)
     """T5: seconds."""
     similar: float = Field(0.8, ge=0, le=1)
-    history: int = Field(5, ge=0)
-    """L9: share of common words, and how many lines are looked back."""
-    dialogue_window: float = Field(25.0, ge=0)
-    """L10: seconds."""
-    antecedent: int = Field(3, ge=0)
-    """L6: lines that are looked back for whom a pronoun means; 0: only in its own."""
-    antecedent_seconds: float = Field(90.0, ge=0)
-    """L6: how long ago that may have been."""
-    text_window: float = Field(20.0, ge=0)
-    """L11: seconds before and after a text is shown within which it is read out."""
     titles: bool = False
     """L13."""
     levels: dict[str, Literal["error", "warning", "off"]] = Field(default_factory=dict)
@@ -156,9 +142,17 @@ class LintSettings(Settings):
     """Findings that are not told: a rule (``L4``) or a rule in one line (``L4:s00083120``)."""
     words: tuple[str, ...] = ()
     """Files or folders with more words for the rules on words."""
-    model: str = "en_core_web_sm"
-    """spaCy model that tense, passive and persons are read with."""
     parse: Literal["auto", "spacy", "words"] = "auto"
     """``auto``: spaCy where it is installed, else the word lists alone."""
     over: float = Field(4.0, ge=0)
     """A3: LU by which a line must stand over the programme at its cue."""
+
+    former: ClassVar[dict[str, Any]] = {
+        "overlap": 0.3,
+        "history": 5,
+        "dialogue_window": 25.0,
+        "antecedent": 3,
+        "antecedent_seconds": 90.0,
+        "text_window": 20.0,
+        "model": "en_core_web_sm",
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -15,13 +15,9 @@ class TranslateSettings(Settings):
 
     lines: int = Field(8, ge=1, le=50)
     """Lines that are asked for in one request."""
-    before: int = Field(4, ge=0)
-    """Lines before them that are shown with their translation, so that words and names stay the same."""
-    after: int = Field(2, ge=0)
-    """Lines after them that are shown."""
     quotes: Literal["translate", "keep"] = "translate"
     """What stands in quotation marks, which is read from the screen. Translated by default: who hears AD in a
     language need not know that of the sign. ``keep``: as it stands in the film."""
-    attempts: int = Field(3, ge=1, le=10)
-    """How often a line is asked for, where its translation cannot be used."""
     sampling: SamplingSettings = SamplingSettings(temperature=0.0, top_p=1.0, max_tokens=2048)
+
+    former: ClassVar[dict[str, Any]] = {"before": 4, "after": 2, "attempts": 3}

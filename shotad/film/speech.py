@@ -21,8 +21,9 @@ from shotad.weights import weights_file
 
 Source = Literal["subtitles", "sound", "none"]
 
-RELEASE = 0.2
-"""Chance of speech below which a stretch ends; this and the next three by benchmarks/speech.py."""
+THRESHOLD, RELEASE = 0.4, 0.2
+"""Chances of speech: at which a stretch is believed, and below which it ends. These and the next three are
+those that find most and invent least in benchmarks/speech.py."""
 BRIDGE = 0.3
 """Seconds of pause inside one stretch of speech."""
 SHORTEST = 0.25
@@ -73,7 +74,7 @@ def find_speech(
     chances = _listen(blocks, duration, progress or NoProgress())
     if len(chances) == 0:
         return Speech((), "none", "the film has no sound")
-    heard = speech_intervals(chances, duration, threshold=settings.threshold)
+    heard = speech_intervals(chances, duration)
     found = tuple(Utterance(interval) for interval in heard)
     return Speech(found, "sound", _heard(found, duration))
 
@@ -116,7 +117,7 @@ def speech_intervals(
     chances: Signal,
     duration: float,
     *,
-    threshold: float,
+    threshold: float = THRESHOLD,
     release: float = RELEASE,
     bridge: float = BRIDGE,
     shortest: float = SHORTEST,

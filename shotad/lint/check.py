@@ -15,7 +15,7 @@ from shotad.lint.along import Along
 from shotad.lint.gather import rendered_findings, track_material
 from shotad.lint.lines import Material, TrackLine
 from shotad.lint.overheard import check_dialogue, check_subtitles
-from shotad.lint.people import Reach, check_pronouns
+from shotad.lint.people import check_pronouns
 from shotad.lint.rates import check_pace
 from shotad.lint.report import Report, in_order
 from shotad.lint.screen import check_texts, read_from
@@ -36,6 +36,11 @@ from shotad.script.rules import (
 from shotad.script.track import Track
 from shotad.script.words import WordList
 from shotad.types import Interval, SpeechKind
+
+OVERLAP = 0.3
+"""T1: seconds of speech that a line may touch (describers' own cues run that far over)."""
+DIALOGUE_WINDOW = 25.0
+"""L10: seconds; whoever spoke longer ago is not heard in the line any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +81,7 @@ def limits_of(settings: LintSettings) -> Limits:
         rate_warning=settings.rate_warning or math.inf,
         stretch=settings.stretch or math.inf,
         similar=settings.similar or math.inf,
-        history=settings.history,
-        overlap=settings.overlap,
+        overlap=OVERLAP,
         titles=settings.titles,
     )
 
@@ -153,7 +157,7 @@ def each_line(
     looked at (None: all)."""
     if material.given:
         checker = replace(checker, limits=without_minima(checker.limits))
-    limits, settings = checker.limits, checker.settings
+    limits = checker.limits
     lists = {line.language: lists_for(line.language, checker.words) for line in material.lines}
     english = [events for tongue, words in lists.items() if is_english(tongue) for events in _events(words)]
     wanted = [line for line in material.lines if only is None or line.id in only]
@@ -164,7 +168,6 @@ def each_line(
     free = Along.of(
         gaps([u.interval for u in said.items], material.duration) if said.items else (), lambda gap: gap
     )
-    window = settings.dialogue_window
     for number, line in enumerate(material.lines):
         if only is not None and line.id not in only:
             continue
@@ -181,9 +184,11 @@ def each_line(
         if seen_from is not None:
             yield from _of(line, tuple(check_seen(line.heard, seen_from, by_hand=line.by_hand)))
         if material.speech is not None:
-            yield from _of(line, tuple(check_dialogue(line, said.near(line.heard, window), window)))
+            yield from _of(
+                line, tuple(check_dialogue(line, said.near(line.heard, DIALOGUE_WINDOW), DIALOGUE_WINDOW))
+            )
         if material.texts is not None:
-            yield from _of(line, tuple(check_subtitles(line, material.texts, window)))
+            yield from _of(line, tuple(check_subtitles(line, material.texts, DIALOGUE_WINDOW)))
 
 
 def _events(lists: Sequence[WordList]) -> frozenset[str]:
@@ -251,8 +256,7 @@ def in_time(material: Material, checker: Checker) -> Iterator[Finding]:
 def _whole(material: Material, checker: Checker) -> Iterator[Finding]:
     """Rules on all lines together: who is meant, names, text on the screen."""
     english = [line for line in material.lines if is_english(line.language)]
-    reach = Reach(checker.settings.antecedent, checker.settings.antecedent_seconds)
-    for line, unclear in zip(english, check_pronouns(english, reach), strict=True):
+    for line, unclear in zip(english, check_pronouns(english), strict=True):
         yield from _of(line, unclear)
     cast = material.cast
     if cast is not None:
@@ -263,7 +267,7 @@ def _whole(material: Material, checker: Checker) -> Iterator[Finding]:
         )
         for line, amiss in zip(material.lines, named, strict=True):
             yield from _of(line, amiss)
-    yield from check_texts(material, checker.settings.text_window)
+    yield from check_texts(material)
 
 
 def _of(line: TrackLine, findings: Sequence[Finding]) -> Iterator[Finding]:

@@ -29,13 +29,16 @@ _ALIKE_WORDS = 0.75
 _SAME = 30.0
 """Seconds within which a text that is shown again is the same."""
 
+WINDOW = 20.0
+"""Seconds before and after a text is shown within which it is read out."""
 
-def check_texts(material: Material, window: float) -> Iterator[Finding]:
-    """L11 for titles and signs of which no line and nobody in the film says half the words, from ``window``
-    seconds before they are shown to ``window`` after. Credits, subtitles, doubtful readings are left out."""
+
+def check_texts(material: Material) -> Iterator[Finding]:
+    """L11 for titles and signs of which no line and nobody in the film says half the words, from `WINDOW`
+    seconds before they are shown to `WINDOW` after. Credits, subtitles, doubtful readings are left out."""
     for text in _once(fact for fact in material.texts or () if _counts(fact)):
         shown = Interval(text.first, max(text.last, text.first + 0.001))
-        around = Interval(shown.start - window, shown.end + window)
+        around = Interval(shown.start - WINDOW, shown.end + WINDOW)
         heard = " ".join(_heard(around, material.lines, material.speech or ()))
         if not _is_read(text.text, heard):
             what = f"{text.kind} that nobody reads out, at {shown}: {_short(text.text)!r}"

@@ -19,6 +19,8 @@ from shotad.language.parsing import Parse, Parser, ParserModel, find_parser, is_
 from shotad.lint.lines import TrackLine
 from shotad.script.rules import Finding, Level, unquoted
 
+MODEL = "en_core_web_sm"
+"""spaCy's model that tense, passive and persons are read with; benchmarks/lint.py holds it."""
 _SUBJECTS = ("nsubj", "nsubjpass", "expl")
 _ASIDE = ("relcl", "acl", "ccomp", "pcomp", "xcomp", "csubj", "parataxis")
 """Clauses that say which, or what somebody says: neither is what happens now."""
@@ -195,11 +197,9 @@ def reader_for(settings: LintSettings) -> tuple[Reader | None, str]:
     if settings.parse == "auto":
         if importlib.util.find_spec("spacy") is None:
             return None, _BY_WORDS.format("spaCy is not installed (pip install 'shotad[evaluate]')")
-        if not is_at_hand(settings.model):
-            return None, _BY_WORDS.format(
-                f"the model {settings.model} is not here (--set lint.parse=spacy gets it)"
-            )
-    return SpacyReader(find_parser(settings.model)), ""
+        if not is_at_hand(MODEL):
+            return None, _BY_WORDS.format(f"the model {MODEL} is not here (--set lint.parse=spacy gets it)")
+    return SpacyReader(find_parser(MODEL)), ""
 
 
 _BY_WORDS = "L1 was read by word lists alone, which find less: {}."

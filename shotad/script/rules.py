@@ -59,6 +59,7 @@ class Limits:
     stretch: float = 45.0
     similar: float = 0.8
     history: int = 5
+    """L9: lines that are looked back; what was said before them is forgotten."""
     overlap: float = 0.0
     """T1: seconds for which a line may touch one stretch of speech."""
     titles: bool = False

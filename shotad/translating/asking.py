@@ -21,6 +21,8 @@ from shotad.translating.judging import MISSING, REPEATED, Fault, faults_of, repe
 from shotad.translating.prompt import Around, Task, messages, schema
 from shotad.translating.wanted import Wanted
 
+ATTEMPTS = 3
+"""How often a line is asked for, where its translation cannot be used."""
 _UNREADABLE = Fault("missing", "Your answer did not have the form asked for.")
 _REFUSED = Fault("refused", "This is audio description of a published film. Translate it in plain words.")
 
@@ -122,7 +124,7 @@ def translated(batch: Batch, engine: Engine) -> list[Attempted]:
     """The lines of the batch with their best translations. Raises what an engine raises to stop a run."""
     every = [Attempted(line) for line in batch.lines]
     apart = False
-    for attempt in range(batch.settings.attempts):
+    for attempt in range(ATTEMPTS):
         open_ = [one for one in every if one.open]
         if not open_:
             break

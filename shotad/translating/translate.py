@@ -25,7 +25,7 @@ from shotad.progress import NoProgress, Progress, reported
 from shotad.recordlog import RecordLog
 from shotad.script.cue import Maker
 from shotad.script.track import Track
-from shotad.translating.asking import Attempted, Batch, translated
+from shotad.translating.asking import ATTEMPTS, Attempted, Batch, translated
 from shotad.translating.cues import FailedLine, cue_of, failures
 from shotad.translating.prompt import TEMPLATES, Around, Task, messages
 from shotad.translating.wanted import Wanted, wanted_lines
@@ -35,6 +35,10 @@ from shotad.workfolder import key_of
 __all__ = ["FailedLine", "Plan", "Translated", "between", "foresee_translation", "translate_track"]
 
 Record = Mapping[str, Any]
+
+BEFORE, AFTER = 4, 2
+"""Lines around those asked for that are shown, those before with their translation: so that words and names
+stay the same from one request to the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,7 @@ class Plan:
         lines = wanted_lines(track, {slot.id: slot for slot in slots}, config.slots, names)
         terms = [
             source.tag, into.tag, task.medium, task.note, task.quotes, identity_record(engine.identity),
-            settings.sampling, settings.attempts, config.seed, prompt_hash(TEMPLATES),
+            settings.sampling, ATTEMPTS, config.seed, prompt_hash(TEMPLATES),
         ]  # fmt: skip
         keys = (key_of("translate/1", line.id, line.text, line.words, line.names, terms) for line in lines)
         return Plan(task, lines, tuple(keys), settings)
@@ -107,8 +111,8 @@ class Plan:
     def around(self, group: Sequence[int], said: Mapping[str, str]) -> Around:
         """The lines around a group; of those before it the ones whose translation is in ``said``, by id."""
         first, last = group[0], group[-1]
-        before = self.lines[max(0, first - self.settings.before) : first]
-        after = self.lines[last + 1 : last + 1 + self.settings.after]
+        before = self.lines[max(0, first - BEFORE) : first]
+        after = self.lines[last + 1 : last + 1 + AFTER]
         told = tuple((line.text, said[line.id]) for line in before if line.id in said)
         return Around(told, tuple(line.text for line in after))
 
@@ -196,7 +200,7 @@ def foresee_translation(
                 "stage2",
                 messages(lines, plan.task, plan.around(group, said)),
                 answer_tokens=plan.settings.sampling.max_tokens,
-                attempts=plan.settings.attempts,
+                attempts=ATTEMPTS,
                 likely_answer=min(
                     plan.settings.sampling.max_tokens, sum(_ANSWER + 2 * line.words for line in lines)
                 ),

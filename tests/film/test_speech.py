@@ -132,7 +132,7 @@ def test_blocks_of_any_size_give_the_same(size: int) -> None:
 
 def heard(*chances: float, **changes: float) -> list[tuple[int, int]]:
     """The stretches, in windows."""
-    chosen = {"threshold": 0.4, "bridge": 0, "shortest": 0, "lead": 0, **changes}
+    chosen = {"bridge": 0, "shortest": 0, "lead": 0, **changes}
     found = speech_intervals(np.array(chances, np.float32), 1e4, **chosen)
     return [(round(i.start / STEP), round(i.end / STEP)) for i in found]
 
@@ -160,7 +160,7 @@ def test_speech_to_the_last_window() -> None:
 
 @given(st.lists(st.floats(0, 1, width=32), max_size=80), st.floats(0.1, 3))
 def test_stretches_are_sorted_apart_long_enough_and_inside(chances: list[float], duration: float) -> None:
-    found = speech_intervals(np.array(chances, np.float32), duration, threshold=0.4, bridge=0.1, shortest=0.1)
+    found = speech_intervals(np.array(chances, np.float32), duration, bridge=0.1, shortest=0.1)
     assert union(found, 0.1 - 1e-9) == found
     assert all(piece.start >= 0 and piece.end <= duration for piece in found)
     assert all(piece.duration >= 0.1 - 1e-9 for piece in found if piece.end < duration)

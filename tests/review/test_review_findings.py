@@ -19,7 +19,7 @@ from shotad.lint.accepted import FILE as ACCEPTED
 from shotad.lint.again import Again
 from shotad.lint.check import Checker, lint, lint_track
 from shotad.lint.lines import Material, TrackLine
-from shotad.lint.sentences import Read
+from shotad.lint.sentences import MODEL, Read
 from shotad.review.editing.session import Session
 from shotad.review.later import WhenQuiet
 from shotad.review.showing.findings import Findings, finding_view
@@ -76,7 +76,8 @@ def materials(draw: st.DrawFn) -> Material:
     )  # fmt: skip
 
 
-CHECKERS = tuple(Checker.of(LintSettings(history=history), parse=False) for history in (0, 1, 5))
+USUAL = Checker.of(LintSettings(), parse=False)
+CHECKERS = tuple(replace(USUAL, limits=replace(USUAL.limits, history=history)) for history in (0, 1, 5))
 
 
 @settings(deadline=None, max_examples=150)
@@ -351,7 +352,7 @@ def test_work_that_is_still_asked_for_is_done_at_the_end_if_wanted():
 
 
 def test_a_parser_knows_better_than_word_lists_as_long_as_the_text_is_the_same(tmp_path, opened):
-    if not is_at_hand(LintSettings().model):
+    if not is_at_hand(MODEL):
         pytest.skip("spaCy's model is not here")
     make_folder(tmp_path / "w", lines={1.0: "He dismounts his horse and Anna left the room.", 9.0: "Rain."})
     session, found, _ = opened(tmp_path / "w")

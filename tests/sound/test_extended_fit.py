@@ -13,6 +13,7 @@ from shotad.plan.gaps import subtract
 from shotad.sound.extended.planning import plan_pauses
 from shotad.sound.extended.timemap import TimeMap
 from shotad.sound.fitting.ladder import fit
+from shotad.sound.fitting.lines import CLEAR
 from shotad.sound.kinds import Line, Take
 from shotad.sound.voices.fake import FakeVoice
 from shotad.types import Interval, Shot
@@ -50,7 +51,7 @@ def films(draw: st.DrawFn) -> tuple[list[Line], list[Interval], float]:
         speech.append(Interval(gaps[-1].end, gaps[-1].end + draw(st.integers(5, 60)) / 10))
         clock = speech[-1].end
     duration = clock + 1.0
-    taken = [Interval(one.start - MARGIN - FIT.clear, one.end + MARGIN) for one in speech]
+    taken = [Interval(one.start - MARGIN - CLEAR, one.end + MARGIN) for one in speech]
     lines = []
     for room in subtract(Interval(0.1, duration), taken):
         for i in range(draw(st.integers(1, 3))):

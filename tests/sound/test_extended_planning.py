@@ -16,6 +16,7 @@ from shotad.errors import VoiceError
 from shotad.sound.extended.kinds import Extension
 from shotad.sound.extended.planning import AROUND_CUT, SHORTEST, plan_pauses
 from shotad.sound.extended.timemap import TimeMap
+from shotad.sound.fitting.lines import BETWEEN
 from shotad.sound.kinds import Fitting, Line, Spoken, Take, Unspoken
 from shotad.types import Interval, Shot
 
@@ -105,18 +106,18 @@ def test_neighbours_in_the_gap_keep_their_places_and_a_breath() -> None:
     before, after = line("a", 10.0, (10.0, 20.0)), line("c", 15.0, (10.0, 20.0))
     wanted = line("b", 12.0, (10.0, 20.0))
     found = plan([before, wanted, after], [said(before, 10.0, 3.0), said(after, 15.0, 4.0)])
-    assert found.pauses[0].at == pytest.approx(15.0 - FIT.between)
+    assert found.pauses[0].at == pytest.approx(15.0 - BETWEEN)
     copy = TimeMap(found.pauses).fitting(found.fitting).spoken
     assert [one.id for one in copy] == ["a", "b", "c"]
     for one, other in pairwise(copy):
-        assert other.start - one.interval.end >= FIT.between - 1e-6
+        assert other.start - one.interval.end >= BETWEEN - 1e-6
 
 
 def test_two_lines_without_room_in_one_gap_both_get_their_pause() -> None:
     found = plan([line("a", 10.0, (10.0, 12.0)), line("b", 11.0, (10.0, 12.0))])
     assert [pause.cue_id for pause in found.pauses] == ["a", "b"]
     first, second = TimeMap(found.pauses).fitting(found.fitting).spoken
-    assert second.start - first.interval.end == pytest.approx(FIT.between)
+    assert second.start - first.interval.end == pytest.approx(BETWEEN)
     assert second.interval.end == pytest.approx(TimeMap(found.pauses).late(12.0))
 
 
@@ -224,8 +225,8 @@ def test_a_line_within_a_conversation_is_said_between_two_utterances() -> None:
     assert 10.0 <= pause.at <= 10.4
     times = TimeMap(found.pauses)
     spoken = times.line(found.fitting.spoken[0])
-    assert spoken.start >= times.late(10.0) + FIT.between - 1e-6
-    assert spoken.interval.end <= times.late(10.4) - FIT.between + 1e-6
+    assert spoken.start >= times.late(10.0) + BETWEEN - 1e-6
+    assert spoken.interval.end <= times.late(10.4) - BETWEEN + 1e-6
 
 
 def test_without_such_a_stop_it_gets_none() -> None:
@@ -249,7 +250,7 @@ def tracks(draw: st.DrawFn) -> tuple[list[Line], list[Spoken], list[float]]:
             length = draw(st.integers(200, 4000)) / 1000
             if at + length <= room[1] and draw(st.booleans()):
                 spoken.append(said(one, at, length))
-                at = round(at + length + FIT.between, 3)
+                at = round(at + length + BETWEEN, 3)
             lines.append(one)
             if at >= room[1]:
                 break

@@ -12,7 +12,7 @@ from shotad.describe.fit import variants
 from shotad.script.cue import Cue, count_words
 from shotad.script.track import FilmId, Track
 from shotad.sound.fitting.ladder import fit
-from shotad.sound.fitting.lines import lines_of
+from shotad.sound.fitting.lines import BETWEEN, lines_of
 from shotad.sound.kinds import Fitting
 from shotad.types import Interval
 from tests.sound.speaking import Slow, line
@@ -44,8 +44,6 @@ SETTINGS = st.builds(
     fastest=st.sampled_from([1.0, 1.1, 1.15, 1.3]),
     earlier=st.sampled_from([0.0, 0.5, 1.0]),
     later=st.sampled_from([0.0, 1.0, 2.0]),
-    between=st.sampled_from([0.0, 0.3]),
-    clear=st.sampled_from([0.0, 0.1]),
     drop_sentences=st.booleans(),
     drop_clauses=st.booleans(),
 )
@@ -96,7 +94,7 @@ def test_what_always_holds(rows: Rows, speech: list[Interval], how: FitSettings,
         changed = said.text != wanted.text or said.take.speed > 1 or abs(said.start - wanted.start) > 0.01
         assert bool(said.steps) == changed
     for one, other in pairwise(fitting.spoken):
-        assert one.interval.end + how.between <= other.start + MILLISECOND
+        assert one.interval.end + BETWEEN <= other.start + MILLISECOND
         assert by_id[one.id].start <= by_id[other.id].start
     for left in fitting.unspoken:
         assert left.reason

@@ -19,7 +19,7 @@ from tests.translating.germans import LINES, slots_of, track_of
 @pytest.mark.long
 @pytest.mark.slow
 def test_a_model_that_cannot_translate_fails_cleanly(tmp_path: Path) -> None:
-    own = ["translate.lines=2", "translate.attempts=2", "translate.sampling.max_tokens=96"]
+    own = ["translate.lines=2", "translate.sampling.max_tokens=96"]
     config = load_config(None, ["engine=openai", "language=de", *own, *shared_server().settings])
     engine = make_engine("openai", config, "stage2")
     track = track_of(LINES[:3])

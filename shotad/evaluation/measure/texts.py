@@ -26,6 +26,8 @@ INSTRUCTIONS = {
 """What stands before each text, human and predicted alike, in the form that the gte models were trained with:
 the sentence of the paper (Shot-by-Shot, section 4.2), or that of its published code."""
 
+VECTORS_AT_ONCE, PARSED_AT_ONCE = 64, 256
+"""Texts that go through a model together; more is no faster, and neither changes a figure."""
 _GROUP = 16
 """Batches whose vectors are written out together."""
 
@@ -87,7 +89,7 @@ class VectorService:
             return
         texts = sorted(texts, key=lambda text: (-len(text), text))
         with reported(self._bench.progress, "Comparing by meaning", len(texts), "texts") as task:
-            size = self._settings.batch * _GROUP
+            size = VECTORS_AT_ONCE * _GROUP
             for group in (texts[first : first + size] for first in range(0, len(texts), size)):
                 vectors = self._encoded(group, prompt)
                 new = dict(zip((text_key(text) for text in group), vectors, strict=True))
@@ -102,7 +104,7 @@ class VectorService:
                 self._bench.config.compute,
                 self._bench.progress,
                 revision=self._settings.revision,
-                batch=self._settings.batch,
+                batch=VECTORS_AT_ONCE,
             )
         return self._embedder.of(texts, prompt=prompt)
 
@@ -135,10 +137,10 @@ class ParseService:
 
     def _count(self, texts: list[str], space: str, found: dict[str, Parse]) -> None:
         if self._parser is None:
-            self._parser = Parser(self._model(), self._settings.batch)
+            self._parser = Parser(self._model(), PARSED_AT_ONCE)
         with reported(self._bench.progress, "Taking sentences apart", len(texts), "texts") as task:
             parses = zip(texts, self._parser.of(texts), strict=True)
-            while group := dict(islice(parses, self._settings.batch * _GROUP)):
+            while group := dict(islice(parses, PARSED_AT_ONCE * _GROUP)):
                 self._bench.store.put(
                     space, {text_key(text): parse.to_bytes() for text, parse in group.items()}
                 )

@@ -20,6 +20,8 @@ Pair = tuple[str, str]
 
 _BLOCK = 32
 """Predictions that are matched together, with the references of all: neighbours share theirs."""
+AT_ONCE = 64
+"""Texts that are encoded together; it changes no figure."""
 _BATCHES = 8
 """Batches between two reports of progress."""
 _ROOM = 1 << 29
@@ -111,7 +113,7 @@ class PairScores:
     def _encode(self, texts: Iterable[str]) -> None:
         missing = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         missing.sort(key=lambda text: (len(text), text))
-        size = self._settings.batch * _BATCHES
+        size = AT_ONCE * _BATCHES
         with reported(self._bench.progress, "Comparing words", len(missing), "texts") as task:
             for group in (missing[first : first + size] for first in range(0, len(missing), size)):
                 self._vectors.update(zip(group, self._loaded().of(group), strict=True))
@@ -120,7 +122,7 @@ class PairScores:
     def _loaded(self) -> TokenEncoder:
         if self._encoder is None:
             compute = self._bench.config.compute
-            self._encoder = TokenEncoder(self.place, self.layer, compute, self._settings.batch)
+            self._encoder = TokenEncoder(self.place, self.layer, compute, AT_ONCE)
         return self._encoder
 
     def _make_room(self) -> None:

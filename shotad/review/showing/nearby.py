@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from shotad.facts import TextFact
 from shotad.lint.along import Along
-from shotad.lint.check import Checker, each_line, in_time, lint
+from shotad.lint.check import DIALOGUE_WINDOW, Checker, each_line, in_time, lint
 from shotad.lint.lines import Material, TrackLine
 from shotad.script.rules import Finding
 from shotad.types import Interval, Utterance
@@ -55,7 +55,7 @@ class Nearby:
         """
         checker = replace(checker, reader=None)
         names = frozenset(wanted)
-        part = self._part(lines, duration, checker.settings.dialogue_window)
+        part = self._part(lines, duration, DIALOGUE_WINDOW)
         each = each_line(part, checker, only=names)
         report = lint(part, checker, each=each, together=in_time(part, checker))
         return tuple(f for f in report.findings if is_told_at_once(f) and f.cue_id in names)

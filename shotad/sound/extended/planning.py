@@ -13,7 +13,7 @@ from shotad.plan.gaps import subtract
 from shotad.script.pace import spoken_words
 from shotad.sound.extended.kinds import Extension, Pause
 from shotad.sound.extended.worth import Worth, names_of, worth
-from shotad.sound.fitting.lines import earliest
+from shotad.sound.fitting.lines import BETWEEN, earliest
 from shotad.sound.kinds import Fitting, Line, Spoken, Studio, Take, Unspoken
 from shotad.types import Interval, Shot
 
@@ -210,14 +210,14 @@ class _Planner:
     def _place(self, wish: _Wish, taken_until: float, next_start: float) -> _Place:
         """One line between the last one before it and the next; the film goes on at ``end`` at the latest."""
         line, fit = wish.line, self._fit
-        end = max(line.room.start, min(line.room.end, next_start - fit.between, self._duration))
+        end = max(line.room.start, min(line.room.end, next_start - BETWEEN, self._duration))
         # At the same moment as the next line, not a rounding after it: that one is said after the pause.
         end = min(max(end, min(taken_until, line.room.end)), next_start)
         # A room has its margins; a mere stop between two utterances has none.
-        breath = fit.between if wish.squeezed else 0.0
+        breath = BETWEEN if wish.squeezed else 0.0
         free = line.room.start + breath
         if taken_until > 0:
-            free = max(free, taken_until + fit.between)
+            free = max(free, taken_until + BETWEEN)
         first = max(free, min(earliest(line, fit), end))
         missing = max(SHORTEST, _up(first + wish.take.seconds + breath - end))
         at = self._still(max(min(first, end), min(taken_until, end)), end)

@@ -25,7 +25,7 @@ from shotad.progress import NoProgress, Progress, reported
 from shotad.script.pace import spoken_words
 from shotad.sound.fitting.asking import Answer, Shorten, Wish
 from shotad.sound.fitting.forms import Form, shorter_forms, spoken, whole_form, written
-from shotad.sound.fitting.lines import NO_ROOM, earliest, latest
+from shotad.sound.fitting.lines import BETWEEN, NO_ROOM, earliest, latest
 from shotad.sound.fitting.placing import (
     Option,
     Window,
@@ -138,7 +138,7 @@ class _Desk:
     def __init__(self, studio: Studio, settings: FitSettings) -> None:
         self._studio, self._settings = studio, settings
         self._cases: list[_Case] = []
-        self._between = math.ceil(settings.between * 1000 - 1e-6)
+        self._between = math.ceil(BETWEEN * 1000 - 1e-6)
 
     def add(self, lines: Sequence[Line], progress: Progress) -> None:
         """The lines, in order, each spoken as it is."""

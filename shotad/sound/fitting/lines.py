@@ -12,6 +12,10 @@ from shotad.script.track import Track
 from shotad.sound.kinds import Line
 from shotad.types import Interval
 
+BETWEEN = 0.3
+"""Seconds of breath between two lines."""
+CLEAR = 0.1
+"""Seconds kept free before speech begins, beyond the margin that is in the gaps already."""
 NO_ROOM = 0.001
 """Seconds: the room of a line that has no free time in reach. Nothing can be said in it."""
 
@@ -28,7 +32,7 @@ def lines_of(
 
     ``speech`` are the seconds in which somebody speaks; None where that is not known: then each line keeps to
     the slot that it was given (``slots`` by id), or to its own time where it has none. ``margin`` is kept
-    from speech at both sides, ``settings.clear`` more before it. A line is wanted where the track has it, but
+    from speech at both sides, `CLEAR` more before it. A line is wanted where the track has it, but
     not trusted to be free there: a person may have put it over speech (rule T1), and then
 
     - its room is free time within `settings.earlier` before and `settings.later` after its start: the nearest
@@ -36,7 +40,7 @@ def lines_of(
     - else free time later, as far as its own time reaches: a line far from what it tells of would mislead;
     - with nothing in reach its room is `NO_ROOM` long, and it will be left unspoken, with the reason.
     """
-    free = () if speech is None else _free(track.film.duration, speech, margin, settings.clear)
+    free = () if speech is None else _free(track.film.duration, speech, margin, CLEAR)
     return tuple(
         Line(
             cue.id,

@@ -13,7 +13,7 @@ from shotad.script.pace import spoken_words
 from shotad.script.track import Track
 from shotad.sound.fitting.forms import weight
 from shotad.sound.fitting.ladder import fit
-from shotad.sound.fitting.lines import earliest, latest, lines_of
+from shotad.sound.fitting.lines import BETWEEN, earliest, latest, lines_of
 from shotad.sound.kinds import PACE, Fitting, Line, Studio, Take
 from shotad.types import Interval
 
@@ -85,7 +85,7 @@ def neighbourhood(
 def _together(one: Line, other: Line, middle: Line, settings: FitSettings, beside: float) -> bool:
     """Whether two lines in a row may press on each other, or the outer one is heard beside the middle one."""
     reach = min(one.room.end, latest(one, settings) + _expected(one))
-    if reach + settings.between > earliest(other, settings):
+    if reach + BETWEEN > earliest(other, settings):
         return True
     if other is middle or other.start <= middle.start:
         return reach > earliest(middle, settings) - beside
