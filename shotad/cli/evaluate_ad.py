@@ -10,15 +10,13 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.datasets_options import dataset_options, prediction_options
-from shotad.cli.evaluating import beside, given, listed, measuring_options, report_input, tell_findings
+from shotad.cli.evaluating import beside, given, listed, measuring_options
 from shotad.cli.options import console_options, settings_options
 
 if TYPE_CHECKING:
     from shotad.evaluation.measure.items import Corpus
-    from shotad.evaluation.measure.rows import Result
     from shotad.evaluation.report.inputs import ReportInput
     from shotad.evaluation.report.reading import Report
-    from shotad.evaluation.running import Measured
 
 
 @click.command(name="ad")
@@ -52,26 +50,19 @@ def command(console: Console, **options: Any) -> None:
     The report goes to FILE.eval beside the predictions, or --out: report.html, report.md, report.json, and
     items.csv with each AD's values. What is computed is kept: a second run computes what has changed.
     """
-    from shotad.evaluation.measure.bench import Bench
-    from shotad.evaluation.measure.store import Store, kept_file
     from shotad.evaluation.predicting.choosing import Shard
     from shotad.evaluation.report.writing import check_folder, write_report
-    from shotad.evaluation.running import WHOLE, measure
+    from shotad.evaluation.running import WHOLE, evaluate
 
     names = listed(options["metrics"])
     shard = Shard.parse(options["shard"]) if options["shard"] else WHOLE
     folder = options["out"] or beside(options["predictions"][0], "eval")
     check_folder(folder)
-    files = given(options)
-    earlier = _earlier(options["compare"], files.joined.corpus)
-    tell_findings(console, files)
-    with Store(options["cache"] or kept_file(), forget=options["force"]) as store:
-        bench = Bench(files.config, store, console)
-        corpus = files.joined.corpus
-        measured = measure(corpus, names, bench, shard=shard, done=lambda r: console.note(_told(r)))
-    if options["judge"] and not any("@" in name for name in _all_names(measured)):
+    inputs = given(options)
+    earlier = _earlier(options["compare"], inputs.joined.corpus)
+    run = evaluate(inputs, names, console, shard=shard, cache=options["cache"], force=options["force"])
+    if options["judge"] and not any("@" in name for name in _all_names(run)):
         console.note("No metric that was asked for needs a judge: --judge was not used.")
-    run = report_input(files, corpus, measured, options)
     _tell(console, run, write_report(folder, run), earlier)
 
 
@@ -87,8 +78,8 @@ def _earlier(path: Path | None, corpus: Corpus) -> Report | None:
     return report
 
 
-def _all_names(measured: Measured) -> list[str]:
-    return [*(result.name for result in measured.results), *(name for name, _ in measured.left_out)]
+def _all_names(run: ReportInput) -> list[str]:
+    return [*(result.name for result in run.results), *(left.metric for left in run.left_out)]
 
 
 def _tell(console: Console, run: ReportInput, files: Sequence[Path], earlier: Report | None) -> None:
@@ -107,10 +98,3 @@ def _tell(console: Console, run: ReportInput, files: Sequence[Path], earlier: Re
         value["comparison"] = comparison.record()
     shown = [str(path) for path in files if path.suffix != ".png"]
     console.result("\n".join([text, "", "Files:", *(f"  {name}" for name in shown)]), value)
-
-
-def _told(result: Result) -> str:
-    """One line as soon as a metric is counted."""
-    value = "not defined" if result.value is None else f"{result.value:.2f}"
-    fresh = "" if result.fresh == len(result.rows) else f", {result.fresh} of them computed now"
-    return f"{result.title}: {value} ({result.scored} ADs{fresh}; {result.seconds:.1f} s)."

@@ -10,7 +10,7 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.datasets_options import dataset_options, prediction_options
-from shotad.cli.evaluating import beside, given, listed, measuring_options, report_input, tell_findings
+from shotad.cli.evaluating import beside, given, listed, measuring_options
 from shotad.cli.options import console_options, settings_options
 
 if TYPE_CHECKING:
@@ -44,24 +44,26 @@ def command(console: Console, **options: Any) -> None:
     from shotad.evaluation.measure.bench import Bench
     from shotad.evaluation.measure.store import Store, kept_file
     from shotad.evaluation.report.writing import check_folder, write_report
+    from shotad.evaluation.running import report_input
     from shotad.wholefiles import write_text
 
     names, expert = listed(options["metrics"]), listed(options["expert"])
     predictions: Path = options["predictions"][0]
     folder = options["out"] or beside(predictions, "assisted")
     check_folder(folder)
-    files = given(options)
-    tell_findings(console, files)
+    inputs = given(options)
+    for finding in inputs.findings:
+        console.note(finding)
 
     def tell(role: str, result: Result) -> None:
         value = "not defined" if result.value is None else f"{result.value:.2f}"
         console.note(f"{result.title}, {role}: {value} ({result.seconds:.1f} s).")
 
     with Store(options["cache"] or kept_file(), forget=options["force"]) as store:
-        bench = Bench(files.config, store, console)
-        done = assist(files.joined.corpus, names, bench, expert=expert, done=tell)
+        bench = Bench(inputs.config, store, console)
+        done = assist(inputs.joined.corpus, names, bench, expert=expert, done=tell)
     said = f"The line of each AD is the candidate with the highest mean of {expert_words(done)}."
-    run = report_input(files, done.corpus, done.measured, options, protocol="assisted", notes=(said,))
+    run = report_input(inputs, done.corpus, done.measured, protocol="assisted", notes=(said,))
     written = write_report(folder, run)
     write_text(folder / "assisted.json", json.dumps(as_json(done), ensure_ascii=False, indent=1) + "\n")
     rows = (json.dumps(choice.record(), ensure_ascii=False) + "\n" for choice in done.choices)

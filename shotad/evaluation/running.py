@@ -1,21 +1,91 @@
-"""``evaluate ad``: which metrics run, on which items, and what could not be measured and why."""
+"""Predictions against human ADs: the files read, which metrics run and on which items, what could not be
+measured and why, and what a report says of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from shotad.config import Config, load_config
 from shotad.errors import EvaluationError, ShotadError
+from shotad.evaluation.datasets.ads import Dataset
+from shotad.evaluation.datasets.findings import MISSING, NOTE
+from shotad.evaluation.datasets.opening import open_dataset
+from shotad.evaluation.datasets.records import read_records
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.items import Corpus
 from shotad.evaluation.measure.metric import ENGINE_METRICS, METRICS, Metric, make_metric
 from shotad.evaluation.measure.rows import Result
 from shotad.evaluation.measure.scoring import score
+from shotad.evaluation.measure.store import Store, kept_file
 from shotad.evaluation.predicting.choosing import Shard
+from shotad.evaluation.predictions.joining import Joined, join, with_descriptions
+from shotad.evaluation.predictions.reading import read_predictions
+from shotad.evaluation.report.hashes import file_hash
+from shotad.evaluation.report.inputs import Joined as Counts
+from shotad.evaluation.report.inputs import LeftOut, Predictions, Protocol, ReportInput
+from shotad.progress import Progress
 
 ALL = "all"
 """All metrics that can run on what was given."""
 WHOLE = Shard()
+
+MADE_BY = "made_by"
+"""The column in which `evaluate actions` says by what it made an action."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Human ADs, the predictions joined to them, the settings, and how all of these were named."""
+
+    dataset: Dataset
+    joined: Joined
+    config: Config
+    predictions: tuple[Path, ...]
+    configs: tuple[str, ...] = ()
+    assignments: tuple[str, ...] = ()
+    descriptions: Path | None = None
+    system: str = ""
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """What reading the files brought to light, for people."""
+        told = [finding for finding in self.dataset.findings if finding.level != NOTE]
+        return tuple(f"{finding.where}: {finding.what}" for finding in (*told, *self.joined.findings))
+
+
+def read_inputs(
+    dataset: str,
+    predictions: Sequence[Path],
+    *,
+    root: Path | None = None,
+    annotation: Path | None = None,
+    actions: Path | None = None,
+    casts: Path | None = None,
+    id_column: str | None = None,
+    text_column: str | None = None,
+    descriptions: Path | None = None,
+    configs: Sequence[str | Config] = (),
+    assignments: Sequence[str] = (),
+    missing: str | None = None,
+    judges: Sequence[str] = (),
+    system: str = "",
+) -> Inputs:
+    """Everything read, before anything is scored. The dataset's own settings are added to ``configs``.
+
+    Several ``predictions`` are shards of one file. Raises DatasetError, EvaluationError, ConfigError.
+    """
+    data = open_dataset(dataset, root, annotation=annotation, actions=actions, casts=casts)
+    own = [data.config] if data.config and data.config not in configs else []
+    config = load_config(
+        [*configs, *own], assignments, measures__missing=missing, measures__judge__engines=judges or None
+    )
+    joined = join(data, read_predictions(*predictions, id_column=id_column, text_column=text_column))
+    if descriptions is not None:
+        joined = with_descriptions(joined, data, read_predictions(descriptions))
+    named = tuple(predictions), tuple(c for c in configs if isinstance(c, str)), tuple(assignments)
+    return Inputs(data, joined, config, *named, descriptions=descriptions, system=system)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +130,84 @@ def measure(
         told = " ".join(f"{name}: {reason}" for name, reason in left_out)
         raise EvaluationError(f"Nothing could be measured. {told}")
     return Measured(tuple(results), tuple(places), tuple(left_out))
+
+
+def evaluate(
+    inputs: Inputs,
+    names: Sequence[str],
+    progress: Progress,
+    *,
+    shard: Shard = WHOLE,
+    cache: Path | None = None,
+    force: bool = False,
+) -> ReportInput:
+    """What `measure` finds, as a report speaks of it; ``progress`` shows findings and each result.
+
+    ``cache`` is the file that keeps what is computed of texts (None: the user's own); ``force`` forgets it.
+    """
+    for finding in inputs.findings:
+        progress.note(finding)
+    with Store(cache or kept_file(), forget=force) as store:
+        bench = Bench(inputs.config, store, progress)
+        corpus = inputs.joined.corpus
+        measured = measure(corpus, names, bench, shard=shard, done=lambda r: progress.note(_told(r)))
+    return report_input(inputs, corpus, measured)
+
+
+def _told(result: Result) -> str:
+    """One line as soon as a metric is counted."""
+    value = "not defined" if result.value is None else f"{result.value:.2f}"
+    fresh = "" if result.fresh == len(result.rows) else f", {result.fresh} of them computed now"
+    return f"{result.title}: {value} ({result.scored} ADs{fresh}; {result.seconds:.1f} s)."
+
+
+def report_input(
+    inputs: Inputs,
+    corpus: Corpus,
+    measured: Measured,
+    *,
+    protocol: Protocol = "single",
+    notes: tuple[str, ...] = (),
+) -> ReportInput:
+    """All that a report of these results speaks of; ``corpus`` has the lines that were measured."""
+    return ReportInput(
+        corpus=corpus,
+        results=measured.results,
+        config=inputs.config,
+        predictions=Predictions.of(*inputs.predictions, system=inputs.system),
+        joined=Counts(len(inputs.joined.extra), len(inputs.joined.doubled)),
+        left_out=tuple(LeftOut(name, reason) for name, reason in measured.left_out),
+        configs=inputs.configs,
+        assignments=inputs.assignments,
+        title=inputs.dataset.title,
+        films=inputs.dataset.films,
+        protocol=protocol,
+        notes=(*notes, *_notes(inputs)),
+    )
+
+
+def _notes(inputs: Inputs) -> Iterator[str]:
+    """What else must be known of the files to trust the numbers. What is missing is counted elsewhere."""
+    if inputs.descriptions is not None:
+        name, sha256 = inputs.descriptions.name, file_hash(inputs.descriptions)
+        yield f"Stage I's texts are those of {name}, SHA-256 {sha256}."
+    makers = makers_of_actions(inputs.dataset)
+    if makers:
+        yield f"The actions of the human ADs are not the published ones: made by {'; '.join(makers)}."
+    findings = [
+        *(finding for finding in inputs.dataset.findings if finding.level != NOTE),
+        *(finding for finding in inputs.joined.findings if finding.level != MISSING),
+    ]
+    yield from (f"{finding.where}: {finding.what}" for finding in findings)
+
+
+def makers_of_actions(dataset: Dataset) -> tuple[str, ...]:
+    """By what the human ADs' actions were made, where their file says so, as `evaluate actions` does."""
+    path = dataset.files.get("actions") or dataset.files.get("annotation")
+    if path is None or not any(ad.actions for ad in dataset.ads):
+        return ()
+    told = {row.values.get(MADE_BY) for row in read_records(path).rows}
+    return tuple(sorted(one for one in told if isinstance(one, str) and one))
 
 
 def shard_places(corpus: Corpus, shard: Shard) -> list[int]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from shotad.errors import UsageError
 from shotad.evaluation.datasets.ads import Dataset
 from shotad.evaluation.datasets.loading import load_dataset
 from shotad.evaluation.datasets.references import load_references
+
+ROOTS = "SHOTAD_DATASETS"
+"""The environment variable that names the folder in which each dataset has a folder of its own."""
 
 _PLAIN = (".csv", ".jsonl", ".json", ".ndjson")
 
@@ -22,12 +26,15 @@ def open_dataset(
     casts: Path | None = None,
     strict: bool = True,
 ) -> Dataset:
-    """The dataset ``name`` below ``root`` (None: here), or the human ADs of the CSV or JSONL file ``name``.
+    """The dataset ``name`` in the folder ``root``, or the human ADs of the CSV or JSONL file ``name``.
+
+    ``root`` None: the folder of that name below ``$SHOTAD_DATASETS``, or this one where that is not set.
 
     Raises DatasetError, and UsageError for files that a plain file has no use for.
     """
     if Path(name).suffix.lower() not in _PLAIN:
-        here = root or Path()
+        roots = os.environ.get(ROOTS)
+        here = root or (Path(roots) / Path(name).stem if roots else Path())
         return load_dataset(
             name, here, annotation=annotation, actions=actions, shots=shots, casts=casts, strict=strict
         )

@@ -28,6 +28,16 @@ class Report:
     results: tuple[Result, ...]
 
     @property
+    def values(self) -> dict[str, float | None]:
+        """The number of each metric by name; None where it is not defined."""
+        return {result.name: result.value for result in self.results}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What must be known to trust the numbers."""
+        return tuple(self.head["notes"])
+
+    @property
     def system(self) -> str:
         """What the system is called whose predictions these are."""
         return Predictions(**self.head["predictions"]).called or self.name
