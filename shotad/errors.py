@@ -30,6 +30,10 @@ class ShotadError(Exception):
             self.exit_code = 2 if usage else 1
 
 
+class ShotadWarning(UserWarning):
+    """What a user of the Python interface should know of a result that is there all the same."""
+
+
 class UsageError(ShotadError):
     """An option or argument that cannot be meant."""
 

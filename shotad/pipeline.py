@@ -69,6 +69,7 @@ def describe(
             Course.out_of(understood, insight), looking, prepared, bench, asked, flow
         )
     outcome = write_track(written.cues, prepared, bench, engines.makers, discard_edits=discard_edits)
+    folder.note(f"described {film.info.name}: {outcome.counts}")
     drawn = write_sheet(folder.path, bench.frames.pictures, config, bench.progress) if sheet else ()
     bench.frames.release()
     spent = used(written.seen, written.lines, engines.terms(config), written.other)

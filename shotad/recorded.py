@@ -52,20 +52,25 @@ def film_of(folder: Path, run: RunSettings, name: str) -> Path:
     )
 
 
-def recorded(folder: WorkFolder, info: FilmInfo, config: Config) -> Prepared:
+def recorded(folder: WorkFolder, info: FilmInfo, config: Config, *, described: bool = True) -> Prepared:
     """What the run's first act found, as its records have it; nothing is looked for anew.
 
-    Raises WorkFolderError where a record is missing or damaged.
+    A film that was not ``described`` needs no shots and no slots. Raises WorkFolderError where a record is
+    missing or damaged.
     """
-    found, spoken, planned = (_record(folder, name) for name in ("shots", "speech", "slots"))
+    spoken = _record(folder, "speech")
+    bare = {} if described else {"end": info.duration, "shots": (), "slots": ()}
+    found, planned = ({**bare, **_record(folder, name, described)} for name in ("shots", "slots"))
     speech, end = utterances_of(spoken["speech"]), float(found["end"])
     shots, slots = shots_of(found["shots"]), slots_of(planned["slots"])
     gaps = free_time(speech, end, config.speech)
     return Prepared(info, end, shots, speech, tuple(gaps), slots, hand=read_hand_slots(folder.path))
 
 
-def _record(folder: WorkFolder, name: str) -> dict[str, Any]:
+def _record(folder: WorkFolder, name: str, needed: bool = True) -> dict[str, Any]:
     found = folder.read_json(f"{name}.json")
+    if found is None and not needed:
+        return {}
     if found is None:
         raise WorkFolderError(f"{folder.path / name}.json is missing.", _AGAIN)
     return found

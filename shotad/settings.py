@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 import difflib
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -97,6 +98,23 @@ def load_settings(
         if value is not None:
             _assign(tree, key.replace("__", "."), value)
     return build_settings(model, tree)
+
+
+def assignments_of(settings: Mapping[str, Any] | Iterable[str] | None) -> tuple[str, ...]:
+    """Settings by dotted key, or nested ones, as ``KEY=VALUE``; what is written so already stays.
+
+    >>> assignments_of({"slots.minimum": 3, "stage2": {"candidates": 5}})
+    ('slots.minimum=3', 'stage2.candidates=5')
+    """
+    if not isinstance(settings, Mapping):
+        return (settings,) if isinstance(settings, str) else tuple(settings or ())
+    found: list[str] = []
+    for key, value in settings.items():
+        if isinstance(value, Mapping) and value:
+            found += assignments_of({f"{key}.{inner}": one for inner, one in value.items()})
+        else:
+            found.append(f"{key}={json.dumps(value, ensure_ascii=False, default=str)}")
+    return tuple(found)
 
 
 def assigned(tree: Mapping[str, Any], assignments: Iterable[str]) -> dict[str, Any]:

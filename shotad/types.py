@@ -73,6 +73,16 @@ class Shot:
         if self.index < 0:
             raise ValueError(f"shot index must be 0 or more, got {self.index}")
 
+    @property
+    def start(self) -> float:
+        """Second at which its first frame is shown."""
+        return self.interval.start
+
+    @property
+    def end(self) -> float:
+        """Second at which the next shot begins, or the film ends."""
+        return self.interval.end
+
 
 class SpeechKind(StrEnum):
     """What fills an utterance: spoken words, or sung ones."""

@@ -240,14 +240,18 @@ def _sketch(slot: Slot, prepared: Prepared, config: Config, density: float, cloc
     return Sketch(SlotPlan(slot, shown_shots(context, frames), frames, Grammar(), spoken), tuple(context))
 
 
-def study(bench: Bench) -> tuple[str, ...]:
+def study(bench: Bench, shots: Sequence[Shot] | None = None) -> tuple[str, ...]:
     """Read the grammar of all shots of the film, for those who want no lines, into ``grammar.json``.
 
-    Returns what the user should know of what was left out.
+    ``shots`` None: those that are found. Returns what the user should know of what was left out.
     """
     get_ready(bench)
-    insight, found = Insight(bench), shots_step(bench)
-    insight.whole(shots_of(found["shots"]), float(found["end"]))
+    insight = Insight(bench)
+    if shots is None:
+        found = shots_step(bench)
+        insight.whole(shots_of(found["shots"]), float(found["end"]))
+    else:
+        insight.whole(shots, max((shot.end for shot in shots), default=0.0))
     return insight.warnings
 
 

@@ -115,7 +115,6 @@ class _Run:
         engines = self.engines or Engines.of(config)
         with profiled(folder.write_text if job.timed else None) as recorded:
             outcome = self._describe(film, folder, given, engines)
-            folder.note(f"described {film.info.name}: {outcome.counts}")
             heard = self._rendered(film, folder, wanted, engines) if wanted else None
             spent = () if recorded is None else tuple(lines(recorded.table()))
         return replace(finished(job, place.folder, outcome, heard), spent=spent)

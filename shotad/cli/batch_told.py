@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 def open_with(console: Console, asked: Asked) -> None:
     """Refuse what no film could be described with, and say once what holds for all of them."""
     from shotad.writing import Engines
+    from shotad.writing.opening import remarks
 
     options, config = asked.options, asked.wishes.config
     check_limits(options)
@@ -36,7 +37,7 @@ def open_with(console: Console, asked: Asked) -> None:
     if options["address"] is None and not options["dry_run"]:
         # On a cluster it is its nodes that look and write.
         engines.check_machine(config)
-    for line in describing.remarks(config, engines):
+    for line in remarks(config, engines):
         console.note(line)
 
 

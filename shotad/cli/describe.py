@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.cli.console import Console, duration
+from shotad.cli.console import Console
 from shotad.cli.options import (
     DETAIL,
     console_options,
@@ -24,10 +24,10 @@ from shotad.cli.profile import profile_option, timed
 from shotad.cli.profile import told as told_of_time
 from shotad.cli.render import sound_flags, sound_options
 from shotad.config import Config
-from shotad.config.languages import language_of
 from shotad.describe import usage
 from shotad.outcome import Outcome
 from shotad.profiling import span
+from shotad.progress import duration
 from shotad.script.cue import CueStatus
 from shotad.script.timecode import timecode
 
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from shotad.rendering.rendered import Rendered
     from shotad.rendering.wanted import Wanted
     from shotad.workfolder import WorkFolder
-    from shotad.writing import Engines
 
 
 @click.command(name="describe")
@@ -107,6 +106,7 @@ def command(console: Console, **options: Any) -> None:
     from shotad.pipeline import describe
     from shotad.rendering.rendered import summary as render_summary
     from shotad.rendering.run import run_render
+    from shotad.writing.opening import opening
 
     spoken = bool(options["voice"] or options["makes"])
     if spoken:
@@ -134,7 +134,6 @@ def command(console: Console, **options: Any) -> None:
             discard_edits=options["discard_edits"],
             sheet=not options["no_sheet"],
         )
-        folder.note(f"described {film.info.name}: {outcome.counts}")
         heard = None
         if spoken and not outcome.all_failed:
             if console.mode != "json":
@@ -184,60 +183,6 @@ def flags_of(options: Mapping[str, Any]) -> dict[str, Any]:
         "prompt__note": note_text(options["note"]),
         **sound_flags(options),
     }
-
-
-def opening(config: Config, folder: Path, engines: Engines) -> list[str]:
-    """Where the work is kept, who does it, what leaves the machine, and what is amiss."""
-    from shotad.engines.openai.notice import notice
-
-    leaving = notice(engines.looks, engines.writes)
-    return [f"Work folder: {folder}", *leaving, *remarks(config, engines)]
-
-
-def remarks(config: Config, engines: Engines) -> list[str]:
-    """Who does the work, and what is amiss."""
-    from shotad.engines import stage_engines
-    from shotad.weights import obtainable
-
-    lines = []
-    stages = stage_engines(config)
-    if stages.stage1 == "observer":
-        lines.append(EMBEDDED)
-        if not obtainable("efficientdet-lite2"):
-            lines.append(WITHOUT_NPM)
-    if config.prompt.factor == "auto" and config.scale.checkpoint is None and stages.stage1 == "qwen2-vl":
-        lines.append(WITHOUT_CLASSIFIER)
-    if not language_of(config.language).english and engines.writes.abilities.converses:
-        lines.append(ONLY_ENGLISH.format(language=config.language))
-    limit, words = config.prompt.note_words, len(config.prompt.note.split())
-    if words > limit:
-        lines.append(f"The note on the film has {words} words; {limit} are used (prompt.note_words).")
-    return lines
-
-
-EMBEDDED = (
-    "Engine: the embedded observer. It tells people, movement, light and text on the screen, not the story: "
-    "a first, plain draft. A vision-language model tells far more: --engine paper on a GPU, or "
-    "--engine openai with a server (docs/engines.md)."
-)
-
-
-WITHOUT_CLASSIFIER = (
-    "Shot scales are told by faces, for no trained classifier is set: the paper's cannot be fetched. "
-    "Train one (shotad train scale) and give it as --set scale.checkpoint=FILE."
-)
-
-
-ONLY_ENGLISH = (
-    "Stage I describes in English, Stage II is asked for lines in language = {language}; a line that plainly "
-    "comes in another one fails. The examples and the rules on words are English: the rules are left out."
-)
-
-
-WITHOUT_NPM = (
-    "The better people detector is not here and comes through npm, which is not installed: fewer people will "
-    "be seen. Install npm (it is part of Node.js) and run again."
-)
 
 
 def summary(outcome: Outcome) -> str:

@@ -148,33 +148,25 @@ def track_file(path: Path) -> Path:
 def opened(options: Mapping[str, Any], config: Config) -> Iterator[tuple[Film, WorkFolder, Given]]:
     """The film, its work folder, and the files given, ready for use.
 
-    The film is opened first, so that a mistaken name leaves no folder behind. A command that writes lines
-    leaves there what it was asked to do, for a later redo. Raises OtherFilm where the folder's track is of
-    another film, before anything is written.
+    A command that writes lines leaves there what it was asked to do, for a later redo. Raises as `work_on`.
     """
-    from shotad.film.opening import open_film
+    from shotad.api import work_on
     from shotad.runsettings import write_settings
-    from shotad.tracking import present_track
-    from shotad.workfolder import WorkFolder, work_folder_of
 
     given = _given(options)
-    rate = _rate(options["frame_rate"])
-    with open_film(options["film"], reader=config.film.reader, frame_rate=rate) as film:
-        place = options["out"] or work_folder_of(options["film"])
-        with WorkFolder(Path(place), force=bool(options.get("force"))) as folder:
-            present_track(folder, film.info, with_scripts=False)
-            if _writes_lines(options):
-                names, assignments = options["config"], options["assignments"]
-                write_settings(
-                    folder,
-                    config,
-                    options["film"],
-                    given,
-                    frame_rate=rate,
-                    configs=names,
-                    assignments=assignments,
-                )
-            yield film, folder, given
+    rate, force = _rate(options["frame_rate"]), bool(options.get("force"))
+    with work_on(options["film"], config, options["out"], frame_rate=rate, force=force) as (film, folder):
+        if _writes_lines(options):
+            write_settings(
+                folder,
+                config,
+                options["film"],
+                given,
+                frame_rate=rate,
+                configs=options["config"],
+                assignments=options["assignments"],
+            )
+        yield film, folder, given
 
 
 def _writes_lines(options: Mapping[str, Any]) -> bool:

@@ -6,7 +6,8 @@ Precedence: default < ``--config`` (a later one wins) < the file of a dataset, w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
@@ -50,12 +51,13 @@ from shotad.config.words import (
     VerifySettings,
 )
 from shotad.errors import ConfigError, UsageError
-from shotad.settings import Settings, load_settings
+from shotad.settings import Settings, assignments_of, load_settings
 
 __all__ = [
     "CastSettings",
     "ComputeSettings",
     "Config",
+    "ConfigNames",
     "ContainerSettings",
     "ContextSettings",
     "DiscoverSettings",
@@ -83,6 +85,7 @@ __all__ = [
     "TranslateSettings",
     "VerifySettings",
     "VoiceSettings",
+    "config_names",
     "load_config",
 ]
 
@@ -156,10 +159,19 @@ class Config(Settings):
             raise ConfigError(f"language = {tag!r} cannot be used: {trouble.what}", trouble.hint) from None
 
 
+ConfigNames = str | os.PathLike[str] | Config | Sequence[str | os.PathLike[str] | Config] | None
+"""What ``config=`` takes: names, files, or settings that are there already; one or several."""
+
+
 def load_config(
-    name_or_file: str | Sequence[str] | None = None, assignments: Iterable[str] = (), **flags: Any
+    name_or_file: ConfigNames = None,
+    assignments: Mapping[str, Any] | Iterable[str] | None = None,
+    **flags: Any,
 ) -> Config:
-    """Settings from named or given YAML files, ``KEY=VALUE`` assignments, and flags by dotted key.
+    """Settings from named or given YAML files, assignments, and flags by dotted key.
+
+    A file may be a `Config` too, on which the others build. Assignments are a mapping or ``KEY=VALUE``; a
+    flag's dots are written as two underscores.
 
     >>> load_config(None, ["slots.minimum=3"]).slots.minimum
     3.0
@@ -168,6 +180,20 @@ def load_config(
 
     Raises ConfigError for unknown names, unknown keys and values out of range.
     """
-    given = [name_or_file] if isinstance(name_or_file, str) else name_or_file or ()
-    found: Config = load_settings(Config, ["default", *given], assignments, **flags)
+    given = config_names(name_or_file)
+    bases = [one for one in given if isinstance(one, Config)]
+    if len(bases) > 1:
+        raise ConfigError(f"{len(bases)} Config objects are given.", "Give one; what differs as settings.")
+    files = [one for one in given if isinstance(one, str)]
+    files = files if bases else ["default", *files]
+    under = bases[0] if bases else None
+    found: Config = load_settings(Config, files, assignments_of(assignments), under=under, **flags)
     return found
+
+
+def config_names(given: ConfigNames) -> tuple[str | Config, ...]:
+    """What is given as config, one or several: names, files, or settings that are there already."""
+    if given is None:
+        return ()
+    several = [given] if isinstance(given, str | os.PathLike | Config) else given
+    return tuple(one if isinstance(one, Config) else os.fspath(one) for one in several)

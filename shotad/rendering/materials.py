@@ -11,6 +11,7 @@ from shotad.config import Config
 from shotad.errors import OtherFilm
 from shotad.film.reader import Film
 from shotad.recorded import Prepared, recorded
+from shotad.runsettings import SETTINGS
 from shotad.script.cue import Cue
 from shotad.script.track import Track, load_track, to_json
 from shotad.scriptfiles import Brought, script_places
@@ -95,7 +96,7 @@ def gather(film: Film, folder: WorkFolder, config: Config, file: Path | None = N
     """
     file = file or folder.path / TRACK
     done, read = _read(film, folder, file)
-    prepared = recorded(folder, film.info, config)
+    prepared = recorded(folder, film.info, config, described=(folder.path / SETTINGS).is_file())
     return Materials(film, folder, config, done.track, file, prepared, done.changed, read)
 
 

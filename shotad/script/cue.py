@@ -236,6 +236,16 @@ class Cue:
             raise ValueError(f"cue {self.id} chose {self.chosen} of {len(self.candidates)} candidates")
 
     @property
+    def start(self) -> float:
+        """Second at which the line begins."""
+        return self.interval.start
+
+    @property
+    def end(self) -> float:
+        """Second at which its time ends; the line is over by then."""
+        return self.interval.end
+
+    @property
     def machine(self) -> Derived | None:
         """The machine's own version: this line itself until a person changes it."""
         if self.edited is not None:

@@ -8,6 +8,7 @@ written: one that is listed and absent was deleted.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -107,6 +108,18 @@ class Track:
     def heard(self) -> tuple[Cue, ...]:
         """The lines that are spoken, in order."""
         return tuple(cue for cue in self.cues if cue.heard)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the track to a file, in the format that its name ends in; the file's path.
+
+        ``.json`` is the whole track, as `load_track` reads it. All others hold the heard lines: ``.vtt``,
+        ``.srt``, ``.dapt.xml``, ``.ttml``, ``.csv``, ``.frazier.csv``, ``.reaper.csv``, ``.docx``, ``.xlsx``,
+        ``.hls.m3u8``, ``.dash.xml``. Its folder is made where it is missing. Raises ScriptError for another
+        ending, or where a library that the format needs is not installed; WorkFolderError.
+        """
+        from shotad.script.exporting import save_as
+
+        return save_as(self, Path(path))
 
     @property
     def statement(self) -> str:
@@ -222,10 +235,10 @@ def from_json(text: str, name: str = BY_HAND) -> Track:
     )
 
 
-def load_track(path: Path) -> Track:
+def load_track(path: str | os.PathLike[str]) -> Track:
     """The track in a file. Raises ScriptError if it cannot be read or understood."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ScriptError(f"The track {path} cannot be read: {error}.") from None
     return from_json(text, str(path))
