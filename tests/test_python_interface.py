@@ -1,0 +1,469 @@
+"""``import shotad`` as a researcher or an integrator uses it: the functions, their errors, and docs/python.md."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import pkgutil
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import shotad
+from tests.evaluation.predicting.minidataset import make_cmd
+from tests.media import make_stills
+from tests.rendering.described import film_with
+
+ROOT = Path(__file__).resolve().parents[1]
+FAST = {
+    "engine": "fake",
+    "slots.find_credits": False,
+    "speech": {"source": "none"},
+    "scale.method": "none",
+    "threads.features": "grid",
+    "frames": {"min_pixels": 12544, "max_pixels": 25088},
+}
+"""Settings by which a film is described at once and without weights."""
+
+HUMAN = (
+    "id,film,start,end,text\n0,f1,1,2,A man opens the door.\n1,f1,5,6,She sits down.\n2,f2,1,2,Rain falls.\n"
+)
+SAID = {"0": "A man opens a door.", "1": "A woman sits.", "2": "It rains."}
+
+
+class Broken:
+    """An engine that fails in every slot."""
+
+    def __init__(self, config: shotad.Config) -> None:
+        from shotad.engines.fake import FakeEngine
+
+        self.fake = FakeEngine(config)
+        self.identity, self.abilities = self.fake.identity, self.fake.abilities
+
+    def generate(self, requests: Any) -> Any:
+        return [self.reply(request) for request in requests]
+
+    def reply(self, request: Any) -> Any:
+        (good,) = self.fake.generate([request])
+        return replace(good, text="", finish="error", error="No power.") if self.fails(request) else good
+
+    def fails(self, request: Any) -> bool:
+        return True
+
+
+class BrokenOnce(Broken):
+    """One that fails in the first slot that it is asked about."""
+
+    first = ""
+
+    def fails(self, request: Any) -> bool:
+        self.first = self.first or request.slot_id
+        return bool(request.slot_id == self.first)
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with movie.mp4 (20 s), human.csv and predictions.jsonl, in which the test runs."""
+    shutil.copy(film_with(), tmp_path / "movie.mp4")
+    (tmp_path / "human.csv").write_text(HUMAN, encoding="utf-8")
+    said = "".join(json.dumps({"id": name, "text": text}) + "\n" for name, text in SAID.items())
+    (tmp_path / "predictions.jsonl").write_text(said, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("shotad.evaluation.report.content.plots_of", lambda run: ())
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def track(tmp_path_factory: pytest.TempPathFactory) -> shotad.Track:
+    return shotad.describe(film_with(), settings=FAST, out=tmp_path_factory.mktemp("w"), overview=False)
+
+
+def described(**more: Any) -> shotad.Track:
+    return shotad.describe("movie.mp4", settings={**FAST, **more.pop("settings", {})}, **more)
+
+
+# --- the package
+
+
+def test_importing_it_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, shotad; assert len([m for m in sys.modules if m.startswith('shotad')]) <= 2, sys.modules;"
+        "shotad.Track, shotad.ShotadError, shotad.load_config, shotad.Shot, shotad.describe;"
+        "print([m for m in ('torch', 'cv2', 'spacy', 'av', 'scipy', 'transformers', 'onnxruntime') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_its_public_names() -> None:
+    assert set(dir(shotad)) | {"__version__"} == set(shotad.__all__)
+    for name in shotad.__all__:
+        assert getattr(shotad, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'descibe'"):
+        shotad.descibe  # noqa: B018
+    tree = ast.parse(Path(shotad.__file__).read_text("utf-8"))
+    typed = [node for block in tree.body if isinstance(block, ast.If) for node in block.body]
+    for_checkers = {n.names[0].name: n.module for n in typed if isinstance(n, ast.ImportFrom)}
+    assert for_checkers == shotad._MODULES
+    functions = ["describe", "detect_shots", "evaluate", "find_threads", "open_film", "render", "shot_scales"]
+    for name in functions:
+        assert getattr(shotad, name).__doc__, name
+        assert {"config", "settings"} <= getattr(shotad, name).__annotations__.keys()
+
+
+def test_each_function_is_called_twice_after_all_rooms_were_imported(here: Path) -> None:
+    for room in pkgutil.iter_modules(shotad.__path__):
+        importlib.import_module(f"shotad.{room.name}")
+    for _ in range(2):
+        track = shotad.describe("movie.mp4", settings=FAST)
+        assert track.heard
+        assert shotad.render("movie.mp4", track, "movie.wav", make="ad", voice="fake").made
+        with shotad.open_film("movie.mp4") as film:
+            shots = shotad.detect_shots(film)
+            assert len(shots) > 4
+            assert shotad.find_threads(film, shots, settings=FAST) is not None
+            assert shotad.shot_scales(film, shots, settings=FAST) == {}
+        report = shotad.evaluate("predictions.jsonl", "human.csv", metrics=["bleu-1"])
+        assert report.values["bleu-1"] is not None
+
+
+# --- describe
+
+
+def test_describe_keeps_a_work_folder_beside_the_film_and_goes_on_in_it(here: Path) -> None:
+    track = described()
+    assert [type(cue) for cue in track.heard] == [shotad.Cue] * len(track.heard)
+    assert all(0 <= cue.start < cue.end <= 20 and cue.text for cue in track.heard)
+    assert shotad.load_track("movie.shotad/track.json") == track
+    before = (here / "movie.shotad" / "stage1.jsonl").read_bytes()
+    assert described() == track
+    assert (here / "movie.shotad" / "stage1.jsonl").read_bytes() == before
+
+
+def test_it_writes_what_the_command_writes(here: Path) -> None:
+    from shotad.cli.main import cli
+
+    described(out="python", start=3.0, end=12.0)
+    words = [word for name in ("slots.find_credits=false", "speech.source=none", "scale.method=none",
+             "threads.features=grid", "frames.min_pixels=12544", "frames.max_pixels=25088")
+             for word in ("--set", name)]  # fmt: skip
+    part = ["--from", "3", "--to", "12"]
+    command = ["describe", "movie.mp4", "--out", "command", "--engine", "fake", "--quiet", *words, *part]
+    cli.main(command, standalone_mode=False)
+    names = sorted(path.name for path in (here / "command").iterdir())
+    assert sorted(path.name for path in (here / "python").iterdir()) == names
+    for name in names:
+        ours, theirs = here / "python" / name, here / "command" / name
+        if ours.is_file() and name not in ("log.txt", ".lock", "settings.json"):
+            assert ours.read_bytes() == theirs.read_bytes(), name
+    ours, theirs = (json.loads((here / w / "settings.json").read_text()) for w in ("python", "command"))
+    assert ours["config"] == theirs["config"]
+    assert (ours["film"], ours["given"]) == (theirs["film"], theirs["given"])
+
+
+def test_only_a_part_with_files_of_ones_own(here: Path) -> None:
+    (here / "slots.csv").write_text("start,end\n2,5\n9,12\n", encoding="utf-8")
+    (here / "shots.csv").write_text("start,end\n0,8\n8,20\n", encoding="utf-8")
+    track = described(slots="slots.csv", shots=here / "shots.csv", start=5.0)
+    assert [cue.slot_id for cue in track.cues] == ["s00009000"]
+
+
+def test_settings_win_over_config_and_config_may_be_made_before(here: Path) -> None:
+    config = shotad.load_config(None, {**FAST, "seed": 3})
+    shotad.describe("movie.mp4", config=config, settings=["seed=4"], overview=False)
+    kept = json.loads((here / "movie.shotad" / "settings.json").read_text())
+    assert (kept["config"]["seed"], kept["config"]["engine"]) == (4, "fake")
+    assert kept["assignments"] == ["seed=4"]
+    assert not (here / "movie.shotad" / "overview.html").exists()
+    (here / "house.yaml").write_text("language: de\n", encoding="utf-8")
+    mixed = shotad.load_config([config, "house.yaml"])
+    assert (mixed.seed, mixed.language) == (3, "de")
+    with pytest.raises(shotad.ShotadError, match="2 Config objects"):
+        shotad.load_config([config, config])
+
+
+def test_an_open_film_is_described_and_stays_open(here: Path) -> None:
+    with shotad.open_film("movie.mp4") as film:
+        track = shotad.describe(film, settings=FAST)
+        assert (here / "movie.shotad" / "track.json").is_file()
+        assert next(film.frames_at([1.0])).rgb().shape == (film.info.height, film.info.width, 3)
+    with Path("movie.mp4").open("rb") as file, shotad.open_film(file) as film:
+        with pytest.raises(shotad.ShotadError, match=r"out=FOLDER"):
+            shotad.describe(film, settings=FAST)
+        assert shotad.describe(film, settings=FAST, out="movie.shotad") == track
+
+
+def test_numbered_frames_are_a_film(here: Path) -> None:
+    make_stills(here / "frames", 30)
+    with shotad.open_film("frames", frame_rate="3") as film:
+        assert film.info.duration == pytest.approx(10)
+        assert shotad.describe(film, settings=FAST).heard
+    kept = json.loads((here / "frames.shotad" / "settings.json").read_text())
+    assert kept["film"] == {"name": "frames", "path": str(here / "frames"), "frame_rate": "3"}
+
+
+def test_slots_that_failed_are_told(here: Path) -> None:
+    engine = f"{__name__}:Broken"
+    with pytest.raises(shotad.ShotadError, match=r"\d of \d slots failed: .*No power.*Call it again"):
+        described(settings={"stage1.engine": engine})
+    with pytest.warns(shotad.ShotadWarning, match=r"1 of \d slots failed; the first: .*No power") as told:
+        track = described(settings={"stage1.engine": f"{engine}Once"})
+    assert track.heard
+    assert told[0].filename == __file__
+
+
+# --- save
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [
+        ("m.vtt", b"WEBVTT"),
+        ("m.SRT", b"1000"),
+        ("m.dapt.xml", b"<?xml"),
+        ("m.ttml", b"<?xml"),
+        ("deep/m.csv", b"id,start"),
+        ("m.reaper.csv", b"#,Name"),
+        ("m.docx", b"PK"),
+        ("m.xlsx", b"PK"),
+        ("m.m3u8", None),
+        ("m.doc", None),
+        ("vtt", None),
+    ],
+)
+@pytest.mark.usefixtures("here")
+def test_a_track_is_saved_by_the_ending_of_the_name(
+    track: shotad.Track, name: str, begins: bytes | None
+) -> None:
+    if begins is None:
+        with pytest.raises(shotad.ShotadError, match=r"No format .* ends in .*\.vtt, \.srt"):
+            track.save(name)
+        assert not Path(name).exists()
+    else:
+        assert track.save(name) == Path(name)
+        assert Path(name).read_bytes().lstrip(b"\xef\xbb\xbf").startswith(begins)
+
+
+@pytest.mark.usefixtures("here")
+def test_json_is_the_whole_track(track: shotad.Track) -> None:
+    track.save("m.json")
+    assert shotad.load_track("m.json") == track
+    with pytest.raises(shotad.ShotadError, match="cannot be read"):
+        shotad.load_track("none.json")
+
+
+# --- render
+
+
+def test_render_uses_the_work_folder_and_speaks_only_what_changed(here: Path) -> None:
+    track = described()
+    first = shotad.render("movie.mp4", track, "a.mp4", voice="fake")
+    assert (Path("a.mp4").is_file(), first.kept) == (True, 0)
+    again = shotad.render("movie.mp4", make=["mix:flac", "ad"], voice="fake")
+    assert (again.anew, again.kept) == (0, first.anew)
+    assert {made.wanted.path.name for made in again.made} == {"movie.mix.flac", "movie.ad.wav"}
+    cues = [replace(track.cues[0], text="A cat."), *track.cues[1:]]
+    other = shotad.render("movie.mp4", track.with_cues(cues), "b.mp4", voice="fake")
+    assert other.spoken[0].text == "A cat."
+    assert shotad.load_track("movie.shotad/track.json").heard[0].text == track.heard[0].text
+
+
+def test_render_of_a_film_that_was_not_described_finds_speech_itself(here: Path) -> None:
+    track = described(out="elsewhere")
+    done = shotad.render("movie.mp4", "elsewhere/track.json", "c.mp4", voice="fake", settings=FAST)
+    assert len(done.spoken) == len(track.heard)
+    assert (here / "movie.shotad" / "speech.json").is_file()
+    assert not (here / "movie.shotad" / "shots.json").exists()
+
+
+# --- shots, threads, scales
+
+
+def test_shots_ascend_without_gaps_and_nothing_is_kept(here: Path) -> None:
+    shots = shotad.detect_shots("movie.mp4")
+    assert [shot.index for shot in shots] == list(range(len(shots)))
+    assert {0.0, 4.0, 13.2, 16.8} <= {shot.start for shot in shots}
+    assert [shot.end for shot in shots] == [*(shot.start for shot in shots[1:]), 20.0]
+    assert not (here / "movie.shotad").exists()
+    assert (
+        shotad.detect_shots("movie.mp4", out="kept") == shots == shotad.detect_shots("movie.mp4", out="kept")
+    )
+    assert (here / "kept" / "shots.json").is_file()
+
+
+def test_threads_take_every_shot_and_shots_of_ones_own(here: Path) -> None:
+    low = {**FAST, "threads.threshold": -1.0}
+    assert shotad.find_threads("movie.mp4", settings=low) == ((0, 1, 2, 3, 4, 5, 6, 7),)
+    mine = [shotad.Shot(7, shotad.Interval(0.0, 4.0)), shotad.Shot(9, shotad.Interval(4.0, 12.0))]
+    assert shotad.find_threads("movie.mp4", mine, settings=low) == ((7, 9),)
+    assert shotad.find_threads("movie.mp4", mine, settings={**FAST, "threads.threshold": 1.0}) == ()
+    with pytest.raises(shotad.ShotadError, match=r"9 \[4.000, 12.000\) and 7 .* do not ascend"):
+        shotad.find_threads("movie.mp4", mine[::-1])
+
+
+@pytest.mark.usefixtures("here")
+def test_scales_are_by_shot(monkeypatch: pytest.MonkeyPatch) -> None:
+    from shotad.grammar.base import ScaleGuess
+
+    class BySecond:
+        """Close in its first picture, nothing in its second, long in all others."""
+
+        identity, moments, seen = "by second", ("middle",), 0
+
+        def of(self, images: Sequence[Any]) -> list[ScaleGuess | None]:
+            before, self.seen = self.seen, self.seen + len(images)
+            close, long = ScaleGuess((0.0, 1.0, 0.0, 0.0, 0.0)), ScaleGuess((0.0, 0.0, 0.0, 0.0, 1.0))
+            return [(close, None)[at] if at < 2 else long for at in range(before, self.seen)]
+
+    monkeypatch.setattr("shotad.understand.make_scale_reader", lambda *_: BySecond())
+    monkeypatch.setattr("shotad.understand.scale_weights", lambda _: ())
+    shots = [shotad.Shot(at, shotad.Interval(at * 4.0, at * 4.0 + 4)) for at in range(4)]
+    scales = shotad.shot_scales("movie.mp4", shots, settings={"scale.method": "by-face"})
+    assert scales == {0: shotad.ShotScale.CLOSE_UP, 2: shotad.ShotScale.LONG, 3: shotad.ShotScale.LONG}
+
+
+# --- evaluate
+
+
+def test_a_report_is_returned_and_written_where_it_is_asked_for(here: Path) -> None:
+    files = set(here.iterdir())
+    report = shotad.evaluate("predictions.jsonl", "human.csv", metrics=["BLEU-1", "cider"], system="ours")
+    assert set(report.values) == {"bleu-1", "cider"}
+    assert report.values["bleu-1"] == pytest.approx(report.result("bleu-1").value)  # type: ignore[union-attr]
+    assert report.system == "ours"
+    assert len(report.items) == 3
+    assert set(here.iterdir()) - files <= {here / "cache"}
+    text = shotad.evaluate("predictions.jsonl", "human.csv", metrics="bleu-1, cider", out="report")
+    assert text.values == report.values
+    assert (here / "report" / "report.html").is_file()
+    assert any("no actions" in note for note in report.notes)
+
+
+# --- errors, progress, the process
+
+
+@pytest.mark.parametrize(
+    ("call", "what", "do"),
+    [
+        (lambda: shotad.describe("none.mp4"), "none.mp4", "Check the path"),
+        (lambda: shotad.render("none.mp4"), "none.mp4", "Check the path"),
+        (lambda: shotad.detect_shots("none.mp4"), "none.mp4", "Check the path"),
+        (lambda: described(engine="papr"), "'papr'", "Did you mean paper"),
+        (lambda: described(config="papr"), "'papr'", "paper"),
+        (lambda: described(settings={"slots.minimun": 3}), "slots.minimun", "slots.minimum"),
+        (lambda: described(settings={"slots": {"minimum": -3}}), "slots.minimum = -3", "Correct"),
+        (lambda: described(start=5.0, end=5.0), "end = 5.0 .* start = 5.0", "later end"),
+        (lambda: described(cast="nobody.cast"), "nobody.cast", "cast.yaml"),
+        (lambda: described(subtitles="none.srt"), "none.srt", "Check"),
+        (lambda: shotad.render("movie.mp4"), "track.json", "describe the film"),
+        (lambda: shotad.render("movie.mp4", make="flim"), "'flim'", "film, |film: "),
+        (lambda: shotad.open_film("movie.mp4", frame_rate="x"), "frame_rate = x", "24000/1001"),
+        (lambda: shotad.open_film("movie.mp4", settings={"film.reader": "vhs"}), "'vhs'.*pyav", ""),
+        (lambda: shotad.evaluate("predictions.jsonl", "human.csv", metrics=["cidr"]), "'cidr'", "cider"),
+        (lambda: shotad.evaluate("predictions.jsonl", "cmd"), "'cmd'", "cmd-ad"),
+        (lambda: shotad.evaluate("none.jsonl", "human.csv"), "none.jsonl", ""),
+    ],
+)
+def test_errors_say_what_happened_with_which_value_and_what_to_do(
+    here: Path, call: Callable[[], object], what: str, do: str
+) -> None:
+    with pytest.raises(shotad.ShotadError) as caught:
+        call()
+    assert re.search(what, caught.value.what)
+    assert re.search(do, caught.value.hint)
+
+
+def test_nothing_is_printed_unless_progress_is_asked_for(
+    here: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    shotad.detect_shots("movie.mp4")
+    assert capfd.readouterr() == ("", "")
+    described(progress=True)
+    said = capfd.readouterr()
+    assert said.out == ""
+    assert "Work folder: movie.shotad" in said.err
+    assert "Finding shots" in said.err
+
+
+def test_progress_may_go_to_an_object_of_ones_own(here: Path) -> None:
+    class Own:
+        def __init__(self) -> None:
+            self.told: list[str] = []
+
+        def task(self, name: str, total: float | None, unit: str) -> Own:
+            self.told.append(name)
+            return self
+
+        def note(self, text: str) -> None:
+            self.told.append(text)
+
+        def advance(self, amount: float = 1) -> None: ...
+
+        def done(self) -> None: ...
+
+    own = Own()
+    described(progress=own)
+    assert "Finding shots" in own.told
+
+
+def test_it_runs_in_any_thread_and_takes_no_signals(here: Path) -> None:
+    before = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)]
+    found: list[shotad.Track] = []
+    worker = threading.Thread(target=lambda: found.append(described()))
+    worker.start()
+    worker.join()
+    assert found[0].heard
+    assert [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+# --- the page
+
+
+def blocks(page: str) -> Iterator[str]:
+    for found in re.finditer(
+        r"^```python\n(.*?)^```", (ROOT / page).read_text("utf-8"), re.MULTILINE | re.DOTALL
+    ):
+        yield found[1]
+
+
+@pytest.fixture
+def in_no_time(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every engine is the fake one, every voice too, and the defaults ask for no weights."""
+    from shotad import engines, settings
+    from shotad.sound import voices
+
+    default = settings.config_path("default")
+    config = shotad.load_config(None, {**FAST, "engine": "auto"})
+    (here / "fast.yaml").write_text(json.dumps(config.model_dump(mode="json")), encoding="utf-8")
+    plain = settings.config_path
+    monkeypatch.setattr(
+        settings, "config_path", lambda name: here / "fast.yaml" if name == "default" else plain(name)
+    )
+    assert default != here / "fast.yaml"
+    for preset in ("embedded", "paper"):
+        monkeypatch.setitem(engines.PRESETS, preset, engines.PRESETS["fake"])
+    monkeypatch.setattr(voices, "BY_ITSELF", ("fake",))
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+@pytest.mark.usefixtures("in_no_time")
+def test_the_examples_run_as_they_stand(page: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "house.yaml").write_text("voice:\n  name: auto\n", encoding="utf-8")
+    make_cmd(here / "cmd-ad")
+    names: dict[str, Any] = {}
+    for block in blocks(page):
+        exec(compile(block, page, "exec"), names)
+    assert names["track"].heard
+    assert (here / "movie.vtt").read_text("utf-8").startswith("WEBVTT")
+    assert capsys.readouterr().out.count("Somebody crosses a room") >= len(names["track"].heard)
