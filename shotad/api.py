@@ -150,6 +150,7 @@ def render(
     ScriptError, OtherFilm for a track of another film, WorkFolderError, VoiceError, SoundError.
     """
     from shotad.prepare import Bench, shots_step, speech_step
+    from shotad.rendering.asking import shortener
     from shotad.rendering.run import run_render
     from shotad.rendering.wanted import parse_wanted, wanted_files
     from shotad.runsettings import SETTINGS, Given, for_rendering, read_settings
@@ -175,7 +176,9 @@ def render(
             speech_step(bench)
             if resolved.extended.on:
                 shots_step(bench)
-        done = run_render(opened, folder, resolved, targets, shown, file=source, force=force)
+        done = run_render(
+            opened, folder, resolved, targets, shown, shorten=shortener, file=source, force=force
+        )
     for text in (*done.warnings, *map(str, done.findings)):
         _warn(text)
     for failure in done.failures:

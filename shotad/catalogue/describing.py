@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from shotad.catalogue.jobs import FilmJob, FilmResult, failure
@@ -136,11 +137,19 @@ class _Run:
     def _rendered(
         self, film: Film, folder: WorkFolder, wanted: tuple[Wanted, ...], engines: Engines
     ) -> Rendered:
+        from shotad.rendering.asking import shortener
         from shotad.rendering.run import run_render
 
         job = self.job
         return run_render(
-            film, folder, job.config, wanted, self.progress, engines=engines, force=job.force, told=True
+            film,
+            folder,
+            job.config,
+            wanted,
+            self.progress,
+            shorten=partial(shortener, engines=engines),
+            force=job.force,
+            told=True,
         )
 
     def unexpected(self, error: Exception) -> tuple[str, str]:

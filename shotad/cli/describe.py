@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,6 +105,7 @@ def command(console: Console, **options: Any) -> None:
     from shotad.lint.check import lint_track
     from shotad.lint.report import summary_line
     from shotad.pipeline import describe
+    from shotad.rendering.asking import shortener
     from shotad.rendering.rendered import summary as render_summary
     from shotad.rendering.run import run_render
     from shotad.writing.opening import opening
@@ -139,7 +141,9 @@ def command(console: Console, **options: Any) -> None:
             if console.mode != "json":
                 # Said before the voice begins, which may take long and may fail.
                 console.result(summary(outcome), None)
-            heard = run_render(film, folder, config, wanted, console, engines=engines)
+            heard = run_render(
+                film, folder, config, wanted, console, shorten=partial(shortener, engines=engines)
+            )
         with span("lint"):
             checked = lint_track(heard.track if heard else outcome.track, folder.path, config)
         told = [render_summary(heard) if heard else summary(outcome)]

@@ -86,6 +86,7 @@ def command(console: Console, path: Path, **options: Any) -> None:
     """
     from shotad.film.opening import open_film
     from shotad.recorded import film_of
+    from shotad.rendering.asking import shortener
     from shotad.rendering.rendered import summary
     from shotad.rendering.run import run_render
     from shotad.runsettings import read_settings
@@ -107,7 +108,9 @@ def command(console: Console, path: Path, **options: Any) -> None:
         files = wanted_files(
             parse_wanted(options["makes"]), track.film.name, place, out=options["out"], tag=tag
         )
-        done = run_render(film, folder, config, files, console, file=file, force=options["force"])
+        done = run_render(
+            film, folder, config, files, console, shorten=shortener, file=file, force=options["force"]
+        )
     console.result(summary(done), done.as_json())
     if done.failed:
         click.get_current_context().exit(1)

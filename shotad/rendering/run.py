@@ -3,22 +3,21 @@ the film's log tells of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from shotad.config import Config
 from shotad.film.reader import Film
 from shotad.progress import Progress
-from shotad.rendering.asking import shortener
 from shotad.rendering.render import render
 from shotad.rendering.rendered import Rendered
 from shotad.rendering.wanted import Wanted
 from shotad.script.track import load_track
+from shotad.sound.fitting.asking import Shorten
 from shotad.sound.voices import make_voice, notice
 from shotad.sound.voices.base import Speaker
 from shotad.tracking import TRACK
 from shotad.workfolder import WorkFolder
-from shotad.writing import Engines
 
 
 def run_render(
@@ -28,22 +27,22 @@ def run_render(
     wanted: Sequence[Wanted],
     progress: Progress,
     *,
+    shorten: Callable[[WorkFolder, Config, Progress], Shorten | None],
     file: Path | None = None,
-    engines: Engines | None = None,
     force: bool = False,
     told: bool = False,
 ) -> Rendered:
     """Render the ``wanted`` files of a described film; see `shotad.rendering.render.render` for the rest.
 
-    ``engines`` are those of a run that has just written the lines. ``told``: what leaves this machine is said
-    already. Raises what `render` and `shortener` raise.
+    ``shorten`` finds who is asked for shorter lines, None where nobody is. ``told``: what leaves this machine is
+    said already. Raises what `render` and ``shorten`` raise.
     """
     voice = _voice(folder, config, wanted, file)
     if voice is not None and not told:
         for line in notice(voice):
             progress.note(line)
-    shorten = shortener(folder, config, progress, engines)
-    fit = config.fit.model_copy(update={"ask": shorten is not None})
+    writer = shorten(folder, config, progress)
+    fit = config.fit.model_copy(update={"ask": writer is not None})
     done = render(
         film,
         folder,
@@ -51,7 +50,7 @@ def run_render(
         wanted,
         file=file,
         voice=voice,
-        shorten=shorten,
+        shorten=writer,
         force=force,
         progress=progress,
     )

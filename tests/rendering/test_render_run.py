@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from shotad.config import load_config
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film.opening import open_film
 from shotad.progress import NoProgress
+from shotad.rendering.asking import shortener
 from shotad.rendering.run import run_render
 from shotad.rendering.wanted import parse_wanted, wanted_files
 from shotad.sound.voices.fake import FakeVoice
@@ -39,7 +41,8 @@ def calls(place: Path, writes: FakeEngine | None, *settings: str, file: Path | N
     engines = None if writes is None else Engines(FakeEngine(), writes)
     with open_film(film) as opened, WorkFolder(place) as folder:
         wanted = wanted_files(parse_wanted(("ad",)), film.name, place)
-        run_render(opened, folder, config, wanted, NoProgress(), engines=engines)
+        shorten = partial(shortener, engines=engines)
+        run_render(opened, folder, config, wanted, NoProgress(), shorten=shorten)
     return 0 if writes is None else writes.calls
 
 
@@ -82,7 +85,7 @@ def test_what_leaves_the_machine_is_said_before_a_word_is_spoken(
     monkeypatch.setattr("shotad.rendering.run.make_voice", lambda *_: voice)
     with open_film(film) as opened, WorkFolder(place) as folder:
         wanted = wanted_files(parse_wanted(("ad",)), film.name, place)
-        run_render(opened, folder, load_config(), wanted, progress, told=told)
+        run_render(opened, folder, load_config(), wanted, progress, shorten=shortener, told=told)
     said = [text for text in progress.said if "speech.example" in text]
     assert said == ([] if told else progress.said[:1])
     assert len(said) == (not told)

@@ -175,6 +175,7 @@ def render_film(
     meanwhile are heard or, if they come too late for that, kept. Raises ReviewError where another shotad
     holds the folder, and what `shotad.rendering.run.run_render` raises.
     """
+    from shotad.rendering.asking import shortener
     from shotad.rendering.run import run_render
     from shotad.rendering.wanted import parse_wanted, wanted_files
 
@@ -190,7 +191,7 @@ def render_film(
     wanted = wanted_files(parse_wanted(makes), track.film.name, session.folder)
     with held(session.folder) as folder, opened(session, run, config) as film:
         try:
-            done = run_render(film, folder, config, wanted, progress)
+            done = run_render(film, folder, config, wanted, progress, shorten=shortener)
         finally:
             # How each line was spoken now stands in the track; that is nothing to undo.
             session.absorb("The film was rendered.")
