@@ -34,8 +34,8 @@ def run_render(
 ) -> Rendered:
     """Render the ``wanted`` files of a described film; see `shotad.rendering.render.render` for the rest.
 
-    ``shorten`` finds who is asked for shorter lines, None where nobody is. ``told``: what leaves this machine is
-    said already. Raises what `render` and ``shorten`` raise.
+    ``shorten`` finds who is asked for shorter lines, None where nobody is. ``told``: what leaves this
+    machine is said already. Raises what `render` and ``shorten`` raise.
     """
     voice = _voice(folder, config, wanted, file)
     if voice is not None and not told:
