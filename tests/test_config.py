@@ -11,6 +11,7 @@ from shotad.errors import ConfigError, UsageError
 from shotad.resources import data_root
 from shotad.settings import build_settings, setting_names
 from shotad.workfolder import key_of
+from tools.write_settings import ROOT, default_yaml, groups, settings_page
 
 CONFIGS = sorted(p.stem for p in (data_root() / "configs").glob("*.yaml") if not p.stem.startswith("train-"))
 
@@ -321,3 +322,12 @@ def test_how_to_translate_can_be_set() -> None:
     assert config.translate.sampling.temperature == 0.0
     with pytest.raises(ConfigError, match="Did you mean translate.quotes"):
         load_config(None, ["translate.quote=keep"])
+
+
+def test_the_files_that_list_the_settings_are_what_is_written_of_them() -> None:
+    for name, text in (("configs/default.yaml", default_yaml()), ("docs/settings.md", settings_page())):
+        assert (ROOT / name).read_text(encoding="utf-8") == text, f"{name}: run tools/write_settings.py"
+
+
+def test_every_setting_says_what_it_does() -> None:
+    assert [key.name for group in groups(Config()) for key in group.keys if not key.text] == []

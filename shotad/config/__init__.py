@@ -98,6 +98,7 @@ class Config(Settings):
     language: str = "en"
     """Of the description: a tag of BCP 47 (``de``, ``pt-BR``), which gets its usual letters."""
     seed: int = Field(42, ge=0)
+    """Of all that is drawn by chance: samples of an engine, examples. Each slot has its own from it."""
     film: FilmSettings = FilmSettings()
     shots: ShotSettings = ShotSettings()
     speech: SpeechSettings = SpeechSettings()
@@ -185,7 +186,6 @@ def load_config(
     if len(bases) > 1:
         raise ConfigError(f"{len(bases)} Config objects are given.", "Give one; what differs as settings.")
     files = [one for one in given if isinstance(one, str)]
-    files = files if bases else ["default", *files]
     under = bases[0] if bases else None
     found: Config = load_settings(Config, files, assignments_of(assignments), under=under, **flags)
     return found

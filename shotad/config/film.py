@@ -13,6 +13,7 @@ class FilmSettings(Settings):
     """Which reader opens the film, and how deep its frames are kept."""
 
     reader: Literal["pyav", "decord"] = "pyav"
+    """``decord`` needs its extra; what is read is the same to a level or two."""
     decoder: Literal["cpu", "auto", "cuda", "vaapi", "qsv", "videotoolbox", "d3d11va"] = "cpu"
     """What decodes the picture in the pass that finds shots: the processors, or a device by ffmpeg's name;
     ``auto`` takes the first device that can. Where none can, the processors do, and that is told."""
@@ -28,8 +29,9 @@ class ShotSettings(Settings):
     """PySceneDetect's AdaptiveDetector; the defaults are the library's own (Shot-by-Shot, section 3.1)."""
 
     adaptive_threshold: float = Field(3.0, gt=0)
+    """Times the score of its neighbours that a frame's must be to be a cut."""
     min_scene_len: int = Field(15, ge=1)
-    """Frames."""
+    """Frames of a shot, at least."""
     window_width: int = Field(2, ge=1)
     """Frames on each side that a frame's score is held against."""
     min_content_val: float = Field(15.0, ge=0)
@@ -67,8 +69,9 @@ class SlotSettings(Settings):
     find_credits: bool = True
     """Whether the roll of end credits is looked for; it needs the weights that read text."""
     detail: Literal["brief", "normal", "rich"] = "normal"
+    """How many slots a gap gets; each level keeps those of the one below."""
     seconds_per_word: float = Field(0.375, gt=0)
-    """160 words a minute; the benchmarks bring their own speed factor."""
+    """Seconds that a spoken word takes: 160 words a minute; the benchmarks bring their own speed factor."""
     budget: Literal["fit", "paper"] = "fit"
     """``fit``: the words that can be spoken in the slot; ``paper``: one more (Shot-by-Shot, Algorithm 2)."""
     extra_words: int = Field(0, ge=0)
@@ -91,13 +94,15 @@ class ContextSettings(Settings):
     """Which shots around a slot are shown (Shot-by-Shot, section 3.1)."""
 
     past: int = Field(2, ge=0)
+    """Shots before the slot that are shown."""
     future: int = Field(2, ge=0)
+    """Shots after the slot that are shown."""
     internal_range: float = Field(3.0, ge=0)
     """Seconds by which current shots may reach beyond the slot."""
     external_range: float = Field(8.0, ge=0)
     """Seconds per neighbour: context reaches at most internal + 2 x external beyond the slot."""
     shortest: float = Field(0.4, ge=0)
-    """Pieces of this many seconds or less are dropped."""
+    """Seconds; pieces so short are dropped."""
     keep_current: bool = True
     """False drops current pieces as short as ``shortest`` too, as the published code does, unless none would
     be left."""
@@ -110,7 +115,9 @@ class FrameSettings(Settings):
     """How many frames of a clip are shown, where, how large (Shot-by-Shot, section 3.1)."""
 
     inside: int = Field(16, ge=1)
+    """Frames of the slot itself."""
     outside: int = Field(16, ge=0)
+    """Frames of the rest of the clip."""
     sampling: Literal["slot", "uniform", "reference"] = "slot"
     """``slot``: inside and outside of the slot apart; ``uniform``: evenly over the clip;
     ``reference``: the published code's, snapped to 32 positions a shot; at 3 frames a second or fewer whole
@@ -119,7 +126,9 @@ class FrameSettings(Settings):
     """A slot with fewer frames than ``inside``: True shows more of the rest of the clip, False shows
     the slot's frames more than once."""
     max_pixels: int = Field(360 * 420, ge=28 * 28)
+    """Pixels of a frame that a model sees, at most: more costs memory and tokens."""
     min_pixels: int = Field(128 * 28 * 28, ge=28 * 28)
+    """Pixels of a frame, at least; a smaller one is enlarged."""
     short_side: int | None = Field(None, ge=56)
     """Lines of the shorter side, as for GPT-4o; None: the bounds on pixels above give the size."""
 

@@ -16,6 +16,7 @@ class EmbeddingSettings(Settings):
     model: str = "minilm"
     """Of the manifest, a folder, or a repository (the paper's: Alibaba-NLP/gte-Qwen2-7B-instruct)."""
     revision: str | None = None
+    """Of the model on its hub; None: the newest that is at hand."""
     instruction: Literal["none", "paper", "code"] = "none"
     """What the model is told that vectors are for: nothing (minilm knows no instructions), the paper's
     sentence, or the published code's."""
@@ -60,6 +61,7 @@ class RecallSettings(Settings):
     """Recall@k/N (AutoAD-II): is the prediction most like its own human AD among its neighbours?"""
 
     k: int = Field(1, ge=1)
+    """Among how many of the likeliest its own must be."""
     neighbours: int = Field(5, ge=1)
     """N: consecutive human ADs of a window."""
     windows: Literal["all", "full"] = "all"

@@ -106,7 +106,7 @@ class DiscoverSettings(Settings):
     join: float | None = Field(None, ge=-1, le=1)
     """Likeness above which two groups of faces are one person; None: what was measured for the models."""
     least_seconds: float = Field(1.0, ge=0)
-    """Who is seen for less in the whole film is left out."""
+    """Seconds; who is seen for less in the whole film is left out."""
     pictures: int = Field(6, ge=1)
     """Face pictures kept of a person, at most."""
 

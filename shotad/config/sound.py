@@ -36,7 +36,7 @@ class FitSettings(Settings):
     """How far a spoken line may be changed until it fits its gap; the ladder's order is fixed."""
 
     fastest: float = Field(1.15, ge=1.0, le=1.5)
-    """How many times faster than the pace of AD a line may be spoken."""
+    """Times faster than the pace of AD that a line may be spoken."""
     longest_word_rate: float = Field(200.0, gt=0)
     """Words a minute that speeding up must not pass (rule T3)."""
     earlier: float = Field(1.0, ge=0)
@@ -44,7 +44,9 @@ class FitSettings(Settings):
     later: float = Field(1.0, ge=0)
     """Seconds by which it may begin after it."""
     drop_sentences: bool = True
+    """Whether a line that does not fit may lose whole sentences."""
     drop_clauses: bool = True
+    """Whether it may lose clauses."""
     ask: bool | None = None
     """Whether Stage II may be asked for a shorter line, which is a model call. None: where a language model
     has just written the lines, and so is at hand."""
@@ -105,6 +107,7 @@ class ExtendedSettings(Settings):
     lines: one that a person wrote, edited or accepted always gets its pause."""
 
     on: bool = False
+    """Whether the film pauses for such lines (``--extended``)."""
     most: int = Field(20, ge=0)
     """Pauses in a film at most."""
     longest: float = Field(10.0, gt=0)
@@ -126,16 +129,19 @@ class LintSettings(Settings):
     """Where the checks of ``shotad lint`` draw their lines; 0 turns a limit off."""
 
     gap_error: float = Field(2.0, ge=0)
+    """Seconds; T2: a shorter gap is an error."""
     gap_warning: float = Field(4.0, ge=0)
-    """T2: seconds."""
+    """Seconds; T2: a shorter gap is a warning."""
     rate_error: float = Field(200.0, ge=0)
+    """Words a minute; T3: a faster line is an error."""
     rate_warning: float = Field(180.0, ge=0)
-    """T3: words a minute."""
+    """Words a minute; T3: a faster line is a warning."""
     stretch: float = Field(45.0, ge=0)
-    """T5: seconds."""
+    """Seconds; T5: a longer stretch without a line is told."""
     similar: float = Field(0.8, ge=0, le=1)
+    """Share of common words at which a line counts as said before (L9)."""
     titles: bool = False
-    """L13."""
+    """Whether a title before a name is told (L13)."""
     levels: dict[str, Literal["error", "warning", "off"]] = Field(default_factory=dict)
     """Another level for a rule: ``{T2: off, L1: error}``."""
     ignore: tuple[str, ...] = ()
@@ -145,7 +151,7 @@ class LintSettings(Settings):
     parse: Literal["auto", "spacy", "words"] = "auto"
     """``auto``: spaCy where it is installed, else the word lists alone."""
     over: float = Field(4.0, ge=0)
-    """A3: LU by which a line must stand over the programme at its cue."""
+    """LU by which a line must stand over the programme at its cue (A3)."""
 
     former: ClassVar[dict[str, Any]] = {
         "overlap": 0.3,

@@ -13,7 +13,9 @@ class PromptSettings(Settings):
     """What the prompts say (Algorithms 1 and 2)."""
 
     medium: Literal["movie", "TV series"] = "movie"
+    """What the prompts call the film."""
     factor: Literal["auto", "none", "face", "object", "environment", "all"] = "auto"
+    """What Stage I is told to look for: ``auto`` goes by the shots' scales."""
     factor_rule: Literal["paper", "code"] = "paper"
     """Borders of the effective scale: the paper's, or those of the published code."""
     circle_note: Literal["auto", "always"] = "auto"
@@ -26,7 +28,9 @@ class PromptSettings(Settings):
         "look", "turn", "take", "hold", "pull", "walk", "run", "watch",
         "stare", "grab", "fall", "get", "go", "open", "smile",
     )  # fmt: skip
+    """Verbs that Stage II is given as usual: those most frequent in the AD of a dataset."""
     example_count: int = Field(10, ge=0)
+    """Example ADs that Stage II is shown; 0: none."""
     example_file: str | None = None
     """A file of example ADs instead: plain text, a line each, or CSV with a column ``text_gt_wo_char``,
     ``text`` or ``text_gt``."""
@@ -54,17 +58,22 @@ class SamplingSettings(Settings):
     """How an engine draws its tokens."""
 
     temperature: float = Field(0.0, ge=0)
+    """0: the likeliest token each time; more: freer answers."""
     top_p: float = Field(1.0, gt=0, le=1)
+    """Share of the likeliest tokens, by chance, from which one is drawn."""
     max_tokens: int = Field(512, ge=1)
+    """Tokens of an answer at most; it is cut off there."""
 
 
 class Stage1Settings(Settings):
     """The engine that describes the clip. None: the preset's."""
 
     engine: str | None = None
+    """Its name (docs/engines.md); None: the preset's."""
     model: str | None = None
     """The engine's model: a name, a repository of the hub or a folder; None: the engine's own."""
     revision: str | None = None
+    """Of the model on its hub; None: the newest that is at hand."""
     base_url: str | None = None
     """The endpoint for this stage; None: ``openai.base_url``."""
     sampling: SamplingSettings = SamplingSettings()
@@ -76,9 +85,11 @@ class Stage2Settings(Settings):
     """The engine that writes the AD sentence. None: the preset's."""
 
     engine: str | None = None
+    """Its name (docs/engines.md); None: the preset's."""
     model: str | None = None
     """As in Stage I."""
     revision: str | None = None
+    """Of the model on its hub; None: the newest that is at hand."""
     base_url: str | None = None
     """The endpoint for this stage; None: ``openai.base_url``."""
     sampling: SamplingSettings = SamplingSettings(temperature=0.6, top_p=0.9, max_tokens=256)
@@ -88,6 +99,7 @@ class Stage2Settings(Settings):
     """What is asked for again: ``all`` is also a line that breaks a rule or its budget (once), ``failed``
     only an answer without a line, ``none`` nothing."""
     candidates: int = Field(1, ge=1, le=10)
+    """Lines that are written for each slot; one is chosen, all are kept."""
     draw: Literal["joint", "independent"] = "joint"
     """Several candidates in one answer, or each in a run of its own (Shot-by-Shot, Table 9)."""
     select: Literal["single", "sequence", "engine"] = "single"
@@ -125,9 +137,11 @@ class EndpointSettings(Settings):
     base_url: str | None = None
     """None: the environment's ``OPENAI_BASE_URL``, else OpenAI's own."""
     model: str | None = None
+    """The model's name on the server; without one here each stage must have its own."""
     key_name: str = "OPENAI_API_KEY"
     """The environment variable that holds the key. The key itself is never a setting."""
     detail: Literal["low", "high", "auto"] = "low"
+    """How closely the server looks at each frame; a higher one costs more tokens."""
     in_flight: int = Field(4, ge=1, le=256)
     """Requests that are under way at once."""
     timeout: float = Field(120.0, gt=0)
@@ -139,9 +153,9 @@ class EndpointSettings(Settings):
     structured: Literal["auto", "on", "off"] = "auto"
     """Whether the answer's JSON schema is sent; ``auto``: until a server says that it knows none."""
     price_in: float | None = Field(None, ge=0)
-    """Of a million tokens read, in any currency."""
+    """Price of a million tokens read, in any currency."""
     price_out: float | None = Field(None, ge=0)
-    """Of a million tokens written."""
+    """Price of a million tokens written, in the same."""
 
     former: ClassVar[dict[str, Any]] = {"jpeg_quality": 75}
 
@@ -153,6 +167,7 @@ class StorySettings(Settings):
     """
 
     on: bool = False
+    """Whether Stage II is told of the story (``--context``)."""
     renew_every: int = Field(8, ge=1)
     """Lines after which that note is written anew."""
 
@@ -170,5 +185,6 @@ class VerifySettings(Settings):
     """A second look at each line: is what it states to be seen? Off by default and in the paper's configs."""
 
     on: bool = False
+    """Whether there is a second look (``--verify``)."""
 
     former: ClassVar[dict[str, Any]] = {"max_tokens": 256}

@@ -101,12 +101,14 @@ def test_a_second_run_asks_nothing_and_a_changed_line_alone(log: Callable[[], Re
 
 def test_what_was_said_before_is_shown_and_what_follows(log: Callable[[], RecordLog]) -> None:
     engine = Translator()
-    run(engine, log(), settings=("lines=2", "before=1", "after=1"))
+    run(engine, log(), settings=("lines=2",))
     assert engine.asked == [[IDS[0], IDS[1]], [IDS[2], IDS[3]], [IDS[4]]]
     second = engine.requests[1].messages[-1].text
     assert f"- {json.dumps(LINES[1])} -> {json.dumps(GERMAN[LINES[1]], ensure_ascii=False)}" in second
     assert f"- {json.dumps(LINES[4])}" in second
-    assert LINES[0] not in second
+    assert LINES[0] in second
+    third = engine.requests[2].messages[-1].text
+    assert all(json.dumps(line) in third for line in LINES[:4])
 
 
 def test_a_persons_translation_is_what_was_said_before(log: Callable[[], RecordLog]) -> None:

@@ -271,7 +271,7 @@ def test_pairs_are_kept_and_only_new_texts_are_encoded(tiny: Path) -> None:
     again = PairScores(bench_of(store=store, model=str(tiny)))
     assert again.of(reversed(pairs)) == found
     assert again._encoder is None
-    alone = PairScores(bench_of(model=str(tiny), batch=1))
+    alone = PairScores(bench_of(model=str(tiny)))
     for pair in pairs[:3]:
         assert alone.of([pair])[pair] == pytest.approx(found[pair], abs=1e-6)
     other = PairScores(bench_of(store=store, model=str(tiny), layer=1))
