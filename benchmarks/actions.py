@@ -21,7 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
-from shotad.config import Config
+from shotad.core.config import Config
+from shotad.core.types import Interval
 from shotad.evaluation.action.by_rule import actions_by_rule
 from shotad.evaluation.action.code import CodeRules
 from shotad.evaluation.action.paper import PaperRules
@@ -33,9 +34,8 @@ from shotad.evaluation.measure.rows import Result
 from shotad.evaluation.measure.scoring import score
 from shotad.evaluation.measure.store import Store
 from shotad.evaluation.measure.texts import ParseService, parser_of
-from shotad.language.embeddings import Embedder, make_embedder
-from shotad.language.parsing import Parse, Parser, find_parser
-from shotad.types import Interval
+from shotad.script.language.embeddings import Embedder, make_embedder
+from shotad.script.language.parsing import Parse, Parser, find_parser
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "cmd-ad" / "cmdad_gt_action.csv"
 

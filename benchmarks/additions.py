@@ -4,7 +4,7 @@
 
 The sample film is repeated to about five minutes and described by engines that stand in for a
 vision-language model and a language model: they answer with lines of a usual length, and of every tenth
-statement they say that it is not to be seen. Words are counted by `shotad.describe.tokens`, frames as
+statement they say that it is not to be seen. Words are counted by `shotad.description.tokens`, frames as
 Qwen2-VL counts them. Each row is a whole run; ratios are to the first.
 """
 
@@ -19,15 +19,15 @@ from pathlib import Path
 
 from bench_film import bench_film
 
-from shotad.config import load_config
-from shotad.describe.tokens import tokens_in
-from shotad.engines.base import Abilities, Identity, Reply, Request, Usage
+from shotad.core.config import load_config
+from shotad.core.engine import Abilities, Identity, Reply, Request, Usage
+from shotad.core.resources import prompt_text
+from shotad.core.runsettings import Given
+from shotad.core.workfolder import WorkFolder
+from shotad.description.pipeline import describe
+from shotad.description.tokens import tokens_in
+from shotad.description.writing import Engines
 from shotad.film.opening import open_film
-from shotad.pipeline import describe
-from shotad.resources import prompt_text
-from shotad.runsettings import Given
-from shotad.workfolder import WorkFolder
-from shotad.writing import Engines
 
 DESCRIPTION = (
     "Description:\n1. Main characters: A woman in a grey coat and a boy with a lantern.\n"

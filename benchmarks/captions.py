@@ -28,8 +28,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from shotad.config import Config
-from shotad.errors import EvaluationError
+from shotad.core.config import Config
+from shotad.core.errors import EvaluationError
+from shotad.core.types import Interval
 from shotad.evaluation.caption import ptb
 from shotad.evaluation.caption.java import coco_file, java_program
 from shotad.evaluation.caption.tokens import tokenizer_of
@@ -39,7 +40,6 @@ from shotad.evaluation.measure.metric import make_metric
 from shotad.evaluation.measure.rows import Result
 from shotad.evaluation.measure.scoring import score
 from shotad.evaluation.measure.store import Store
-from shotad.types import Interval
 
 T = TypeVar("T")
 PROGRAM = "edu.stanford.nlp.process.PTBTokenizer"

@@ -32,7 +32,7 @@ from cast_actors import PHOTOS, REVISION, Company, company
 from cast_stage import HEIGHT, RATE, WIDTH, Stage
 from cast_takes import Take, long_film, short_film
 
-from shotad.config import CastSettings
+from shotad.core.config import CastSettings
 from shotad.sight.facemodels import make_face_models
 
 CRF = 23

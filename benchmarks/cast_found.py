@@ -13,13 +13,13 @@ from pathlib import Path
 from cast_lab import Lab, judged
 from cast_truth import Share, owner_of, precision, shot_pairs, true_pairs
 
-from shotad.cast.files.castfile import CastFile
-from shotad.cast.found.people import Person, people_in
-from shotad.cast.gallery import mean_of, read_gallery
-from shotad.cast.members import Cast, Member
-from shotad.casting import discovering
-from shotad.casting.filing import join_of
-from shotad.config import CastSettings
+from shotad.core.config import CastSettings
+from shotad.core.members import Cast, Member
+from shotad.description.casting import discovering
+from shotad.description.casting.merge_people import join_of
+from shotad.sight.cast.files.castfile import CastFile
+from shotad.sight.cast.found.people import Person, people_in
+from shotad.sight.cast.gallery import mean_of, read_gallery
 from shotad.sight.facemodels import make_face_models
 
 

@@ -14,15 +14,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from cast_actors import PHOTOS
 from cast_truth import Judged, Truth, owner_of
 
-from shotad.cast.members import Cast, Member
-from shotad.casting.desk import Desk
-from shotad.config import Config
+from shotad.core.config import Config
+from shotad.core.members import Cast, Member
+from shotad.core.progress import NoProgress
+from shotad.core.runsettings import Given
+from shotad.core.workfolder import WorkFolder
+from shotad.description.casting.face_matching import Desk
+from shotad.description.clip_builder import understand
+from shotad.description.prepare import Bench, prepare
 from shotad.film.opening import open_film
-from shotad.prepare import Bench, prepare
-from shotad.progress import NoProgress
-from shotad.runsettings import Given
-from shotad.understand import understand
-from shotad.workfolder import WorkFolder
 
 QUIET = {"threads": {"features": "none"}, "scale": {"method": "none"}}
 """Film grammar has no part in who somebody is."""

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shotad.cast.identity import Verdict
+from shotad.core.types import Box
+from shotad.sight.cast.identity import Verdict
 from shotad.sight.facetracks import FaceTrack
-from shotad.types import Box
 
 WIDTH, HEIGHT = 640, 360
 LEAST_SECONDS = 0.5

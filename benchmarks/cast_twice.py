@@ -19,10 +19,10 @@ from pathlib import Path
 from cast_actors import PHOTOS
 from cast_truth import Truth, read_truth
 
-from shotad.cast.files.loading import load_cast
-from shotad.cast.gallery import Embeddings, mean_of, read_gallery
-from shotad.cast.members import Cast, Member
-from shotad.config import CastSettings
+from shotad.core.config import CastSettings
+from shotad.core.members import Cast, Member
+from shotad.sight.cast.files.loading import load_cast
+from shotad.sight.cast.gallery import Embeddings, mean_of, read_gallery
 from shotad.sight.facemodels import make_face_models
 
 NAMES = {"P003": ("Clara", "she"), "P005": ("Omar", "he")}

@@ -42,18 +42,18 @@ from PIL import Image as Pictures
 from PIL import ImageDraw
 from portraits import portraits
 
-from shotad.cast.gallery import Embeddings, Gallery, mean_of, read_gallery
-from shotad.cast.identity import identify
-from shotad.cast.members import Cast, Member
-from shotad.casting.reading import Source, Wanted, read_faces, ticks_in
-from shotad.config import CastSettings
+from shotad.core.config import CastSettings
+from shotad.core.members import Cast, Member
+from shotad.core.progress import NoProgress
+from shotad.core.types import Image
+from shotad.core.workfolder import WorkFolder
+from shotad.description.casting.reading import Source, Wanted, read_faces, ticks_in
+from shotad.description.clip_builder import understand
+from shotad.description.prepare import prepare
 from shotad.film.opening import open_film
-from shotad.prepare import prepare
-from shotad.progress import NoProgress
+from shotad.sight.cast.gallery import Embeddings, Gallery, mean_of, read_gallery
+from shotad.sight.cast.identity import identify
 from shotad.sight.facemodels import make_face_models
-from shotad.types import Image
-from shotad.understand import understand
-from shotad.workfolder import WorkFolder
 
 Photos = Mapping[str, Embeddings]
 PARTS = ("names", "strangers", "discover", "speed")

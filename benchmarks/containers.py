@@ -22,12 +22,12 @@ from typing import Any
 
 import numpy as np
 
-from shotad.config.sound import ContainerSettings
+from shotad.core.config.sound import ContainerSettings
+from shotad.core.types import Interval
 from shotad.film.audio import SoundBlock
 from shotad.film.opening import open_film
 from shotad.sound.checking import Expected, Track, check_film, describe_tracks
 from shotad.sound.mux import AdSound, AdText, Written, write_film
-from shotad.types import Interval
 
 RATE = 48000
 ENDINGS = (".mp4", ".mkv", ".ts", ".m2ts", ".mov", ".webm")

@@ -39,17 +39,17 @@ import numpy as np
 import torch
 import transformers
 
-from shotad.compute import device_of
-from shotad.config import ComputeSettings, Config, SamplingSettings, load_config
-from shotad.engines.base import Reply, Request
-from shotad.engines.local import shelf
+from shotad.core.compute import device_of
+from shotad.core.config import ComputeSettings, Config, SamplingSettings, load_config
+from shotad.core.engine import Reply, Request
+from shotad.core.progress import NoProgress
+from shotad.core.types import Message
+from shotad.engines.local import model_cache as shelf
 from shotad.engines.local.answering import pad_token, padded
 from shotad.engines.local.chat import ChatModel
 from shotad.engines.local.loading import Loaded, Way
 from shotad.engines.local.vision import VisionModel
 from shotad.engines.local.wording import prompt_ids
-from shotad.progress import NoProgress
-from shotad.types import Message
 from tests.vision_models import CHATML, QWEN_MARKS, make_clip, make_tokenizer
 
 MROPE = {"rope_type": "default", "rope_theta": 1e6}

@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from recall import anew
 
-from shotad.config import Config
+from shotad.core.config import Config
 from shotad.evaluation.datasets.ads import Dataset
 from shotad.evaluation.datasets.loading import load_dataset
 from shotad.evaluation.measure.bench import Bench
@@ -43,7 +43,7 @@ from shotad.evaluation.predictions.joining import corpus_of
 from shotad.evaluation.recall.pairs import PairScores
 from shotad.evaluation.recall.windows import neighbours_of
 from shotad.evaluation.running import measure
-from shotad.language.tokenvectors import TokenEncoder, locate
+from shotad.script.language.tokenvectors import TokenEncoder, locate
 
 LINES = (
     "Close by, someone appears.",

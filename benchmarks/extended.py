@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from shotad.config.sound import ExtendedSettings
+from shotad.core.config.sound import ExtendedSettings
 from shotad.film.audio import sound_blocks
 from shotad.film.opening import open_film
 from shotad.film.reader import Film

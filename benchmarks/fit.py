@@ -21,8 +21,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shotad.config import Config, FitSettings, load_config
-from shotad.records import slots_of, utterances_of
+from shotad.core.config import Config, FitSettings, load_config
+from shotad.core.records import slots_of, utterances_of
+from shotad.core.types import Interval
+from shotad.core.workfolder import WorkFolder
 from shotad.script.cue import Cue, count_words, hand_id
 from shotad.script.text import read_cues
 from shotad.script.track import FilmId, Track, load_track
@@ -31,8 +33,6 @@ from shotad.sound.fitting.lines import lines_of
 from shotad.sound.kinds import Fitting, Line
 from shotad.sound.studio import Keeping
 from shotad.sound.voices import make_voice
-from shotad.types import Interval
-from shotad.workfolder import WorkFolder
 
 STEPS = ("as it is", "moved", "faster", "sentences", "clauses", "unspoken")
 

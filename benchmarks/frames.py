@@ -17,10 +17,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from shotad.config import Config, load_config
-from shotad.plan.context import context_shots
-from shotad.plan.sampling import plan_frames
-from shotad.types import Role
+from shotad.core.config import Config, load_config
+from shotad.core.types import Role
+from shotad.film.context import context_shots
+from shotad.film.sampling import plan_frames
 from tests.cmdad import DATA, cmdad
 
 CINEMA, SERIES = Fraction(24000, 1001), Fraction(3)

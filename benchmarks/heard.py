@@ -27,8 +27,9 @@ import numpy as np
 from heardwords import Match, plain_words, side_by_side
 from recogniser import LONGEST, RATE, Recogniser, Samples, Whisper, Word
 
+from shotad.core.info import AudioTrack, FilmInfo
+from shotad.core.types import Interval
 from shotad.film.audio import SoundBlock, sound_blocks
-from shotad.film.info import AudioTrack, FilmInfo
 from shotad.film.opening import open_film
 from shotad.film.reader import Film
 from shotad.script.text import read_cues
@@ -37,7 +38,6 @@ from shotad.sound.extended.kinds import Pause
 from shotad.sound.extended.players import PausesFile, read_pauses
 from shotad.sound.extended.timemap import TimeMap
 from shotad.sound.extended.worth import names_of
-from shotad.types import Interval
 
 AROUND = 0.5
 """Seconds that are listened to before and after a line."""

@@ -18,12 +18,12 @@ from typing import Literal
 
 import pysubs2
 
-from shotad.config import SlotSettings, SpeechSettings
+from shotad.core.config import SlotSettings, SpeechSettings
+from shotad.core.types import Interval
 from shotad.film.captions import strip_tags
+from shotad.film.gaps import free_time, union
+from shotad.film.slots import plan_slots
 from shotad.film.subtitles import read_subtitles
-from shotad.plan.gaps import free_time, union
-from shotad.plan.slots import plan_slots
-from shotad.types import Interval
 
 TEXT = Path(__file__).resolve().parents[2] / "shared" / "data" / "ad-text" / "elephants-dream"
 DURATION = 653.0

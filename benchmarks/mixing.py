@@ -23,13 +23,13 @@ from typing import Any
 import av
 import numpy as np
 
-from shotad.config.sound import MixSettings
+from shotad.core.config.sound import MixSettings
+from shotad.core.types import Interval
 from shotad.film.audio import sound_blocks
 from shotad.film.opening import open_film
 from shotad.sound.files import write_sound
 from shotad.sound.kinds import Spoken, Take
 from shotad.sound.mixing import prepare_mix
-from shotad.types import Interval
 
 RATE = 48000
 

@@ -27,11 +27,13 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from scenedetect import AdaptiveDetector, detect
 
-from shotad.config import Config
-from shotad.describe import observer as engine
-from shotad.describe.dense import describe
-from shotad.describe.sightings import Eyes, Passage, passages, shot_frames
-from shotad.engines.base import Scene
+from shotad.core.config import Config
+from shotad.core.engine import Scene
+from shotad.core.types import Clip, ContextShot, Image, Interval, Role, Shot
+from shotad.core.weights import weights_file
+from shotad.engines.embedded import observer as engine
+from shotad.engines.embedded.dense import describe
+from shotad.engines.embedded.sightings import Eyes, Passage, passages, shot_frames
 from shotad.sight.faces import FaceFinder
 from shotad.sight.light import active_area
 from shotad.sight.people import Glimpse
@@ -39,8 +41,6 @@ from shotad.sight.persons import people_of
 from shotad.sight.things import EfficientDet, SsdMobileNet, cut
 from shotad.sight.tracks import Track, link
 from shotad.sight.verdict import Borders
-from shotad.types import Clip, ContextShot, Image, Interval, Role, Shot
-from shotad.weights import weights_file
 
 ROOT = Path(__file__).parents[1]
 THRESHOLDS = (0.35, 0.45, 0.55, 0.65, 0.72, 0.8, 0.85)

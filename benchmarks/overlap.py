@@ -28,16 +28,16 @@ from typing import Any
 import av
 import numpy as np
 
-from shotad.config import load_config
-from shotad.engines.base import Abilities, Identity, Reply, Request
+from shotad.core.config import load_config
+from shotad.core.engine import Abilities, Identity, Reply, Request
+from shotad.core.profiling import recording
+from shotad.core.profiling.table import Table
+from shotad.core.runsettings import Given
+from shotad.core.workfolder import WorkFolder
+from shotad.description.pipeline import describe
+from shotad.description.writing import Engines
 from shotad.engines.fake import plain_answer
 from shotad.film.opening import open_film
-from shotad.pipeline import describe
-from shotad.profiling import recording
-from shotad.profiling.table import Table
-from shotad.runsettings import Given
-from shotad.workfolder import WorkFolder
-from shotad.writing import Engines
 
 WAYS = ("none", "acts", "early")
 SETTINGS = ("engine=fake", "slots.find_credits=false", "scale.method=none", "slots.detail=rich")

@@ -3,7 +3,7 @@
     python benchmarks/reading.py                      # 1080p, 720p and 480p films made here
     python benchmarks/reading.py FILM [FILM ...]      # films of your own, decoded up to --seconds
 
-The first table is what stands as constants in `shotad.plan.reading`. The second reads 32 frames over 8 s
+The first table is what stands as constants in `shotad.film.zones`. The second reads 32 frames over 8 s
 around an AD, for ADs so many seconds apart, in four ways that must agree on every frame: *one pass*
 decodes all; *ours* is the reader's sorted pass, which seeks over gaps where the index says that it pays;
 *per AD* opens the film anew for each AD and seeks to it, as published research code does; *estimate*
@@ -33,17 +33,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench_film import bench_film
 
+from shotad.film.decoder import SEEK_GAIN
+from shotad.film.frame_cache import Pack
+from shotad.film.framing import PIXELS
 from shotad.film.grid import Grid, Keeper
 from shotad.film.keyframes import key_frames
 from shotad.film.lossless import LosslessKeeper
 from shotad.film.onepass import OnePass
 from shotad.film.opening import open_film
-from shotad.film.pack import Pack
 from shotad.film.pyav_reader import PyavFilm
 from shotad.film.reader import Film, Frame
-from shotad.film.reel import SEEK_GAIN
-from shotad.framing import PIXELS
-from shotad.plan.reading import Costs, KeyFrames, how_to_share, roll_of
+from shotad.film.zones import Costs, KeyFrames, how_to_share, roll_of
 
 FRAMES, SPAN = 32, 8.0
 """Frames of an AD's clip, and the seconds over which they lie."""

@@ -24,7 +24,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from shotad.config import Config
+from shotad.core.config import Config
+from shotad.core.types import Interval
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.scoring import score
@@ -33,8 +34,7 @@ from shotad.evaluation.recall.bertscore import f_scores
 from shotad.evaluation.recall.metrics import Recall
 from shotad.evaluation.recall.pairs import AT_ONCE, Pair, PairScores
 from shotad.evaluation.recall.windows import neighbours_of
-from shotad.language.tokenvectors import TokenEncoder, locate
-from shotad.types import Interval
+from shotad.script.language.tokenvectors import TokenEncoder, locate
 
 TOGETHER = 64
 

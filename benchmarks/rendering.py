@@ -5,11 +5,11 @@
 
 The made films have a small picture (it is copied, so its size hardly counts), sound all along in stereo and
 in 5.1, a line of AD every 12 seconds and speech between them; the fake voice speaks. Everything is made by
-`shotad.rendering.render`, each time by a process of its own. Its time by the clock and on the processors is
-told as a share of the film's length, without the voice's own, beside that of a plain copy of the film's
-packets, with the most memory that it had at once. The target is a tenth of the length (on the processors,
-for the clock tells of what else runs there), and memory that differs by at most 15 % between the shortest and
-the longest film.
+`shotad.sound.rendering.render`, each time by a process of its own. Its time by the clock and on the
+processors is told as a share of the film's length, without the voice's own, beside that of a plain copy of
+the film's packets, with the most memory that it had at once. The target is a tenth of the length (on the
+processors, for the clock tells of what else runs there), and memory that differs by at most 15 % between the
+shortest and the longest film.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ import numpy as np
 import numpy.typing as npt
 from table_parts.usage import peak
 
-from shotad.config import load_config
+from shotad.core.config import load_config
+from shotad.core.records import shot_rows, slot_rows, utterance_rows
+from shotad.core.runsettings import Given, write_settings
+from shotad.core.types import Interval, Shot, Slot, Utterance, slot_id
+from shotad.core.workfolder import WorkFolder
 from shotad.film.opening import open_film
-from shotad.records import shot_rows, slot_rows, utterance_rows
-from shotad.rendering.render import render
-from shotad.rendering.wanted import parse_wanted, wanted_files
-from shotad.runsettings import Given, write_settings
 from shotad.script.cue import Cue
 from shotad.script.track import FilmId, Track
+from shotad.script.tracking import save_track
 from shotad.sound.kinds import Take
+from shotad.sound.rendering.outputs import parse_wanted, wanted_files
+from shotad.sound.rendering.render import render
 from shotad.sound.voices.fake import FakeVoice
-from shotad.tracking import save_track
-from shotad.types import Interval, Shot, Slot, Utterance, slot_id
-from shotad.workfolder import WorkFolder
 
 TENTH, FLAT = 0.1, 0.15
 RATE, RASTER = 48000, 25

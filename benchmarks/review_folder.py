@@ -10,15 +10,15 @@ from typing import Any
 import av
 import numpy as np
 
-from shotad.config import Config
+from shotad.core.config import Config
+from shotad.core.records import shot_rows, slot_rows, utterance_rows
+from shotad.core.runsettings import Given, write_settings
+from shotad.core.types import Interval, Shot, Slot, Utterance, slot_id
+from shotad.core.workfolder import WorkFolder
 from shotad.film.opening import open_film
-from shotad.records import shot_rows, slot_rows, utterance_rows
-from shotad.runsettings import Given, write_settings
 from shotad.script.cue import Cue, CueStatus
 from shotad.script.track import FilmId, Maker, Provenance, Track
-from shotad.tracking import save_track
-from shotad.types import Interval, Shot, Slot, Utterance, slot_id
-from shotad.workfolder import WorkFolder
+from shotad.script.tracking import save_track
 
 EVERY = 6.0
 """Seconds from line to line; people speak in the last two of them."""

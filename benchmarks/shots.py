@@ -32,8 +32,8 @@ import numpy as np
 import numpy.typing as npt
 from bench_film import bench_film
 
-from shotad.config import ShotSettings
-from shotad.film import survey as surveying
+from shotad.core.config import ShotSettings
+from shotad.film import scan as surveying
 from shotad.film.framestore import FrameStore
 from shotad.film.grid import Grid
 from shotad.film.opening import open_film

@@ -24,14 +24,14 @@ from pathlib import Path
 
 import numpy as np
 
-from shotad.config import SpeechSettings
+from shotad.core.config import SpeechSettings
+from shotad.core.types import Interval
+from shotad.core.weights import weights_file
 from shotad.film.audio import SoundBlock, sound_blocks
+from shotad.film.gaps import subtract, union
 from shotad.film.opening import open_film
 from shotad.film.speech import find_speech, speech_intervals
 from shotad.film.vad import RATE, WINDOW, Signal, Vad
-from shotad.plan.gaps import subtract, union
-from shotad.types import Interval
-from shotad.weights import weights_file
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared" / "data"

@@ -22,13 +22,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from shotad.catalogue.storage.fetching import fetch_film
-from shotad.catalogue.storage.store import Store
-from shotad.config import Config
+from shotad.batch.storage.fetching import fetch_film
+from shotad.batch.storage.store import Store
+from shotad.core.config import Config
+from shotad.core.settings import load_settings
+from shotad.core.workfolder import WorkFolder
+from shotad.description.pipeline import describe
 from shotad.film.opening import open_film
-from shotad.pipeline import describe
-from shotad.settings import load_settings
-from shotad.workfolder import WorkFolder
 
 PLACE = "s3://films/film.mp4"
 MIB = 1 << 20

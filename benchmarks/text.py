@@ -25,11 +25,11 @@ from PIL import ImageDraw, ImageFont
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from shotad.facts import TextFact
+from shotad.core.observations import TextFact
+from shotad.core.types import Image
 from shotad.sight.inscriptions import joined_rows, likeness
 from shotad.sight.reading import FrameText, looks_like_credits, texts_of_shots
 from shotad.sight.text import TextReader
-from shotad.types import Image
 
 ROOT = Path(__file__).parents[1]
 STEP = 0.5

@@ -31,10 +31,12 @@ import numpy.typing as npt
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from shotad.config import ComputeSettings, ThreadSettings
+from shotad.core.config import ComputeSettings, ThreadSettings
+from shotad.core.types import Interval
 from shotad.evaluation.threads.metrics import PairCounts, average_precision, labels_of, pure_shots
+from shotad.film.framing import PIXELS
+from shotad.film.moments import moments_of
 from shotad.film.opening import open_film
-from shotad.framing import PIXELS
 from shotad.grammar.base import FeatureMaker, Features
 from shotad.grammar.features import features_at_hand, make_feature_maker
 from shotad.grammar.threads import (
@@ -47,8 +49,6 @@ from shotad.grammar.threads import (
     threads_of,
     whole_scores,
 )
-from shotad.plan.moments import moments_of
-from shotad.types import Interval
 
 ROOT = Path(__file__).resolve().parents[1]
 FILMS = ROOT.parent / "shared/data/films"

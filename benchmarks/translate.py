@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from shotad.describe.tongue import other_language
+from shotad.description.language_id import other_language
 from shotad.script.pace import ENGLISH, spoken_words
 from shotad.script.text import read_cues
 

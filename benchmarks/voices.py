@@ -25,11 +25,11 @@ import numpy as np
 import pysubs2
 from scipy.signal import resample_poly
 
-from shotad.config.sound import VoiceSettings
-from shotad.errors import VoiceError
+from shotad.core.config.sound import VoiceSettings
+from shotad.core.errors import VoiceError
 from shotad.script.cue import count_words
 from shotad.sound.kinds import Take
-from shotad.sound.saying import said
+from shotad.sound.pronunciation import said
 from shotad.sound.voices import make_voice
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
 
-from shotad.film.reel import Reel
+from shotad.film.decoder import Reel
 
 
 @dataclass(slots=True)

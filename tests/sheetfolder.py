@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from shotad.core.threadnames import thread_name
+from shotad.core.types import Interval, slot_id
 from shotad.film.reader import Picture
 from shotad.script.cue import Cue, CueStatus, Maker
 from shotad.script.track import FilmId, Track, to_json
-from shotad.threadnames import thread_name
-from shotad.types import Interval, slot_id
 
 SCALES = ("extreme close-up", "close-up", "medium", "full", "long", None)
 

@@ -10,10 +10,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from shotad import compute  # noqa: E402
-from shotad.compute import device_of, dtype_of, need, need_torch  # noqa: E402
-from shotad.config import ComputeSettings  # noqa: E402
-from shotad.errors import ConfigError, ShotadError  # noqa: E402
+from shotad.core import compute  # noqa: E402
+from shotad.core.compute import device_of, dtype_of, need, need_torch  # noqa: E402
+from shotad.core.config import ComputeSettings  # noqa: E402
+from shotad.core.errors import ConfigError, ShotadError  # noqa: E402
 
 
 @pytest.fixture

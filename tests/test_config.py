@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import Config, ContextSettings, FrameSettings, SlotSettings, load_config
-from shotad.errors import ConfigError, UsageError
-from shotad.resources import data_root
-from shotad.settings import build_settings, setting_names
-from shotad.workfolder import key_of
+from shotad.core.config import Config, ContextSettings, FrameSettings, SlotSettings, load_config
+from shotad.core.errors import ConfigError, UsageError
+from shotad.core.resources import data_root
+from shotad.core.settings import build_settings, setting_names
+from shotad.core.workfolder import key_of
 from tools.write_settings import ROOT, default_yaml, groups, settings_page
 
 CONFIGS = sorted(p.stem for p in (data_root() / "configs").glob("*.yaml") if not p.stem.startswith("train-"))

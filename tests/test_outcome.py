@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from shotad.outcome import long_silences
+from shotad.core.types import Interval
+from shotad.description.result import long_silences
 from shotad.script.track import Cue, FilmId, Track
-from shotad.types import Interval
 
 
 def track(*starts: float) -> Track:

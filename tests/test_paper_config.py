@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 import yaml
 
-from shotad.config import Config, SamplingSettings, load_config
-from shotad.describe.prompts import FACTORS, factors_for
+from shotad.core.config import Config, SamplingSettings, load_config
+from shotad.core.resources import data_root
+from shotad.core.settings import setting_names
+from shotad.description.prompts import FACTORS, factors_for
+from shotad.description.writing import Engines
 from shotad.engines import preset
+from shotad.film.slots import word_budget
 from shotad.grammar.pixels import MEAN, PATCH, SCALE_SIZE, STD, THREAD_SIZE
-from shotad.plan.slots import word_budget
-from shotad.resources import data_root
-from shotad.settings import setting_names
-from shotad.training.settings import ScaleTraining
-from shotad.writing import Engines
+from shotad.grammar.training.settings import ScaleTraining
 
 CMD_VERBS = "look turn take hold pull walk run watch stare grab fall get go open smile"
 TV_VERBS = "look walk turn stare take hold smile leave pull watch open go step get enter"

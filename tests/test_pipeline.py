@@ -16,16 +16,16 @@ from typing import Any
 
 import pytest
 
-from shotad.config import Config, load_config
-from shotad.engines.base import Request
+from shotad.core.config import Config, load_config
+from shotad.core.engine import Request
+from shotad.core.errors import WorkFolderError
+from shotad.core.runsettings import Given
+from shotad.core.workfolder import WorkFolder
+from shotad.description.pipeline import Engines, describe
+from shotad.description.result import Outcome
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.errors import WorkFolderError
 from shotad.film.opening import open_film
-from shotad.outcome import Outcome
-from shotad.pipeline import Engines, describe
-from shotad.runsettings import Given
 from shotad.script.track import load_track
-from shotad.workfolder import WorkFolder
 from tests.media import FilmSpec, make_film, read_number
 
 SPEC = FilmSpec(frames=500, cuts=(100, 210, 330, 420))
@@ -167,7 +167,7 @@ def test_a_change_redoes_what_depends_on_it_and_nothing_else(
 
 
 def test_a_changed_prompt_file_redoes_its_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from shotad.resources import data_root
+    from shotad.core.resources import data_root
 
     data = tmp_path / "data"
     for name in ("prompts", "configs", "models"):
@@ -324,11 +324,11 @@ def test_speech_from_subtitles_keeps_lines_away(tmp_path: Path) -> None:
 KILLED = """
 import sys
 from pathlib import Path
-from shotad.config import load_config
+from shotad.core.config import load_config
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film.opening import open_film
-from shotad.pipeline import Engines, describe
-from shotad.workfolder import WorkFolder
+from shotad.description.pipeline import Engines, describe
+from shotad.core.workfolder import WorkFolder
 import time
 
 def slow(request):

@@ -7,14 +7,14 @@ import unicodedata
 
 import pytest
 
-from shotad.cast.files.entries import tidy
 from shotad.cli.console import Console
-from shotad.describe.blocks import material
-from shotad.errors import ScriptError
+from shotad.core.errors import ScriptError
+from shotad.core.printable import on_terminal, printable, seen
+from shotad.core.types import Interval
+from shotad.description.blocks import material
 from shotad.film.captions import read_caption
-from shotad.printable import on_terminal, printable, seen
 from shotad.script.cue import LONGEST, Cue, ScriptCue, clean_text
-from shotad.types import Interval
+from shotad.sight.cast.files.entries import tidy
 
 HIDDEN = [
     *"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200b\u2060\ufeff\u00ad\x00\x07\x1b\x7f\x9b",

@@ -326,8 +326,8 @@ def test_scales_are_by_shot(monkeypatch: pytest.MonkeyPatch) -> None:
             close, long = ScaleGuess((0.0, 1.0, 0.0, 0.0, 0.0)), ScaleGuess((0.0, 0.0, 0.0, 0.0, 1.0))
             return [(close, None)[at] if at < 2 else long for at in range(before, self.seen)]
 
-    monkeypatch.setattr("shotad.understand.make_scale_reader", lambda *_: BySecond())
-    monkeypatch.setattr("shotad.understand.scale_weights", lambda _: ())
+    monkeypatch.setattr("shotad.description.clip_builder.make_scale_reader", lambda *_: BySecond())
+    monkeypatch.setattr("shotad.description.clip_builder.scale_weights", lambda _: ())
     shots = [shotad.Shot(at, shotad.Interval(at * 4.0, at * 4.0 + 4)) for at in range(4)]
     scales = shotad.shot_scales("movie.mp4", shots, settings={"scale.method": "by-face"})
     assert scales == {0: shotad.ShotScale.CLOSE_UP, 2: shotad.ShotScale.LONG, 3: shotad.ShotScale.LONG}
@@ -440,7 +440,8 @@ def blocks(page: str) -> Iterator[str]:
 @pytest.fixture
 def in_no_time(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every engine is the fake one, every voice too, and the defaults ask for no weights."""
-    from shotad import engines, settings
+    from shotad import engines
+    from shotad.core import settings
     from shotad.sound import voices
 
     default = settings.config_path("default")

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from shotad.config import load_config
+from shotad.core.config import load_config
+from shotad.core.runsettings import Given
+from shotad.core.workfolder import WorkFolder
+from shotad.description.pipeline import describe
+from shotad.description.writing import Engines
 from shotad.film.opening import open_film
-from shotad.pipeline import describe
-from shotad.runsettings import Given
-from shotad.workfolder import WorkFolder
-from shotad.writing import Engines
 from tests.decodes import Decodes, counted_decodes
 from tests.media import FilmSpec, make_film
 

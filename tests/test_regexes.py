@@ -47,11 +47,11 @@ SECONDS = 4.0
 """Of the processor for one text. A search whose steps grow with the square needs ten times more for `LONG`."""
 
 BOUNDED = {
-    "shotad.catalogue": "names of files, keys of storage and settings",
-    "shotad.describe.circles:TAGGED": "marks that are taken out of every answer and put in by us",
-    "shotad.describe.statements:_ANTECEDENT": "one sentence of a line",
+    "shotad.batch": "names of files, keys of storage and settings",
+    "shotad.description.circles:TAGGED": "marks that are taken out of every answer and put in by us",
+    "shotad.description.statements:_ANTECEDENT": "one sentence of a line",
     "shotad.evaluation.caption": "lines of a data set; the rules are those of the published tokenizer",
-    "shotad.evaluation.names.members": "names of a cast",
+    "shotad.script.names.members": "names of a cast",
     "shotad.script.nameruns:_READ": "a line",
     "shotad.script.rules": "a line",
 }
@@ -347,5 +347,5 @@ def test_a_bad_pattern_is_found(pattern: str, monkeypatch: pytest.MonkeyPatch) -
 
 def test_patterns_are_found_by_themselves() -> None:
     names = {str(one) for one in found()}
-    assert {"shotad.film.captions:_UNCLOSED", "shotad.describe.answers:_KEY"} <= names
+    assert {"shotad.film.captions:_UNCLOSED", "shotad.description.answers:_KEY"} <= names
     assert len(names) > 400

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from shotad import resources
-from shotad.errors import ConfigError, PromptError
-from shotad.resources import config_path, data_root, manifest_path, prompt_text
+from shotad.core import resources
+from shotad.core.errors import ConfigError, PromptError
+from shotad.core.resources import config_path, data_root, manifest_path, prompt_text
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import Config, load_config
-from shotad.errors import CastError, ConfigError, WorkFolderError
-from shotad.runsettings import (
+from shotad.core.config import Config, load_config
+from shotad.core.errors import CastError, ConfigError, WorkFolderError
+from shotad.core.runsettings import (
     Given,
     GivenCast,
     RunSettings,
@@ -20,7 +20,7 @@ from shotad.runsettings import (
     without_secrets,
     write_settings,
 )
-from shotad.workfolder import WorkFolder
+from shotad.core.workfolder import WorkFolder
 
 
 def kept(place: Path, config: Config, film: Path | None = None, given: Given | None = None) -> Path:

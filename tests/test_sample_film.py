@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shotad.config import ShotSettings
+from shotad.core.config import ShotSettings
 from shotad.film.audio import sound_blocks
 from shotad.film.opening import open_film
 from shotad.film.shots import ShotList, detect_shots

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from shotad.errors import EditConflict, ScriptError
+from shotad.core.errors import EditConflict, ScriptError
+from shotad.core.types import Interval
+from shotad.core.wholefiles import write_text
+from shotad.core.workfolder import WorkFolder
 from shotad.script.cue import Cue, EditField
+from shotad.script.scriptfiles import WRITTEN, are_written, edited_scripts, script_texts, write_texts
 from shotad.script.track import FilmId, Track, load_track
-from shotad.scriptfiles import WRITTEN, are_written, edited_scripts, script_texts, write_texts
-from shotad.tracking import TRACK, import_into, present_track, save_track, with_edited_scripts
-from shotad.types import Interval
-from shotad.wholefiles import write_text
-from shotad.workfolder import WorkFolder
+from shotad.script.tracking import TRACK, import_into, present_track, save_track, with_edited_scripts
 
 FILM = FilmId("movie.mp4", "f" * 32, 60.0)
 
@@ -149,7 +149,7 @@ def test_a_run_killed_while_it_writes_scripts_leaves_nobodys_edits(
             write_text(path, text)
 
         with monkeypatch.context() as patched:
-            patched.setattr("shotad.scriptfiles.write_text", write)
+            patched.setattr("shotad.script.scriptfiles.write_text", write)
             with pytest.raises(Killed):
                 save_track(track, place, FILM.name)
         assert edited_scripts(place, FILM.name) == ()

@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from shotad.config import Config, OverlaySettings
-from shotad.errors import WorkFolderError
+from shotad.core.config import Config, OverlaySettings
+from shotad.core.errors import WorkFolderError
+from shotad.core.types import Clip, Interval, Role
+from shotad.description.sheet import filmstrip
+from shotad.description.sheet.linecard import line_card
+from shotad.description.sheet.subject import PAGE_FRAMES, Line, Look, Piece
+from shotad.description.sheet.writing import _as_seen, write_sheet
+from shotad.film.overlay.overlay import fit, paint
 from shotad.film.reader import Picture
-from shotad.pictures.overlay import fit, paint
-from shotad.pictures.sheet import filmstrip
-from shotad.pictures.sheet.linecard import line_card
-from shotad.pictures.sheet.subject import PAGE_FRAMES, Line, Look, Piece
 from shotad.script.cue import CueStatus
-from shotad.sheet import _as_seen, write_sheet
-from shotad.types import Clip, Interval, Role
 from tests.sheetfolder import FakeFilm, Made, make_folder
 
 VOID = {"img", "meta", "br", "link", "input", "hr"}
@@ -107,7 +107,7 @@ def test_a_card_shows_all_frames_that_a_model_sees_and_the_page_fewer(
         drawn.append(sum(len(some) for some in seconds.values()))
         return line_card(line, seconds, pictures, size)
 
-    monkeypatch.setattr("shotad.sheet.line_card", spied)
+    monkeypatch.setattr("shotad.description.sheet.writing.line_card", spied)
     made = Made(shots=6, frames=8)
     page = Page(sheet(tmp_path, made)[0].read_text(encoding="utf-8"))
     assert drawn == [24, 32, 24]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad import system
+from shotad.core import system
 
 MB = 1_000_000
 

@@ -13,19 +13,19 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-import shotad.understand
+import shotad.description.clip_builder
 from shotad.cli.grammar import command
-from shotad.config import load_config
+from shotad.core.config import load_config
+from shotad.core.errors import ConfigError, WeightsError
+from shotad.core.runsettings import Given
+from shotad.core.types import Image
+from shotad.core.workfolder import WorkFolder
+from shotad.description.pipeline import Engines, describe
+from shotad.description.result import Outcome
 from shotad.engines.fake import FakeEngine
-from shotad.errors import ConfigError, WeightsError
+from shotad.film.moments import Moment
 from shotad.film.opening import open_film
 from shotad.grammar.base import Features, ScaleGuess
-from shotad.outcome import Outcome
-from shotad.pipeline import Engines, describe
-from shotad.plan.moments import Moment
-from shotad.runsettings import Given
-from shotad.types import Image
-from shotad.workfolder import WorkFolder
 from tests.media import FilmSpec, make_film, read_number
 
 CUTS = (50, 100, 150, 200, 250, 300, 350, 400, 450)
@@ -84,8 +84,8 @@ Run = Callable[..., tuple[Outcome, list[dict[str, Any]]]]
 @pytest.fixture
 def readers(monkeypatch: pytest.MonkeyPatch) -> tuple[Maker, Scales]:
     maker, scales = Maker(), Scales()
-    monkeypatch.setattr(shotad.understand, "make_feature_maker", lambda *_: maker)
-    monkeypatch.setattr(shotad.understand, "make_scale_reader", lambda *_: scales)
+    monkeypatch.setattr(shotad.description.clip_builder, "make_feature_maker", lambda *_: maker)
+    monkeypatch.setattr(shotad.description.clip_builder, "make_scale_reader", lambda *_: scales)
     return maker, scales
 
 
@@ -230,7 +230,7 @@ def test_a_new_threshold_needs_no_new_look_but_changes_the_threads(
 def test_a_run_that_was_stopped_goes_on_at_its_clip(
     tmp_path: Path, readers: tuple[Maker, Scales], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shotad.understand, "SAVE_EVERY", 1)
+    monkeypatch.setattr(shotad.description.clip_builder, "SAVE_EVERY", 1)
     run(tmp_path / "whole")
     maker, whole = readers[0], len(readers[0].frames)
 
@@ -244,8 +244,8 @@ def test_a_run_that_was_stopped_goes_on_at_its_clip(
         run(tmp_path / "w", "compute.batch=4")
     assert 0 < len(grammar(tmp_path / "w")["shots"]) < 10
     monkeypatch.undo()
-    monkeypatch.setattr(shotad.understand, "make_feature_maker", lambda *_: maker)
-    monkeypatch.setattr(shotad.understand, "make_scale_reader", lambda *_: readers[1])
+    monkeypatch.setattr(shotad.description.clip_builder, "make_feature_maker", lambda *_: maker)
+    monkeypatch.setattr(shotad.description.clip_builder, "make_scale_reader", lambda *_: readers[1])
     stopped = len(maker.frames)
     run(tmp_path / "w", "compute.batch=4")
     assert 0 < len(maker.frames) - stopped < whole
@@ -300,7 +300,7 @@ def test_scales_that_cannot_be_had_are_left_out_with_a_word(
     def none_to_be_had(*_: object) -> None:
         raise WeightsError("The weights x could not be fetched.", "Check the network.")
 
-    monkeypatch.setattr(shotad.understand, "make_scale_reader", none_to_be_had)
+    monkeypatch.setattr(shotad.description.clip_builder, "make_scale_reader", none_to_be_had)
     outcome, records = run(tmp_path / "w", "scale.method=auto")
     assert any("Shot scales were not read" in warning for warning in outcome.warnings)
     assert all(r["scales"] == {} and r["effective_scale"] == 2 for r in records)

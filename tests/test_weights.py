@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad import weights as room
-from shotad.errors import WeightsError
+from shotad.core import weights as room
+from shotad.core.errors import WeightsError
 from tests.bad_server import BadServer
 
 CONTENT = b"tiny weights" * 100

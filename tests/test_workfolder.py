@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from shotad.errors import WorkFolderError
-from shotad.recordlog import RecordLog
-from shotad.wholefiles import readable_json, replacing, write_text
-from shotad.workfolder import WorkFolder, key_of, work_folder_of
+from shotad.core.errors import WorkFolderError
+from shotad.core.recordlog import RecordLog
+from shotad.core.wholefiles import readable_json, replacing, write_text
+from shotad.core.workfolder import WorkFolder, key_of, work_folder_of
 
 
 def test_the_folder_stands_beside_the_film() -> None:
@@ -102,7 +102,7 @@ def test_keep_orders_records_and_drops_stale_ones(tmp_path: Path) -> None:
 def test_a_second_process_is_told_and_stops(tmp_path: Path) -> None:
     code = f"""
 from pathlib import Path
-from shotad.workfolder import WorkFolder
+from shotad.core.workfolder import WorkFolder
 with WorkFolder(Path({str(tmp_path)!r})):
     pass
 """
@@ -122,7 +122,7 @@ def test_left_over_temporary_files_are_swept(tmp_path: Path) -> None:
 _WRITER = """
 import sys, time
 from pathlib import Path
-from shotad.wholefiles import replacing
+from shotad.core.wholefiles import replacing
 with replacing(Path(sys.argv[1])) as part:
     part.write_text("whole")
     print(part.name, flush=True)

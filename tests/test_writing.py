@@ -13,18 +13,18 @@ from typing import Any
 import pytest
 
 from shotad.cli.main import main
-from shotad.config import load_config
-from shotad.describe.usage import Used
-from shotad.engines.base import Abilities, Identity, Reply, Request, Usage
+from shotad.core.config import load_config
+from shotad.core.engine import Abilities, Identity, Reply, Request, Usage
+from shotad.core.errors import EngineError
+from shotad.core.progress import Progress
+from shotad.core.runsettings import Given
+from shotad.core.workfolder import WorkFolder
+from shotad.description.foreseeing import foresee
+from shotad.description.pipeline import Engines, describe
+from shotad.description.result import Outcome
+from shotad.description.usage import Used
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.errors import EngineError
 from shotad.film.opening import open_film
-from shotad.foreseeing import foresee
-from shotad.outcome import Outcome
-from shotad.pipeline import Engines, describe
-from shotad.progress import Progress
-from shotad.runsettings import Given
-from shotad.workfolder import WorkFolder
 from tests.media import FilmSpec, make_film
 
 SPEC = FilmSpec(frames=500, cuts=(100, 210, 330, 420))
@@ -213,7 +213,7 @@ def test_one_engine_goes_on_while_the_other_waits(tmp_path: Path) -> None:
 def test_lines_are_looked_for_before_too_many_would_be_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shotad.writing.lines.UNLOOKED", 2)
+    monkeypatch.setattr("shotad.description.writing.stage2_runner.UNLOOKED", 2)
 
     class Dies(Talker):
         def answer(self, request: Request) -> str:

@@ -19,9 +19,9 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from shotad.config import SamplingSettings
-from shotad.engines.base import Request
-from shotad.types import Clip, Message
+from shotad.core.config import SamplingSettings
+from shotad.core.engine import Request
+from shotad.core.types import Clip, Message
 
 CHATML = (
     "{% if messages[0].role != 'system' %}<|im_start|>system\nBe of help.<|im_end|>\n{% endif %}"

@@ -21,11 +21,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import torch
 
-from shotad.errors import ShotadError, WeightsError
+from shotad.core.errors import ShotadError, WeightsError
+from shotad.core.progress import NoProgress
 from shotad.grammar.scale_net import load_released, released_weights, save_net
-from shotad.progress import NoProgress
-from shotad.training.backbone import start_net
-from shotad.training.settings import NetSettings
+from shotad.grammar.training.backbone import start_net
+from shotad.grammar.training.settings import NetSettings
 
 _BLOCK = re.compile(r"(?:.*\.)?blocks\.(?:\d+\.)?(\d+\.(?:norm|attn|ls|mlp)\S*)")
 """A weight of a block, whatever stands before it; the release also knows blocks in chunks (two numbers)."""

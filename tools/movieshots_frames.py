@@ -24,10 +24,10 @@ from pathlib import Path
 from PIL import Image
 from tqdm import tqdm
 
-from shotad.errors import ShotadError
+from shotad.core.errors import ShotadError
 from shotad.film.opening import open_film
-from shotad.training.data import ClipFile, ScaleItem, picture_length
-from shotad.training.items import read_items
+from shotad.grammar.training.data import ClipFile, ScaleItem, picture_length
+from shotad.grammar.training.items import read_items
 
 
 @dataclass(frozen=True)

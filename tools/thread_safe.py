@@ -39,7 +39,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from shotad.errors import ShotadError
+from shotad.core.errors import ShotadError
 from shotad.evaluation.threads.labels import read_thread_labels
 
 COLUMNS = ("clip", "start", "end", "thread")

@@ -19,7 +19,7 @@ import yaml
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from shotad.config import Config
+from shotad.core.config import Config
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -32,8 +32,8 @@ UNITS = {
 """How a docstring begins that tells of an amount, and its unit."""
 
 _YAML_HEAD = """\
-# Every setting with its default, written by tools/write_settings.py from shotad/config/. Copy what you change
-# into a file of your own and name it: --config FILE. The same as a page: docs/settings.md.
+# Every setting with its default, written by tools/write_settings.py from shotad/core/config/. Copy what
+# you change into a file of your own and name it: --config FILE. The same as a page: docs/settings.md.
 """
 _PAGE_HEAD = """\
 # Settings
@@ -41,7 +41,7 @@ _PAGE_HEAD = """\
 Every setting, with its default. Set one by `--set slots.minimum=3`, or several in a file: `--config FILE`
 ([the defaults as a file](../configs/default.yaml)). A flag wins over `--set`, that over a dataset's file,
 that over `--config`, the last of which wins. Numbers that nobody could judge are no settings; they stand in
-the code, each with its reason. `tools/write_settings.py` writes this page from `shotad/config/`.
+the code, each with its reason. `tools/write_settings.py` writes this page from `shotad/core/config/`.
 """
 _COLUMNS = "\n| key | default | unit or values | what it does |\n|---|---|---|---|"
 

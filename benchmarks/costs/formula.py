@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shotad.config import Config
-from shotad.describe.estimate import DESCRIPTION_WORDS, LINE_WORDS, WRAPPING
+from shotad.core.config import Config
+from shotad.description.estimate import DESCRIPTION_WORDS, LINE_WORDS, WRAPPING
 
 TOKENS_A_WORD = 1.35
-"""As `shotad.describe.estimate` reckons."""
+"""As `shotad.description.estimate` reckons."""
 
 
 @dataclass(frozen=True)

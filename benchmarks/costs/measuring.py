@@ -16,18 +16,18 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from shotad.config import Config, load_config
-from shotad.describe.estimate import Count
+from shotad.core.config import Config, load_config
+from shotad.core.profiling import recording
+from shotad.core.progress import NoProgress
+from shotad.core.runsettings import Given
+from shotad.core.workfolder import WorkFolder
+from shotad.description.estimate import Count
+from shotad.description.foreseeing import foresee
+from shotad.description.pipeline import describe
+from shotad.description.prepare import Bench, prepare
 from shotad.film.opening import open_film
 from shotad.film.reader import Film
-from shotad.foreseeing import foresee
-from shotad.pipeline import describe
-from shotad.prepare import Bench, prepare
-from shotad.profiling import recording
-from shotad.progress import NoProgress
-from shotad.runsettings import Given
 from shotad.sight.rolling import credit_moments
-from shotad.workfolder import WorkFolder
 
 PLAIN = ("engine=fake", "threads.features=none", "scale.method=none")
 WAYS: dict[str, tuple[str, ...]] = {
@@ -179,7 +179,7 @@ STEPS = "Description:\n" + "\n".join(
         1,
     )
 )
-"""An answer of Stage I as a model writes it: 110 words, as `shotad.describe.estimate` assumes."""
+"""An answer of Stage I as a model writes it: 110 words, as `shotad.description.estimate` assumes."""
 LINE = '{"summarized_AD": "She hands him the letter and turns away."}'
 
 

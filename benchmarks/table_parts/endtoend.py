@@ -124,15 +124,15 @@ def reading(given: Mapping[str, Any], scratch: Path) -> Ready:
     import cv2  # noqa: F401
     import onnxruntime  # noqa: F401
 
-    from shotad.config import load_config
+    from shotad.core.config import load_config
+    from shotad.core.progress import NoProgress
+    from shotad.core.runsettings import Given
+    from shotad.core.workfolder import WorkFolder
+    from shotad.description.prepare import Bench, prepare
     from shotad.film.clips import ClipPlan, clips
+    from shotad.film.context import context_shots
     from shotad.film.opening import open_film
-    from shotad.plan.context import context_shots
-    from shotad.plan.sampling import plan_frames
-    from shotad.prepare import Bench, prepare
-    from shotad.progress import NoProgress
-    from shotad.runsettings import Given
-    from shotad.workfolder import WorkFolder
+    from shotad.film.sampling import plan_frames
 
     film, folder = open_film(Path(given["film"])), WorkFolder(scratch / "work")
     folder.__enter__()

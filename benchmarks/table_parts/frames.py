@@ -74,11 +74,11 @@ def _contest(stage: Stage, film: FilmAt, kind: str, share: float) -> Contest:
 
 def _plans(stage: Stage, film: FilmAt, share: float) -> Path:
     """A file of the moments of each AD; shots are found once, here."""
-    from shotad.config import Config
+    from shotad.core.config import Config
+    from shotad.film.context import context_shots
     from shotad.film.opening import open_film
-    from shotad.film.survey import survey
-    from shotad.plan.context import context_shots
-    from shotad.plan.sampling import plan_frames
+    from shotad.film.sampling import plan_frames
+    from shotad.film.scan import survey
 
     path = stage.folder / f"{film.path.stem}-{share:g}.plans.json"
     if path.exists():
@@ -98,7 +98,7 @@ def _plans(stage: Stage, film: FilmAt, share: float) -> Path:
 
 def slots(end: float, share: float) -> list[Any]:
     """Slots of `SPOKEN` seconds, evenly over the film, that fill ``share`` of it."""
-    from shotad.types import Interval
+    from shotad.core.types import Interval
 
     step = SPOKEN / share
     starts = [step * i for i in range(int(end / step) or 1)]
@@ -117,9 +117,9 @@ def one_pass(given: Mapping[str, Any], scratch: Path) -> Ready:
     """Ours: one ascending pass that seeks over long gaps, shared by all clips."""
     import numpy as np
 
+    from shotad.core.types import FramePlan, Role
     from shotad.film.clips import ClipPlan, clips
     from shotad.film.opening import open_film
-    from shotad.types import FramePlan, Role
 
     film = open_film(Path(given["film"]))
     plans = [

@@ -94,12 +94,12 @@ def _pairs(given: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def ours(given: Mapping[str, Any], scratch: Path) -> Ready:
     """As `shotad evaluate ad` counts them, with nothing kept from before."""
-    from shotad.config import Config
+    from shotad.core.config import Config
+    from shotad.core.types import Interval
     from shotad.evaluation.measure.bench import Bench
     from shotad.evaluation.measure.items import Corpus, Item
     from shotad.evaluation.measure.store import Store
     from shotad.evaluation.running import measure
-    from shotad.types import Interval
 
     items = [
         Item(str(i), f"film {i // 100}", Interval(4.0 * i, 4.0 * i + 2), (reference,), prediction)

@@ -93,13 +93,13 @@ def _scores(given: Mapping[str, Any], how: str) -> Ready:
 
 def grammar(given: Mapping[str, Any], scratch: Path) -> Ready:
     """The second act after a first that is not counted: frames of shots, features, scores, scales."""
-    from shotad.config import load_config
+    from shotad.core.config import load_config
+    from shotad.core.progress import NoProgress
+    from shotad.core.runsettings import Given
+    from shotad.core.workfolder import WorkFolder
+    from shotad.description.clip_builder import understand
+    from shotad.description.prepare import Bench, prepare
     from shotad.film.opening import open_film
-    from shotad.prepare import Bench, prepare
-    from shotad.progress import NoProgress
-    from shotad.runsettings import Given
-    from shotad.understand import understand
-    from shotad.workfolder import WorkFolder
 
     film, folder = open_film(Path(given["film"])), WorkFolder(scratch / "work")
     folder.__enter__()

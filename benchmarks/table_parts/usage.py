@@ -5,7 +5,7 @@ from __future__ import annotations
 import resource
 import time
 
-from shotad import system
+from shotad.core import system
 
 
 def peak() -> float:

@@ -9,14 +9,14 @@ from typing import Any
 import click
 
 from shotad.cli import describe as describing
-from shotad.cli.batch_asked import Asked
-from shotad.cli.batch_here import on_this_machine
 from shotad.cli.batch_limits import AUTO
+from shotad.cli.batch_local import on_this_machine
+from shotad.cli.batch_options import Asked
+from shotad.cli.batch_output import foresee, open_with
 from shotad.cli.batch_ray import check_cluster, on_ray, supervised
-from shotad.cli.batch_told import foresee, open_with
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, strict_option
-from shotad.errors import FilmError
+from shotad.core.errors import FilmError
 
 OF_DESCRIBE = (
     *("engine", "detail", "language", "note", "cast", "cast_photos", "config", "assignments", "start", "end"),
@@ -98,7 +98,7 @@ def command(console: Console, films: tuple[str, ...], **options: Any) -> None:
     What lies beside a film is used for it: movie.srt, movie.cast, movie.yaml (settings), movie.note.txt; for
     all films of a folder: shotad.yaml, cast. It goes before what the command line says of all films.
     """
-    from shotad.catalogue.leaving import Leaving
+    from shotad.batch.privacy_notice import Leaving
 
     check_cluster(options)
     if options["address"] is not None and not options["dry_run"] and supervised():

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.cli.batch_asked import Asked
-from shotad.cli.batch_told import end, tell
+from shotad.cli.batch_options import Asked
+from shotad.cli.batch_output import end, tell
 from shotad.cli.console import Console
-from shotad.errors import EngineError, UsageError
+from shotad.core.errors import EngineError, UsageError
 
 if TYPE_CHECKING:
-    from shotad.catalogue.leaving import Leaving
+    from shotad.batch.privacy_notice import Leaving
 
 _CREWS = "preparing, looking and writing in --ray-config say how many work at once."
 OF_ONE_MACHINE = {
@@ -113,13 +113,13 @@ def _silence_libraries() -> None:
 
 def on_ray(console: Console, asked: Asked, leaving: Leaving) -> None:
     """Describe the films on a cluster."""
-    from shotad.catalogue.board import Board
-    from shotad.catalogue.finding import Planner
-    from shotad.catalogue.marks import done_before
-    from shotad.catalogue.ray import load_ray_settings, run
-    from shotad.catalogue.ray.sending import sent_to
-    from shotad.catalogue.report import Report
-    from shotad.catalogue.table import Row, labels
+    from shotad.batch.board import Board
+    from shotad.batch.done_file import done_before
+    from shotad.batch.finding import Planner
+    from shotad.batch.ray import load_ray_settings, run
+    from shotad.batch.ray.sending import sent_to
+    from shotad.batch.report import Report
+    from shotad.batch.table import Row, labels
 
     settings = load_ray_settings(asked.options["ray_files"])
     planned = asked.gathered.planned(Planner(asked.wishes))

@@ -13,7 +13,7 @@ from shotad.cli.console import Console
 from shotad.cli.options import console_options, film_options, opened, settings
 
 if TYPE_CHECKING:
-    from shotad.casting.discovery import Discovery, Known
+    from shotad.description.casting.discovery import Discovery, Known
 
 
 @click.command(name="discover")
@@ -37,8 +37,8 @@ def command(console: Console, cast_folder: Path | None, **options: Any) -> None:
     Run it again, or on the next episode with the same --cast: names and all that you changed stay, people
     who are known are found again, new ones are added.
     """
-    from shotad.casting.discovering import discover
-    from shotad.prepare import Bench
+    from shotad.description.casting.discovering import discover
+    from shotad.description.prepare import Bench
     from shotad.sight.facemodels import get_face_models
 
     config = settings(options)

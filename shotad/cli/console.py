@@ -12,9 +12,9 @@ from typing import Any
 
 import click
 
-from shotad.errors import UsageError
-from shotad.printable import on_terminal
-from shotad.progress import Display, Mode, display_mode
+from shotad.core.errors import UsageError
+from shotad.core.printable import on_terminal
+from shotad.core.progress import Display, Mode, display_mode
 from shotad.script.timecode import parse_time
 
 

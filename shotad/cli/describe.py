@@ -24,20 +24,20 @@ from shotad.cli.options import (
 from shotad.cli.profile import profile_option, timed
 from shotad.cli.profile import told as told_of_time
 from shotad.cli.render import sound_flags, sound_options
-from shotad.config import Config
-from shotad.describe import usage
-from shotad.outcome import Outcome
-from shotad.profiling import span
-from shotad.progress import duration
+from shotad.core.config import Config
+from shotad.core.profiling import span
+from shotad.core.progress import duration
+from shotad.description import usage
+from shotad.description.result import Outcome
 from shotad.script.cue import CueStatus
 from shotad.script.timecode import timecode
 
 if TYPE_CHECKING:
+    from shotad.core.workfolder import WorkFolder
     from shotad.film.reader import Film
-    from shotad.lint.report import Report
-    from shotad.rendering.rendered import Rendered
-    from shotad.rendering.wanted import Wanted
-    from shotad.workfolder import WorkFolder
+    from shotad.script.lint.report import Report
+    from shotad.sound.rendering.outputs import Wanted
+    from shotad.sound.rendering.rendered import Rendered
 
 
 @click.command(name="describe")
@@ -93,22 +93,22 @@ def command(console: Console, **options: Any) -> None:
 
     Exit code 1 if every slot failed; if only some did, 0, or 3 with --strict.
     """
-    from shotad.writing import Engines
+    from shotad.description.writing import Engines
 
     config = settings(options, **flags_of(options))
     engines = Engines.of(config)
     if not options["estimate"]:
         engines.check_machine(config)
 
-    from shotad.describe import bill
-    from shotad.foreseeing import foresee
-    from shotad.lint.check import lint_track
-    from shotad.lint.report import summary_line
-    from shotad.pipeline import describe
-    from shotad.rendering.asking import shortener
-    from shotad.rendering.rendered import summary as render_summary
-    from shotad.rendering.run import run_render
-    from shotad.writing.opening import opening
+    from shotad.description import bill
+    from shotad.description.foreseeing import foresee
+    from shotad.description.linting.check import lint_track
+    from shotad.description.pipeline import describe
+    from shotad.description.shortener import shortener
+    from shotad.description.writing.opening import opening
+    from shotad.script.lint.report import summary_line
+    from shotad.sound.rendering.rendered import summary as render_summary
+    from shotad.sound.rendering.run import run_render
 
     spoken = bool(options["voice"] or options["makes"])
     if spoken:
@@ -159,8 +159,8 @@ def command(console: Console, **options: Any) -> None:
 
 def _wanted(film: Film, folder: WorkFolder, config: Config, makes: Sequence[str]) -> tuple[Wanted, ...]:
     """What is to be made, refused before any work goes into the film where it cannot be."""
-    from shotad.rendering.refusing import check_wanted
-    from shotad.rendering.wanted import parse_wanted, wanted_files
+    from shotad.sound.rendering.outputs import parse_wanted, wanted_files
+    from shotad.sound.rendering.validate import check_wanted
 
     wanted = wanted_files(parse_wanted(makes), film.info.name, folder.path)
     check_wanted(film, wanted, config, config.language)
@@ -169,7 +169,7 @@ def _wanted(film: Film, folder: WorkFolder, config: Config, makes: Sequence[str]
 
 def check_voice(config: Config, makes: Sequence[str]) -> None:
     """Refuse a voice or a file that cannot be, before any work goes into the film."""
-    from shotad.rendering.wanted import parse_wanted
+    from shotad.sound.rendering.outputs import parse_wanted
     from shotad.sound.voices import make_voice
 
     if any(kind.is_heard for kind, _ in parse_wanted(makes)):

@@ -8,7 +8,7 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options
-from shotad.errors import ShotadError
+from shotad.core.errors import ShotadError
 
 _MARKS = {True: "ok", False: "TROUBLE", None: "-"}
 
@@ -17,7 +17,7 @@ _MARKS = {True: "ok", False: "TROUBLE", None: "-"}
 @console_options
 def command(console: Console) -> None:
     """Say what this machine can do: GPU, libraries, weights, endpoint. Exit code 1 on trouble."""
-    from shotad.machine import examine
+    from shotad.cli.machine import examine
 
     checks = examine()
     width = max(len(check.topic) for check in checks)

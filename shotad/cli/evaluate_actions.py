@@ -41,7 +41,7 @@ def command(console: Console, **options: Any) -> None:
     Answers are kept: the same command goes on where it stopped. Exit code 1 if an AD was left without
     actions.
     """
-    from shotad.config import load_config
+    from shotad.core.config import load_config
     from shotad.evaluation.making.comparing import actions_in, compare
     from shotad.evaluation.making.makers import make_maker
     from shotad.evaluation.making.making import make_actions, write_actions

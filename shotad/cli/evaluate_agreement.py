@@ -35,11 +35,11 @@ def command(
     it: id, action where an AD has several, and score or a column for each annotator. Annotators are averaged,
     then actions. Correlations are over ADs: Pearson, Spearman, and Kendall's tau-b.
     """
-    from shotad.config import load_config
+    from shotad.core.config import load_config
+    from shotad.core.wholefiles import readable_json, write_text
     from shotad.evaluation.agreement.agreement import agreement
     from shotad.evaluation.agreement.scores import read_scores
     from shotad.evaluation.report.reading import read_report
-    from shotad.wholefiles import readable_json, write_text
 
     settings = load_config(config, assignments, measures__report__unit=unit)
     found = agreement(

@@ -39,13 +39,13 @@ def command(console: Console, **options: Any) -> None:
 
     The folder gets assisted.json, choices.jsonl with each AD's choice, and the report of the chosen lines.
     """
+    from shotad.core.wholefiles import write_text
     from shotad.evaluation.assisted.protocol import assist
     from shotad.evaluation.assisted.table import as_json, expert_words, render
     from shotad.evaluation.measure.bench import Bench
     from shotad.evaluation.measure.store import Store, kept_file
     from shotad.evaluation.report.writing import check_folder, write_report
     from shotad.evaluation.running import report_input
-    from shotad.wholefiles import write_text
 
     names, expert = listed(options["metrics"]), listed(options["expert"])
     predictions: Path = options["predictions"][0]

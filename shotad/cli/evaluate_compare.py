@@ -32,7 +32,7 @@ def command(
     Nothing is scored again. ADs are joined by id; those that only one of the two has are named and left out.
     Differences are taken film by film. --out writes the lines that gained and lost most, too.
     """
-    from shotad.config import load_config
+    from shotad.core.config import load_config
     from shotad.evaluation.report.comparing import compare
     from shotad.evaluation.report.comparison_text import comparison_text, write_comparison
     from shotad.evaluation.report.reading import read_report

@@ -9,7 +9,7 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, settings_options
-from shotad.errors import UsageError
+from shotad.core.errors import UsageError
 
 if TYPE_CHECKING:
     from shotad.evaluation.agreement.versions import Version
@@ -56,13 +56,13 @@ def command(
     films: film, rater, start, end, text. Lines are paired by overlap in time (tIoU), one to one; then each
     version is scored as a prediction of the other: what a system can hope for.
     """
-    from shotad.config import load_config
+    from shotad.core.config import load_config
+    from shotad.core.wholefiles import readable_json, write_text
     from shotad.evaluation.agreement.interrater import inter_rater
     from shotad.evaluation.agreement.interrater_text import interrater_record, interrater_text
     from shotad.evaluation.agreement.versions import at_rate
     from shotad.evaluation.measure.bench import Bench
     from shotad.evaluation.measure.store import Store, kept_file
-    from shotad.wholefiles import readable_json, write_text
 
     thresholds = _thresholds(tiou)
     names = [name.strip() for name in (metrics or "").split(",") if name.strip()]

@@ -9,8 +9,8 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, settings_options
-from shotad.config import Config, load_config
-from shotad.errors import UsageError
+from shotad.core.config import Config, load_config
+from shotad.core.errors import UsageError
 
 
 @click.command(name="threads")
@@ -35,9 +35,9 @@ def command(console: Console, **options: Any) -> None:
     Scores go to DIR.shotad beside DIR, or --out, clip by clip: the same command goes on where it stopped.
     Exit code 1 if a clip failed; failed clips count as nothing found.
     """
+    from shotad.core.workfolder import WorkFolder, work_folder_of
     from shotad.evaluation.threads.evaluating import evaluate_threads, feature_maker
     from shotad.evaluation.threads.labels import read_thread_labels
-    from shotad.workfolder import WorkFolder, work_folder_of
 
     config = _settings(options)
     setups = _setups(options, config)

@@ -8,7 +8,7 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, track_file
-from shotad.errors import ScriptError, UsageError
+from shotad.core.errors import ScriptError, UsageError
 
 
 @click.command(name="export")
@@ -49,7 +49,7 @@ def _write(console: Console, path: Path, formats: tuple[str, ...], out: str | No
     from shotad.script.exporting import script_file, write_format
     from shotad.script.text import FORMATS, script_format
     from shotad.script.track import load_track
-    from shotad.translating.beside import is_translation
+    from shotad.script.translations import is_translation
 
     file = track_file(path)
     track = load_track(file)

@@ -9,8 +9,8 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, film_options, opened, settings
+from shotad.core.types import Shot
 from shotad.script.timecode import timecode
-from shotad.types import Shot
 
 
 @click.command(name="grammar")
@@ -23,9 +23,9 @@ def command(console: Console, **options: Any) -> None:
 
     Every shot is read, also those that no slot's clip shows.
     """
-    from shotad.prepare import Bench
-    from shotad.records import shots_of
-    from shotad.understand import study
+    from shotad.core.records import shots_of
+    from shotad.description.clip_builder import study
+    from shotad.description.prepare import Bench
 
     config = settings(options)
     with opened(options, config) as (film, folder, given):

@@ -35,8 +35,8 @@ def command(
     goes into that one. What differs becomes an edit, which every later run keeps. Where script and
     track were both edited, nothing is written and both texts are shown.
     """
-    from shotad.tracking import TRACK, import_into
-    from shotad.translating import beside
+    from shotad.script import translations as beside
+    from shotad.script.tracking import TRACK, import_into
 
     file = track_file(path)
     file = (beside.translation_of(script, file.parent) or file) if file.name == TRACK else file

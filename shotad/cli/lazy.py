@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from shotad.cli.here import taking_paths_of_here
+from shotad.cli.local_path import taking_paths_of_here
 
 
 class LazyGroup(click.Group):

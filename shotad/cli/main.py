@@ -19,9 +19,9 @@ import click
 
 from shotad import __version__
 from shotad.cli.lazy import LazyGroup
-from shotad.errors import ShotadError
-from shotad.printable import on_terminal
-from shotad.system import leave
+from shotad.core.errors import ShotadError
+from shotad.core.printable import on_terminal
+from shotad.core.system import leave
 
 _COMMANDS = {
     "batch": ("shotad.cli.batch", "Describe many films: folders, lists, catalogues."),

@@ -9,8 +9,8 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, settings_options, strict_option, tell_failures
-from shotad.config import Config, load_config
-from shotad.errors import UsageError
+from shotad.core.config import Config, load_config
+from shotad.core.errors import UsageError
 
 if TYPE_CHECKING:
     from shotad.evaluation.datasets.ads import Dataset
@@ -105,9 +105,9 @@ def _settings(data: Dataset, options: dict[str, Any]) -> Config:
 
 
 def _job(data: Dataset, config: Config, options: dict[str, Any], console: Console) -> Job:
+    from shotad.description.writing import Engines
     from shotad.evaluation.predicting.run import Job
     from shotad.evaluation.predicting.waiting import ahead_of
-    from shotad.writing import Engines
 
     if options["shots"] == "published" and not data.shots:
         raise UsageError(

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shotad.profiling import Recording, profiled
-from shotad.profiling.keeping import FILE
-from shotad.profiling.report import lines
+from shotad.core.profiling import Recording, profiled
+from shotad.core.profiling.keeping import FILE
+from shotad.core.profiling.report import lines
 
 if TYPE_CHECKING:
-    from shotad.workfolder import WorkFolder
+    from shotad.core.workfolder import WorkFolder
 
 
 def profile_option(function: Any) -> Any:

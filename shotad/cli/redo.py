@@ -12,7 +12,7 @@ from shotad.cli.options import console_options, strict_option, tell_failures, tr
 from shotad.script.timecode import timecode
 
 if TYPE_CHECKING:
-    from shotad.redo import Redone, Result
+    from shotad.description.redo import Redone, Result
 
 
 @click.command(name="redo")
@@ -48,15 +48,15 @@ def command(
     comes, nothing is changed. Exit code 1 if no slot got a line; if only some got none, 0, or 3 with
     --strict.
     """
+    from shotad.core.runsettings import changed, read_settings, with_cast
+    from shotad.core.workfolder import WorkFolder
+    from shotad.description.redo import redo
+    from shotad.description.writing import Engines
     from shotad.engines.openai.notice import notice
     from shotad.film.opening import open_film
-    from shotad.recorded import film_of
-    from shotad.redo import redo
-    from shotad.runsettings import changed, read_settings, with_cast
+    from shotad.film.prepared import film_of
     from shotad.script.track import load_track
-    from shotad.tracking import TRACK
-    from shotad.workfolder import WorkFolder
-    from shotad.writing import Engines
+    from shotad.script.tracking import TRACK
 
     place = track_folder(path)
     run = with_cast(read_settings(place), cast)
@@ -101,7 +101,7 @@ _AGAIN = "Their lines stay as they were; run the command again with these slots 
 
 def _summary(done: Redone) -> str:
     """Old and new line of each slot, or why there is no new one."""
-    from shotad.describe import usage
+    from shotad.description import usage
 
     lines = []
     for one in done.results:
@@ -121,7 +121,7 @@ def _summary(done: Redone) -> str:
 
 def _report(done: Redone) -> dict[str, Any]:
     """The same for programs."""
-    from shotad.describe import usage
+    from shotad.description import usage
 
     return {
         "lines": [_row(one) for one in done.results],

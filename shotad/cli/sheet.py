@@ -9,10 +9,10 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, film_options, opened, settings
-from shotad.errors import UsageError, WorkFolderError
+from shotad.core.errors import UsageError, WorkFolderError
 
 if TYPE_CHECKING:
-    from shotad.workfolder import WorkFolder
+    from shotad.core.workfolder import WorkFolder
 
 
 @click.command(name="sheet")
@@ -25,12 +25,12 @@ def command(console: Console, **options: Any) -> None:
     Give the film, or its work folder: the film is then looked for beside the folder. A film that was
     never described is drawn with its shots, speech and slots.
     """
-    from shotad.framing import Frames
-    from shotad.prepare import Bench, prepare
+    from shotad.description.clip_builder import get_ready, study
+    from shotad.description.prepare import Bench, prepare
+    from shotad.description.sheet.writing import write_sheet
+    from shotad.film.framing import Frames
     from shotad.script.track import FilmId
-    from shotad.sheet import write_sheet
-    from shotad.tracking import present_track
-    from shotad.understand import get_ready, study
+    from shotad.script.tracking import present_track
 
     config = settings(options)
     options = {**options, **_places(options)}
@@ -94,7 +94,7 @@ def _film_of(folder: Path) -> Path:
 
 def _film_name(folder: Path) -> str:
     """What the track calls the film, else what the shots do, else the folder's name without its ending."""
-    from shotad.workfolder import WorkFolder
+    from shotad.core.workfolder import WorkFolder
 
     records = WorkFolder(folder)
     track, shots = (records.read_json(f"{name}.json") or {} for name in ("track", "shots"))

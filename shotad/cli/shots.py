@@ -17,7 +17,7 @@ from shotad.script.timecode import timecode
 @console_options
 def command(console: Console, **options: Any) -> None:
     """Find the shots of FILM and keep them in its work folder."""
-    from shotad.prepare import Bench, shots_step
+    from shotad.description.prepare import Bench, shots_step
 
     config = settings(options)
     with opened(options, config) as (film, folder, given):

@@ -9,10 +9,10 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import DETAIL, console_options, film_options, opened, settings
-from shotad.plan.handslots import hand_row
-from shotad.records import interval_rows, slot_rows, utterance_rows
+from shotad.core.records import interval_rows, slot_rows, utterance_rows
+from shotad.core.types import Interval
+from shotad.film.handslots import hand_row
 from shotad.script.timecode import timecode
-from shotad.types import Interval
 
 
 @click.command(name="slots")
@@ -23,8 +23,8 @@ from shotad.types import Interval
 @console_options
 def command(console: Console, **options: Any) -> None:
     """Find the speech of FILM and the slots in which AD can be spoken."""
-    from shotad.plan.slots import why_few
-    from shotad.prepare import Bench, prepare
+    from shotad.description.prepare import Bench, prepare
+    from shotad.film.slots import why_few
 
     config = settings(options)
     with opened(options, config) as (film, folder, given):

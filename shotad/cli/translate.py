@@ -9,14 +9,14 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, note_text, strict_option, tell_failures, track_file
-from shotad.config import Config, load_config
-from shotad.config.languages import language_of
+from shotad.core.config import Config, load_config
+from shotad.core.config.languages import language_of
 from shotad.script.timecode import timecode
 
 if TYPE_CHECKING:
-    from shotad.engines.base import Engine
-    from shotad.runsettings import GivenCast
-    from shotad.translating.files import Outcome
+    from shotad.core.engine import Engine
+    from shotad.core.runsettings import GivenCast
+    from shotad.description.translating.files import Outcome
 
 
 @click.command(name="translate")
@@ -45,12 +45,12 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
     it as you would the track. The same command again asks only for lines that failed or have
     changed. Exit code 1 if every line failed; if only some did, 0, or 3 with --strict.
     """
-    from shotad.describe import bill
-    from shotad.recordlog import RecordLog
-    from shotad.translating.beside import log_name
-    from shotad.translating.files import make_ready, read_source, ready_if_here, translate_into
-    from shotad.translating.translate import between, foresee_translation
-    from shotad.workfolder import WorkFolder
+    from shotad.core.recordlog import RecordLog
+    from shotad.core.workfolder import WorkFolder
+    from shotad.description import bill
+    from shotad.description.translating.files import make_ready, read_source, ready_if_here, translate_into
+    from shotad.description.translating.translate import between, foresee_translation
+    from shotad.script.translations import log_name
 
     tag = language_of(target).tag
     file = track_file(path)
@@ -96,8 +96,8 @@ def command(console: Console, path: Path, target: str, **options: Any) -> None:
 
 def _engine(config: Config, source: str) -> Engine:
     """The engine that translates. One that cannot is told so before it refuses to write the new language."""
+    from shotad.description.translating.translate import check_translates
     from shotad.engines import make_engine, stage_engines
-    from shotad.translating.translate import check_translates
 
     name = stage_engines(config).stage2
     check_translates(make_engine(name, config.model_copy(update={"language": source}), "stage2"))
@@ -120,7 +120,7 @@ def _terms(folder: Path, options: dict[str, Any], tag: str) -> tuple[Config, Giv
 
     The language becomes the new one: engines that write one language alone refuse others.
     """
-    from shotad.runsettings import SETTINGS, GivenCast, changed, read_settings, with_cast
+    from shotad.core.runsettings import SETTINGS, GivenCast, changed, read_settings, with_cast
 
     path, note = options["cast"], options["note"]
     if (folder / SETTINGS).is_file():
@@ -140,7 +140,7 @@ def _terms(folder: Path, options: dict[str, Any], tag: str) -> tuple[Config, Giv
 
 def summary(outcome: Outcome) -> str:
     """What a describer wants to know, as plain lines."""
-    from shotad.describe import usage
+    from shotad.description import usage
 
     done, track = outcome.translated, outcome.track
     lines = [
@@ -162,7 +162,7 @@ def summary(outcome: Outcome) -> str:
 
 def report(outcome: Outcome) -> dict[str, Any]:
     """The same for programs."""
-    from shotad.describe import usage
+    from shotad.description import usage
 
     done = outcome.translated
     return {

@@ -9,8 +9,8 @@ import click
 
 from shotad.cli.console import Console
 from shotad.cli.options import console_options, settings_options
-from shotad.config import load_config
-from shotad.errors import UsageError
+from shotad.core.config import load_config
+from shotad.core.errors import UsageError
 
 if TYPE_CHECKING:
     from shotad.sound.voices.base import VoiceInfo
@@ -108,11 +108,11 @@ def _row(info: VoiceInfo) -> dict[str, Any]:
 
 
 def _say(console: Console, config: Any, text: str, out: Path | None, language: str | None) -> None:
-    from shotad.sound.saying import said
+    from shotad.core.wholefiles import write_bytes
+    from shotad.sound.pronunciation import said
     from shotad.sound.studio import read_lexicon
     from shotad.sound.voices import make_voice, notice
     from shotad.sound.voices.takefile import flac, wav
-    from shotad.wholefiles import write_bytes
 
     if not any(c.isalnum() for c in text):
         raise UsageError(f"There is no word in {text!r}.", "Give a text: --say TEXT.")

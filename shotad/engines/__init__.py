@@ -9,15 +9,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from shotad.config import Config
-from shotad.engines.base import Engine, Stage
-from shotad.errors import EngineError
+from shotad.core.config import Config
+from shotad.core.engine import Engine, Stage
+from shotad.core.errors import EngineError
 
 ENGINES = {
     "fake": "shotad.engines.fake:FakeEngine",
     "llama3": "shotad.engines.local.chat:ChatModel",
-    "narrator": "shotad.engines.narrator:Narrator",
-    "observer": "shotad.describe.observer:Observer",
+    "narrator": "shotad.engines.embedded.narrator:Narrator",
+    "observer": "shotad.engines.embedded.observer:Observer",
     "openai": "shotad.engines.openai.engine:OpenAI",
     "qwen2-vl": "shotad.engines.local.vision:VisionModel",
 }

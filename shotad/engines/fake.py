@@ -9,8 +9,8 @@ import json
 import re
 from collections.abc import Callable, Sequence
 
-from shotad.config import Config
-from shotad.engines.base import Abilities, Identity, Reply, Request, Usage
+from shotad.core.config import Config
+from shotad.core.engine import Abilities, Identity, Reply, Request, Usage
 
 Answer = Callable[[Request], str]
 

@@ -1,1 +1,1 @@
-"""Evaluation: AD against what people wrote, threads against what people labelled."""
+"""Datasets, predictions, metrics, judges and reports."""

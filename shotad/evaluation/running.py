@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shotad.config import Config, load_config
-from shotad.errors import EvaluationError, ShotadError
+from shotad.core.config import Config, load_config
+from shotad.core.errors import EvaluationError, ShotadError
+from shotad.core.progress import Progress
 from shotad.evaluation.datasets.ads import Dataset
 from shotad.evaluation.datasets.findings import MISSING, NOTE
 from shotad.evaluation.datasets.opening import open_dataset
@@ -25,7 +26,6 @@ from shotad.evaluation.predictions.reading import read_predictions
 from shotad.evaluation.report.hashes import file_hash
 from shotad.evaluation.report.inputs import Joined as Counts
 from shotad.evaluation.report.inputs import LeftOut, Predictions, Protocol, ReportInput
-from shotad.progress import Progress
 
 ALL = "all"
 """All metrics that can run on what was given."""

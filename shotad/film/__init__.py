@@ -1,0 +1,1 @@
+"""Reading film: pictures, sound, subtitles, shots, speech, slots, and which frames are looked at."""

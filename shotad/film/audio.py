@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from shotad.errors import FilmError
+from shotad.core.errors import FilmError
+from shotad.core.info import AudioTrack, FilmInfo
 from shotad.film.container import Media, only, packets_of
-from shotad.film.info import AudioTrack, FilmInfo
 from shotad.film.reader import Film
 
 if TYPE_CHECKING:

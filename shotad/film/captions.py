@@ -11,9 +11,9 @@ import html
 import re
 from dataclasses import dataclass, replace
 
+from shotad.core.printable import seen
+from shotad.core.types import SpeechKind
 from shotad.film.speakers import marked, pieces
-from shotad.printable import seen
-from shotad.types import SpeechKind
 
 _TAGS = re.compile(r"</?\s*[A-Za-z.][^<>]*>|<\d[\d:.]*>|<\s*+(?:/\s*+)?>|\{\\[^{}]*\}")
 _BRACKETED = re.compile(r"\[[^\[\]]*\]|\([^()]*\)|（[^（）]*）|【[^【】]*】|［[^［］]*］|\*[^*\n]+\*")

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from shotad.core.types import Clip, FramePlan
 from shotad.film.reader import Picture
-from shotad.types import Clip, FramePlan
 
 Pictures = Callable[[Sequence[float]], Iterable[Picture]]
 """Delivers one picture for each of the ascending seconds, in order."""

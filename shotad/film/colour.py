@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from shotad.types import Image
+from shotad.core.types import Image
 
 if TYPE_CHECKING:
     from av import VideoFrame

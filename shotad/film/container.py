@@ -15,8 +15,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from shotad.errors import FilmError
-from shotad.film.info import fingerprint
+from shotad.core.errors import FilmError
+from shotad.core.info import fingerprint
 
 if TYPE_CHECKING:
     from av.codec.hwaccel import HWAccel
@@ -86,7 +86,7 @@ class Media:
             return bytes(self.file.read(count))
 
     def fingerprint(self) -> str:
-        """What names this content; see `shotad.film.info.fingerprint`."""
+        """What names this content; see `shotad.core.info.fingerprint`."""
         return fingerprint(self.size, self.read_at)
 
     def _refusal(self, error: Exception) -> FilmError:

@@ -7,10 +7,10 @@ import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from shotad.errors import SubtitleError
+from shotad.core.errors import SubtitleError
+from shotad.core.types import Interval, SpeechKind, Utterance
 from shotad.film.captions import Said, read_turns
 from shotad.film.speakers import of_actor
-from shotad.types import Interval, SpeechKind, Utterance
 
 LARGEST_FILE = 16 << 20
 """Bytes; the subtitles of a long film have about 0.2 MB, so a larger file is something else."""

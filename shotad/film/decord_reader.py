@@ -17,12 +17,12 @@ from typing import Any, BinaryIO, Self, cast
 import numpy as np
 import numpy.typing as npt
 
-from shotad.errors import FilmError, UsageError
+from shotad.core.errors import FilmError, UsageError
+from shotad.core.info import FilmInfo
+from shotad.core.types import Image
 from shotad.film.container import Media, find_media
-from shotad.film.info import FilmInfo
 from shotad.film.probe import probe
 from shotad.film.reader import TOLERANCE, Frame, Picture, ascending, paint_pictures
-from shotad.types import Image
 
 
 def open_decord(source: str | os.PathLike[str] | BinaryIO) -> DecordFilm:

@@ -1,8 +1,8 @@
 """Frames kept during the pass that finds shots, so that dense looking does not decode the film again.
 
-They are JPEGs in ``frames.pack``, found by their tick (`shotad.film.pack`). A store is a convenience: what it
-has not, or has lost, is decoded from the film, with the same pixels. It may be read from other threads while
-one thread fills it.
+They are JPEGs in ``frames.pack``, found by their tick (`shotad.film.frame_cache`). A store is a convenience:
+what it has not, or has lost, is decoded from the film, with the same pixels. It may be read from other
+threads while one thread fills it.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from shotad.core.types import Interval
+from shotad.film.frame_cache import Pack
 from shotad.film.grid import Grid, Keeper, Kept, grid_pictures
-from shotad.film.pack import Pack
 from shotad.film.reader import TOLERANCE, Film, Frame, Picture, ascending
-from shotad.types import Interval
 
 NAME = "frames"
 """Of the files."""

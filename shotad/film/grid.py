@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from shotad.core.info import FilmInfo
+from shotad.core.types import Image
 from shotad.film.colour import Turn, light_of, matrix_of, turn_of
-from shotad.film.info import FilmInfo
 from shotad.film.reader import Film, Frame, Picture, Size, ascending
-from shotad.types import Image
 
 if TYPE_CHECKING:
     from av import VideoFrame

@@ -8,18 +8,18 @@ from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
+from shotad.core.profiling import span, spanned
+from shotad.film.decoder import STEADY
 from shotad.film.parts import PROVEN, Keeping, Part, Piece, proof, proven
 from shotad.film.reader import Frame
-from shotad.film.reel import STEADY
 from shotad.film.shot_scores import ContentScore
-from shotad.profiling import span, spanned
 
 if TYPE_CHECKING:
-    from shotad.film.crew import Crew
+    from shotad.film.decode_pool import Crew
+    from shotad.film.decoder import Reel
     from shotad.film.framestore import FrameStore
-    from shotad.film.passage import Passage
+    from shotad.film.pass_progress import Passage
     from shotad.film.pyav_reader import PyavFilm
-    from shotad.film.reel import Reel
 
 PATIENCE = 3
 """Joins in a row that may fail before a film is decoded through to its end."""

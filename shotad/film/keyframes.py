@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from shotad.errors import FilmError
+from shotad.core.errors import FilmError
 from shotad.film.container import is_cover
+from shotad.film.decoder import INDEXED, SEEKABLE
 from shotad.film.reader import Film
-from shotad.film.reel import INDEXED, SEEKABLE
-from shotad.plan.reading import KeyFrames
+from shotad.film.zones import KeyFrames
 
 _MOST = 200_000
 """Key frames that are read; films of which every frame is one are not searched for an hour."""

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shotad.core.types import Image
 from shotad.film.grid import Kept
 from shotad.film.reader import Frame, Size
-from shotad.types import Image
 
 if TYPE_CHECKING:
     from av.video.codeccontext import VideoCodecContext

@@ -7,10 +7,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import BinaryIO
 
-from shotad.archives import is_tar
-from shotad.errors import UsageError
+from shotad.core.archives import is_tar
+from shotad.core.errors import UsageError
+from shotad.core.printable import is_text, unnamed
 from shotad.film.reader import Film
-from shotad.printable import is_text, unnamed
 
 _TAR_NAMES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shotad.core.profiling import span, spanned
+from shotad.film.decoder import Key, Reel
 from shotad.film.reader import Frame
-from shotad.film.reel import Key, Reel
 from shotad.film.shot_scores import ContentScore
-from shotad.profiling import span, spanned
 
 if TYPE_CHECKING:
     from av import VideoFrame

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from shotad.errors import FilmError
+from shotad.core.errors import FilmError
+from shotad.core.info import AudioTrack, FilmInfo, SubtitleTrack
 from shotad.film.colour import Light, Turn, light_of, turn_of
 from shotad.film.container import Media, exact, exact_start, is_cover, legible, packets_of
-from shotad.film.info import AudioTrack, FilmInfo, SubtitleTrack
 
 if TYPE_CHECKING:
     from av import VideoFrame

@@ -8,14 +8,14 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Self
 
-from shotad.errors import FilmError
+from shotad.core.errors import FilmError
+from shotad.core.info import FilmInfo
 from shotad.film.colour import Painter
 from shotad.film.container import Media, find_media
+from shotad.film.decoder import STEADY, Reel
 from shotad.film.hardware import hardware_for
-from shotad.film.info import FilmInfo
 from shotad.film.probe import last_second, probe
 from shotad.film.reader import TOLERANCE, Frame, Picture, ascending, paint_pictures
-from shotad.film.reel import STEADY, Reel
 
 if TYPE_CHECKING:
     from av import VideoFrame

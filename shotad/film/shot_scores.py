@@ -25,11 +25,11 @@ from av.video.reformatter import ColorRange
 from scenedetect.common import FrameTimecode
 from scenedetect.detectors import AdaptiveDetector
 
+from shotad.core.types import Image
 from shotad.film.reduction import Reducer, Size, resized, rows_of
-from shotad.types import Image
 
 if TYPE_CHECKING:
-    from shotad.config import ShotSettings
+    from shotad.core.config import ShotSettings
     from shotad.film.reader import Frame
 
 WORKING_WIDTH = 256

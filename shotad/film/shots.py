@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shotad.config import ShotSettings
-from shotad.errors import FilmError
-from shotad.types import Interval, Shot
+from shotad.core.config import ShotSettings
+from shotad.core.errors import FilmError
+from shotad.core.types import Interval, Shot
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -8,16 +8,16 @@ from typing import Literal
 
 import numpy as np
 
-from shotad.config import SpeechSettings
-from shotad.errors import SubtitleError
+from shotad.core.config import SpeechSettings
+from shotad.core.errors import SubtitleError
+from shotad.core.profiling import in_room, spanned
+from shotad.core.progress import NoProgress, Progress
+from shotad.core.types import Interval, Utterance
+from shotad.core.weights import weights_file
 from shotad.film.audio import SoundBlock
+from shotad.film.gaps import union
 from shotad.film.hearing import LEVELS, Leveller
 from shotad.film.vad import RATE, STEP, Signal, Vad
-from shotad.plan.gaps import union
-from shotad.profiling import in_room, spanned
-from shotad.progress import NoProgress, Progress
-from shotad.types import Interval, Utterance
-from shotad.weights import weights_file
 
 Source = Literal["subtitles", "sound", "none"]
 

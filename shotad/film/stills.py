@@ -14,12 +14,12 @@ from typing import Self, cast
 
 import numpy as np
 
-from shotad.archives import Tar, read_limited
-from shotad.errors import FilmError, UsageError
+from shotad.core.archives import Tar, read_limited
+from shotad.core.errors import FilmError, UsageError
+from shotad.core.info import FilmInfo, fingerprint
+from shotad.core.types import Image
 from shotad.film.container import Media
-from shotad.film.info import FilmInfo, fingerprint
 from shotad.film.reader import TOLERANCE, Frame, Picture, ascending, paint_pictures, refuse_no_frames
-from shotad.types import Image
 
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff"})
 """Endings of files that are frames."""

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from shotad.archives import is_tar
-from shotad.errors import FilmError, SubtitleError
+from shotad.core.archives import is_tar
+from shotad.core.errors import FilmError, SubtitleError
+from shotad.core.types import Utterance
 from shotad.film.container import exact_start, find_media, legible, packets_of
 from shotad.film.cues import HINT, ordered, parse_subtitles, read_subtitles, utterances_in
-from shotad.types import Utterance
 
 if TYPE_CHECKING:
     from av import Packet

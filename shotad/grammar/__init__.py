@@ -1,1 +1,1 @@
-"""Film grammar: which shots share a camera set-up (threads), and how close the camera is (shot scale)."""
+"""Film grammar: features of shots, threads, shot scale, and training its classifier."""

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from shotad.config import ThreadSettings
+from shotad.core.config import ThreadSettings
+from shotad.core.profiling import span, spanned
+from shotad.core.quiet import while_nothing_is_loaded
 from shotad.film.clips import Pictures
 from shotad.film.reader import Picture
 from shotad.grammar.base import Features, ScaleGuess
-from shotad.grammar.book import Book, Look
+from shotad.grammar.cache import Book, Look
 from shotad.grammar.reading import Moments, Readers, guess_of, lacks, row_of, score_clip, want_of
-from shotad.profiling import span, spanned
-from shotad.quiet import while_nothing_is_loaded
 
 Clip = Sequence[Look]
 """The looks at the shots of one clip."""

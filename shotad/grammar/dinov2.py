@@ -13,16 +13,16 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from shotad.compute import need
-from shotad.config import ComputeSettings
-from shotad.errors import WeightsError
+from shotad.core.compute import need
+from shotad.core.config import ComputeSettings
+from shotad.core.errors import WeightsError
+from shotad.core.hub import broken, reason, weight_files
+from shotad.core.progress import Progress
+from shotad.core.quiet import loading_quiet
+from shotad.core.types import Image
 from shotad.grammar.base import Features
 from shotad.grammar.dino_models import MODELS
 from shotad.grammar.tokens import PURPOSE, THRESHOLD, Runner, patch_grid
-from shotad.hub import broken, reason, weight_files
-from shotad.progress import Progress
-from shotad.quiet import loading_quiet
-from shotad.types import Image
 
 CLASSES = {"dinov2": "Dinov2Model", "dinov2_with_registers": "Dinov2WithRegistersModel"}
 """``model_type`` of config.json → class of transformers."""

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shotad.compute import device_of, need, need_torch
-from shotad.config import ComputeSettings, ThreadSettings
-from shotad.errors import ConfigError, ShotadError
+from shotad.core.compute import device_of, need, need_torch
+from shotad.core.config import ComputeSettings, ThreadSettings
+from shotad.core.errors import ConfigError, ShotadError
+from shotad.core.hub import HubModel, cached
+from shotad.core.progress import Progress
 from shotad.grammar.base import FeatureMaker
 from shotad.grammar.dino_models import MODELS
-from shotad.hub import HubModel, cached
-from shotad.progress import Progress
 
 if TYPE_CHECKING:
     import torch

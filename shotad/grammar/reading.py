@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from array_api_compat import array_namespace
 
-from shotad.config import ThreadSettings
+from shotad.core.config import ThreadSettings
 from shotad.grammar.base import FeatureMaker, Features, ScaleGuess, ScaleReader, merged
-from shotad.grammar.book import Book, Look, pairs_of
+from shotad.grammar.cache import Book, Look, pairs_of
 from shotad.grammar.threads import Matching, ShotFeatures, places, shot_scores, whole_scores
 
 DECIMALS = 6

@@ -5,11 +5,11 @@ from __future__ import annotations
 import difflib
 from pathlib import Path
 
-from shotad.config import ComputeSettings, ScaleSettings
-from shotad.errors import ConfigError
+from shotad.core.config import ComputeSettings, ScaleSettings
+from shotad.core.errors import ConfigError
+from shotad.core.progress import Progress
+from shotad.core.weights import manifest, weights_file
 from shotad.grammar.base import ScaleReader
-from shotad.progress import Progress
-from shotad.weights import manifest, weights_file
 
 ROLE = "shot scale"
 """What a manifest entry says it is for where it may be used as ``scale.checkpoint``."""

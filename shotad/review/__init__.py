@@ -1,1 +1,1 @@
-"""The review page: a person chooses, edits and hears the lines of a film, in a browser."""
+"""The server and the page on which people check and edit lines."""

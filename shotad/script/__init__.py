@@ -1,0 +1,1 @@
+"""The track and its cues, edits, script formats, guidelines, and the English that lines are made of."""

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from shotad.errors import ScriptError
-from shotad.printable import seen
-from shotad.types import Interval
+from shotad.core.errors import ScriptError
+from shotad.core.printable import seen
+from shotad.core.types import Interval
 
 REDO = "redo"
 """Source of edits that a person made by having a slot described anew."""

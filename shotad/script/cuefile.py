@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from shotad.core.types import Interval
 from shotad.script.cue import (
     Accepted,
     Cue,
@@ -30,7 +31,6 @@ from shotad.script.cue import (
     short_hash,
 )
 from shotad.script.fields import Fields
-from shotad.types import Interval
 
 BY_HAND = "track.json"
 """Source of edits made in the track file itself."""

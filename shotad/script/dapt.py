@@ -15,7 +15,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from lxml import etree
 
-from shotad.errors import ScriptError
+from shotad.core.errors import ScriptError
+from shotad.core.types import Interval
 from shotad.script import dapt_terms as terms
 from shotad.script.cue import Cue, CueKind, EditField, LineState, Script, ScriptCue, clean_text, line_stamp
 from shotad.script.dapt_check import Violation, check_dapt
@@ -32,7 +33,6 @@ from shotad.script.dapt_xml import frame_rate, is_script_event, parse_dapt, tick
 from shotad.script.sheet import reviewer
 from shotad.script.timecode import timecode
 from shotad.script.track import Track
-from shotad.types import Interval
 
 OWN = "urn:x-shotad:metadata"
 """Namespace of our own metadata: the stamps of the track and of its lines."""

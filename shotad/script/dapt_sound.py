@@ -20,10 +20,10 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from xml.sax.saxutils import quoteattr
 
+from shotad.core.types import GainPoint, Interval
 from shotad.script.cue import Cue, Voiced, milliseconds
 from shotad.script.timecode import timecode
 from shotad.script.track import Track
-from shotad.types import GainPoint, Interval
 
 STEP = 2.5
 """dB that a gain may run evenly in factor instead of in dB: they differ by less than 0.1 dB over that."""

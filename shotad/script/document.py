@@ -14,7 +14,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
-from shotad.errors import ScriptError
+from shotad.core.errors import ScriptError
 from shotad.script.cue import Cue, clean_text, count_words, line_stamp
 from shotad.script.document_package import sealed
 from shotad.script.sheet import note, review_words

@@ -15,8 +15,8 @@ from xml.sax.saxutils import escape
 
 from lxml import etree
 
-from shotad.archives import read_limited
-from shotad.errors import ScriptError
+from shotad.core.archives import read_limited
+from shotad.core.errors import ScriptError
 from shotad.script.cue import clean_text
 from shotad.script.track import Track
 

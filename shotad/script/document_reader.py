@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from lxml import etree
 
-from shotad.errors import ScriptError
+from shotad.core.errors import ScriptError
+from shotad.core.types import Interval
 from shotad.script.cue import CueStatus, Script, ScriptCue, clean_text
 from shotad.script.document_package import DOCUMENT, open_package, read_xml
 from shotad.script.timecode import parse_time
-from shotad.types import Interval
 
 MOST_ROWS = 50_000
 

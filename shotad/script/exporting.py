@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from shotad.errors import ScriptError
+from shotad.core.errors import ScriptError
+from shotad.core.wholefiles import write_bytes, write_text
 from shotad.script.text import ALL_FORMATS, Format, script_format
 from shotad.script.track import Track, to_json
-from shotad.wholefiles import write_bytes, write_text
 
 TRACK_ENDING = ".json"
 """Of the whole track, with all that is known of each line."""

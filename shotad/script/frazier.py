@@ -21,13 +21,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from shotad.errors import ScriptError
+from shotad.core.errors import ScriptError
+from shotad.core.types import Interval
 from shotad.script.cue import Script, ScriptCue, clean_text
 from shotad.script.sheet import guarded, unguarded
 from shotad.script.srt import id_of, number_of
 from shotad.script.timecode import parse_time
 from shotad.script.track import Track
-from shotad.types import Interval
 
 HEADS = ("Position", "Start", "End", "Text")
 FRAME_RATE = Fraction(25)

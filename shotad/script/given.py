@@ -6,10 +6,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from shotad.errors import ScriptError
+from shotad.core.errors import ScriptError
+from shotad.core.types import Interval
 from shotad.script.cue import ScriptCue
 from shotad.script.text import read_cues
-from shotad.types import Interval
 
 
 def slot_cues(path: Path) -> list[tuple[str | None, Interval]]:

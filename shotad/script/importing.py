@@ -14,7 +14,8 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from shotad.errors import EditConflict, ScriptError
+from shotad.core.errors import EditConflict, ScriptError
+from shotad.core.types import Interval
 from shotad.script.cue import (
     Cue,
     CueStatus,
@@ -30,7 +31,6 @@ from shotad.script.cue import (
 from shotad.script.edits import respoken
 from shotad.script.frazier import FramedScript, on_frames
 from shotad.script.track import Track, hand_id
-from shotad.types import Interval
 
 
 @dataclass(frozen=True, slots=True)

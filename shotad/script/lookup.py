@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from shotad.errors import UsageError
+from shotad.core.errors import UsageError
 from shotad.script.cue import Cue, milliseconds
 from shotad.script.timecode import parse_time, timecode
 from shotad.script.track import Track

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 
-from shotad.presence import Character
+from shotad.core.clip_cast import Character
+from shotad.core.namewords import NAME_TITLES
 from shotad.script.nameruns import key_of
-from shotad.script.namewords import NAME_TITLES
 from shotad.script.people import Mention, mentions, words_of
 from shotad.script.rules import Finding, Level
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import takewhile
 
-from shotad.presence import Character
+from shotad.core.clip_cast import Character
+from shotad.core.namewords import HER_TITLES, HIS_TITLES, NAME_TITLES, PARTICLES, STARTERS, WORD_NAMES
 from shotad.script.nameruns import SENTENCE_START, Token, keys_of, plain, quoted, runs
-from shotad.script.namewords import HER_TITLES, HIS_TITLES, NAME_TITLES, PARTICLES, STARTERS, WORD_NAMES
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,12 +20,12 @@ import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from shotad.errors import ScriptError
+from shotad.core.errors import ScriptError
+from shotad.core.types import Interval
 from shotad.script.cue import Script, ScriptCue, clean_text, count_words, milliseconds
 from shotad.script.sheet import guarded, unguarded
 from shotad.script.timecode import parse_time
 from shotad.script.track import Track
-from shotad.types import Interval
 
 HEADS = ("#", "Name", "Start", "End", "Length")
 SECONDS_PER_WORD = 0.375

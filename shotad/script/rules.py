@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 
+from shotad.core.types import Interval
 from shotad.script.cue import LEAD, Cue, ScriptCue, count_words, milliseconds
 from shotad.script.track import Track
 from shotad.script.words import ARTICLES, MARKUP, WordList, packaged
-from shotad.types import Interval
 
 
 class Level(StrEnum):

@@ -12,12 +12,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from shotad.errors import ScriptError
-from shotad.records import parse_json
+from shotad.core.errors import ScriptError
+from shotad.core.records import parse_json
+from shotad.core.types import Interval
 from shotad.script.cue import Cue, CueStatus, Script, ScriptCue, clean_text, is_changed, line_stamp
 from shotad.script.timecode import parse_time, timecode
 from shotad.script.track import Track, from_json, to_json
-from shotad.types import Interval
 
 COLUMNS = (
     "id", "start", "end", "text", "kind", "status", "state", "reviewer", "note", "timecode", "made_by",

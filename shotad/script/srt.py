@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 
-from shotad.errors import ScriptError
+from shotad.core.errors import ScriptError
+from shotad.core.types import Interval
 from shotad.script.cue import Script, ScriptCue, clean_text
 from shotad.script.timecode import parse_time, timecode
 from shotad.script.track import Track
-from shotad.types import Interval
 
 _TIMING = re.compile(r"\s*+(?P<start>[\d:]++(?:[,.]\d*+)?)\s*+-->\s*+(?P<end>[\d:]++(?:[,.]\d*+)?)(?:\s.*)?")
 _STATEMENT = re.compile(r"\{\\shotad (?P<stamp>\w+) [^}]*\}\n?")

@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from shotad.config.languages import name_of
-from shotad.errors import ScriptError
+from shotad.core.config.languages import name_of
+from shotad.core.errors import ScriptError
+from shotad.core.types import Interval
 from shotad.script.cue import (
     REDO,
     Cue,
@@ -41,7 +42,6 @@ from shotad.script.cue import (
 from shotad.script.cuefile import BY_HAND, cue_json, maker_json, read_cue, read_maker
 from shotad.script.dapt_terms import is_language
 from shotad.script.fields import Fields
-from shotad.types import Interval
 
 __all__ = [
     "REMOVED", "SCHEMA_VERSION", "Cue", "CueKind", "CueStatus", "Derived", "Edit", "EditField", "FilmId",

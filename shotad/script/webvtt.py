@@ -6,11 +6,11 @@ import html
 import re
 from dataclasses import replace
 
-from shotad.errors import ScriptError
+from shotad.core.errors import ScriptError
+from shotad.core.types import Interval
 from shotad.script.cue import Script, ScriptCue, clean_text, line_stamp, milliseconds
 from shotad.script.timecode import parse_time, timecode
 from shotad.script.track import Track
-from shotad.types import Interval
 
 _TIMING = re.compile(r"\s*(?P<start>[\d:.]+)\s*-->\s*(?P<end>[\d:.]+)(?:\s.*)?")
 _TAG = re.compile(r"<[^>]*(?:>|$)")

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Literal
 
-from shotad.errors import ConfigError
-from shotad.resources import word_files
+from shotad.core.errors import ConfigError
+from shotad.core.resources import word_files
 
 Case = Literal["any", "exact"]
 

@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from shotad.errors import ScriptError
+from shotad.core.errors import ScriptError
 from shotad.script.cue import CueStatus, Script, ScriptCue, clean_text, line_stamp
 from shotad.script.document import HEADS, about, cells_of, missing_extra
 from shotad.script.document_package import checked_package, sealed

@@ -12,10 +12,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from shotad.errors import WeightsError
+from shotad.core.errors import WeightsError
+from shotad.core.types import Image
 from shotad.sight.faces import Embedding, Face
 from shotad.sight.onnx import Floats, OnnxModel
-from shotad.types import Image
 
 SIDE = 112
 """Pixels of the square that the network sees."""

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from shotad.core.types import Box
 from shotad.sight.facemodels import Following
 from shotad.sight.faces import Embedding, Face
-from shotad.types import Box
 
 MOMENT = 0.6
 """Seconds between two looks that count as a moment; pictures come four a second, or one."""

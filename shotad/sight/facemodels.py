@@ -7,12 +7,12 @@ from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from shotad.config import CastSettings
-from shotad.errors import WeightsError
-from shotad.progress import NoProgress, Progress
+from shotad.core.config import CastSettings
+from shotad.core.errors import WeightsError
+from shotad.core.progress import NoProgress, Progress
+from shotad.core.types import Image
+from shotad.core.weights import weights, weights_file
 from shotad.sight.faces import Embedding, Face, FaceFinder, FaceReader
-from shotad.types import Image
-from shotad.weights import weights, weights_file
 
 RULES = 1
 """Counted up when the same faces are followed otherwise than before; part of every identity."""

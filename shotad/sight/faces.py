@@ -14,9 +14,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from shotad.errors import WeightsError
-from shotad.quiet import native_quiet
-from shotad.types import Box, Image
+from shotad.core.errors import WeightsError
+from shotad.core.quiet import native_quiet
+from shotad.core.types import Box, Image
 
 Landmarks = tuple[tuple[float, float], ...]
 """x and y as fractions of the picture: eye, eye, nose tip, corner, corner of the mouth; the left of the

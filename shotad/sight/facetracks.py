@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shotad.core.types import Box, Image
 from shotad.sight.facelinks import MOMENT, Look, Strand, believed, extend, parted
 from shotad.sight.facemodels import FaceModels
 from shotad.sight.faces import Embedding, Face
 from shotad.sight.light import active_area
 from shotad.sight.motion import Gray, is_break, shift_between, small_gray
-from shotad.types import Box, Image
 
 _AT = 1e-3
 """Seconds by which a look may be beside the moment asked for."""

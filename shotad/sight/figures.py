@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shotad.facts import FigureFact, Movement, ThingFact
+from shotad.core.observations import FigureFact, Movement, ThingFact
+from shotad.core.types import Box, Sighting
 from shotad.sight.people import Glimpse
 from shotad.sight.persons import Person, Stretch, drift, least, place_of
 from shotad.sight.things import ANIMALS, overlap
 from shotad.sight.tracks import Carrier, Track, link, way_of, windows
-from shotad.types import Box, Sighting
 
 _FRAMES = 4
 """Frames in which a thing must be seen."""

@@ -13,8 +13,8 @@ from statistics import fmean, median
 
 import numpy as np
 
+from shotad.core.types import Box
 from shotad.sight.lettering import TextLine, is_readable, letters, tidy
-from shotad.types import Box
 
 _WHOLE = 0.8
 """Likeness of a reading to the best spelling from which no part is still to come."""

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from shotad.facts import Framing, Named, PeopleFact, Place
+from shotad.core.observations import Framing, Named, PeopleFact, Place
+from shotad.core.types import Sighting
 from shotad.sight.people import around
-from shotad.types import Sighting
 
 _PROOF = 3
 """Frames in which a face must be recognised to be the only proof of a person."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.errors import WeightsError
+from shotad.core.errors import WeightsError
 
 Floats = npt.NDArray[np.float32]
 

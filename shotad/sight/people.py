@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from shotad.core.types import Box, Sighting
 from shotad.sight.faces import Face
 from shotad.sight.things import ANIMALS, overlap
-from shotad.types import Box, Sighting
 
 _LONE_SECOND = 0.5
 """Score from which the second detector alone is worth following."""

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shotad.facts import Movement, Named, PeopleFact, Place
+from shotad.core.observations import Movement, Named, PeopleFact, Place
+from shotad.core.types import Box
 from shotad.sight.heads import EDGE, FACE_SEEN, framing_of, gaze_since, look_of, turn_of
 from shotad.sight.people import Glimpse
 from shotad.sight.recognised import identities, looks_known
 from shotad.sight.tracks import Carrier, Track, Way, way_of, windows
 from shotad.sight.verdict import Borders, group_of, is_clear, sure_of
-from shotad.types import Box
 
 _GROUP_SURE = 0.9
 _KNOWN_SURE = 0.9

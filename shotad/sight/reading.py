@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import fmean
 
-from shotad.facts import TextFact, TextKind
+from shotad.core.observations import TextFact, TextKind
+from shotad.core.types import Interval
 from shotad.sight.inscriptions import FrameText, Inscription, follow, joined_rows, mean_score
 from shotad.sight.lettering import letters
-from shotad.types import Interval
 
 __all__ = ["FrameText", "looks_like_credits", "texts_of_shots"]
 

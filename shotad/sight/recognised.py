@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from shotad.core.types import Box, Sighting
 from shotad.sight.people import Glimpse, around, head_distance, holds
 from shotad.sight.tracks import Track
-from shotad.types import Box, Sighting
 
 _SAME_FACE = 0.3
 """IoU from which two boxes are of one face; those of different detectors share about 0.6."""

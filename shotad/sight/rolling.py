@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
+from shotad.core.profiling import in_room, spanned
+from shotad.core.types import Image, Interval, Sighting
+from shotad.film.credits import credits_interval
 from shotad.film.reader import Picture
-from shotad.plan.credits import credits_interval
-from shotad.profiling import in_room, spanned
 from shotad.sight.text import TextReader
-from shotad.types import Image, Interval, Sighting
 
 STEPS = (1.0, 3.0)
 """Seconds between the moments looked at, at least and at most."""

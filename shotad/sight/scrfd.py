@@ -13,10 +13,10 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from shotad.errors import WeightsError
+from shotad.core.errors import WeightsError
+from shotad.core.types import Box, Image
 from shotad.sight.faces import Face, yaw_of
 from shotad.sight.onnx import Floats, OnnxModel
-from shotad.types import Box, Image
 
 SIDE = 640
 """Pixels of the square that the network sees."""

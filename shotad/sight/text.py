@@ -19,10 +19,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from shotad.core.types import Box, Image
+from shotad.core.weights import weights_file
 from shotad.sight.lettering import TextLine
 from shotad.sight.onnx import Floats, OnnxModel
-from shotad.types import Box, Image
-from shotad.weights import weights_file
 
 __all__ = ["TextLine", "TextReader"]
 

@@ -1,1 +1,1 @@
-"""From the script to what is heard: voices, fit, mix, containers."""
+"""Lines are spoken, fitted to their slots, mixed with the film's sound, and muxed."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shotad.errors import FilmError
+from shotad.core.errors import FilmError
+from shotad.core.types import Interval
 from shotad.film.container import exact_start, find_media, is_cover
 from shotad.film.probe import last_second
 from shotad.film.reader import Film
@@ -15,11 +16,10 @@ from shotad.script.rules import Finding, Level
 from shotad.sound.decoded import DecodedMeter
 from shotad.sound.mux.containers import Container, container_for
 from shotad.sound.mux.kinds import Copied, Written
+from shotad.sound.mux.language_codes import same_language
 from shotad.sound.mux.reading import Read, Track, describe_tracks, first_seconds, read_tracks, track_of
 from shotad.sound.mux.text_track import coded_text, decoded_text
-from shotad.sound.mux.tongues import same_language
 from shotad.sound.mux.tracks import How, Kept, Plan, codec_of, plan_tracks, track_name
-from shotad.types import Interval
 
 __all__ = ["Expected", "Track", "check_film", "describe_tracks"]
 

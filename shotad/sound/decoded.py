@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shotad.errors import SoundError
+from shotad.core.errors import SoundError
 from shotad.film.audio import Samples
 from shotad.sound.loudness import Course, Loudness, Meter
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from PIL import Image
 
-from shotad.cast.files.castfile import read_cast
-from shotad.cast.members import Cast
+from shotad.core.members import Cast
+from shotad.sight.cast.files.castfile import read_cast
 
 WHOLE = """\
 # The cast of the film.

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shotad.cast.files.castfile import CastFile, read_cast
-from shotad.cast.files.entries import tidy
-from shotad.cast.members import Member, Reveal
-from shotad.errors import CastError
+from shotad.core.errors import CastError
+from shotad.core.members import Member, Reveal
+from shotad.sight.cast.files.castfile import CastFile, read_cast
+from shotad.sight.cast.files.entries import tidy
 from tests.cast.castfiles import WHOLE, picture
 
 

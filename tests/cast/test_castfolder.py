@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from shotad.cast.found.castfolder import (
+from shotad.core.errors import CastError
+from shotad.core.members import Member
+from shotad.core.types import Box
+from shotad.sight.cast.found.castfolder import (
     FACTS,
     Facts,
     Found,
@@ -22,9 +25,6 @@ from shotad.cast.found.castfolder import (
     sha256_of,
     stem_of,
 )
-from shotad.cast.members import Member
-from shotad.errors import CastError
-from shotad.types import Box
 
 BOX = Box(0.1, 0.1, 0.3, 0.4)
 
@@ -143,7 +143,7 @@ def test_who_has_anything_filled_in_is_not_blank() -> None:
 
 
 def test_two_do_not_change_a_cast_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shotad.cast.found.castfolder._PATIENCE", 0.0)
+    monkeypatch.setattr("shotad.sight.cast.found.castfolder._PATIENCE", 0.0)
     with (
         held(tmp_path / "x.cast"),
         pytest.raises(CastError, match="in use by another"),

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from shotad.cast.files.loading import load_cast
-from shotad.cast.members import Member
-from shotad.errors import CastError
+from shotad.core.errors import CastError
+from shotad.core.members import Member
+from shotad.sight.cast.files.loading import load_cast
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "cmd-ad" / "cast.json"
 

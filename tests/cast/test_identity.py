@@ -6,12 +6,12 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from shotad.cast.gallery import Gallery
-from shotad.cast.identity import Verdict, identify
-from shotad.config import CastSettings
+from shotad.core.config import CastSettings
+from shotad.core.types import Box
+from shotad.sight.cast.gallery import Gallery
+from shotad.sight.cast.identity import Verdict, identify
 from shotad.sight.faces import Embedding, Face
 from shotad.sight.facetracks import FaceTrack
-from shotad.types import Box
 
 LANDMARKS = ((0.4, 0.4), (0.6, 0.4), (0.5, 0.5), (0.4, 0.6), (0.6, 0.6))
 SIZE = 16

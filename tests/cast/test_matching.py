@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from shotad.cast.found.castfolder import Facts, Holdings, Picture, sha256_of
-from shotad.cast.found.matching import Borders, Match, match_people
-from shotad.cast.found.people import Person, people_in, person_of
-from shotad.cast.members import Member
+from shotad.core.members import Member
+from shotad.core.types import Box
+from shotad.sight.cast.found.castfolder import Facts, Holdings, Picture, sha256_of
+from shotad.sight.cast.found.matching import Borders, Match, match_people
+from shotad.sight.cast.found.people import Person, people_in, person_of
 from shotad.sight.faces import Face
 from shotad.sight.facetracks import FaceTrack
-from shotad.types import Box
 
 BOX = Box(0.4, 0.3, 0.6, 0.7)
 BORDERS = Borders(0.5, 0.1)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from shotad.cast.files.ids import distinct_ids, id_of, is_id
-from shotad.cast.files.loading import load_cast
-from shotad.cast.files.photofiles import photos_in, photos_of
-from shotad.cast.members import Cast
-from shotad.errors import CastError
+from shotad.core.errors import CastError
+from shotad.core.members import Cast
+from shotad.sight.cast.files.ids import distinct_ids, id_of, is_id
+from shotad.sight.cast.files.loading import load_cast
+from shotad.sight.cast.files.photofiles import photos_in, photos_of
 
 
 def put(folder: Path, *names: str) -> Path:

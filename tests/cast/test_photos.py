@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from PIL import Image as Pictures
 
-from shotad.cast.photos import check_photo, load_photo, photo_key, read_photo
-from shotad.errors import CastError
+from shotad.core.errors import CastError
+from shotad.core.types import Box, Image
+from shotad.sight.cast.photos import check_photo, load_photo, photo_key, read_photo
 from shotad.sight.faces import Embedding, Face
-from shotad.types import Box, Image
 
 LANDMARKS = ((0.4, 0.4), (0.6, 0.4), (0.5, 0.5), (0.4, 0.6), (0.6, 0.6))
 

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shotad.cast.found.portraits import Look, best_of, looks_of, portrait, promising
+from shotad.core.types import Box
+from shotad.sight.cast.found.portraits import Look, best_of, looks_of, portrait, promising
 from shotad.sight.faces import Face
 from shotad.sight.facetracks import FaceTrack
-from shotad.types import Box
 from tests.painted_faces import Head, PaintedFaces, Take, _picture
 
 NONE = np.zeros((0, 8), np.float32)

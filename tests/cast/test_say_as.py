@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from shotad.cast.files.castfile import CastFile, read_cast
-from shotad.cast.files.merging import merge
-from shotad.cast.members import Member
-from shotad.errors import CastError
-from shotad.sound.saying import Lexicon, lexicon_of
+from shotad.core.errors import CastError
+from shotad.core.members import Member
+from shotad.sight.cast.files.castfile import CastFile, read_cast
+from shotad.sight.cast.files.merging import merge
+from shotad.sound.pronunciation import Lexicon, lexicon_of
 
 
 def written(folder: Path, text: str) -> CastFile:

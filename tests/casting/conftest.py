@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.casting import discovering
+from shotad.description.casting import discovering
 from tests.casting.discoveringroom import EPISODE, NEXT, Room, VariedFaces
 from tests.painted_faces import (
     PaintedFaces,

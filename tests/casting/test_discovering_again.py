@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.cast.files.castfile import CastFile, read_cast
-from shotad.cast.files.merging import merge
-from shotad.cast.found.castfolder import Facts
-from shotad.casting import filing
+from shotad.description.casting import merge_people as filing
+from shotad.sight.cast.files.castfile import CastFile, read_cast
+from shotad.sight.cast.files.merging import merge
+from shotad.sight.cast.found.castfolder import Facts
 from tests.casting.discoveringroom import WHOLE, Room, VariedFaces
 from tests.painted_faces import photo
 

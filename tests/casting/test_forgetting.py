@@ -14,9 +14,12 @@ import numpy.typing as npt
 import pytest
 from filelock import FileLock
 
-from shotad.cast.members import Member
-from shotad.casting import records as kept
-from shotad.casting.forgetting import (
+from shotad.core.errors import UsageError, WorkFolderError
+from shotad.core.members import Member
+from shotad.core.types import Box
+from shotad.core.workfolder import WorkFolder
+from shotad.description.casting import records as kept
+from shotad.description.casting.forgetting import (
     Cleared,
     clear_all,
     clear_person,
@@ -25,11 +28,8 @@ from shotad.casting.forgetting import (
     photos_to_forget,
     run_folder,
 )
-from shotad.errors import UsageError, WorkFolderError
 from shotad.sight.faces import Face
 from shotad.sight.facetracks import FaceTrack, to_row
-from shotad.types import Box
-from shotad.workfolder import WorkFolder
 
 Row = npt.NDArray[np.float32]
 

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.config import load_config
-from shotad.engines.base import Reply, Request
+from shotad.core.config import load_config
+from shotad.core.engine import Reply, Request
+from shotad.core.errors import CastError
+from shotad.core.runsettings import Given, GivenCast, RunSettings
+from shotad.core.workfolder import WorkFolder
+from shotad.description.pipeline import Engines, describe
+from shotad.description.redo import redo
+from shotad.description.result import Outcome
 from shotad.engines.fake import FakeEngine
-from shotad.errors import CastError
 from shotad.film.opening import open_film
-from shotad.outcome import Outcome
-from shotad.pipeline import Engines, describe
-from shotad.redo import redo
-from shotad.runsettings import Given, GivenCast, RunSettings
-from shotad.workfolder import WorkFolder
 from tests.painted_faces import HEADS, Head, PaintedFaces, Take, paint_film, photo
 
 TAKES = (

@@ -7,8 +7,8 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 
-from shotad.config import Config
-from shotad.engines.base import Reply, Request
+from shotad.core.config import Config
+from shotad.core.engine import Reply, Request
 from shotad.engines.fake import FakeEngine
 
 MARK = "SHOTAD_TEST_MARK"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from shotad.catalogue.batch import Batch, Terms
-from shotad.catalogue.board import Board
-from shotad.catalogue.finding import Planned
-from shotad.catalogue.jobs import FilmJob, FilmResult
-from shotad.catalogue.table import Row
-from shotad.progress import NoProgress
+from shotad.batch.batch import Batch, Terms
+from shotad.batch.board import Board
+from shotad.batch.finding import Planned
+from shotad.batch.jobs import FilmJob, FilmResult
+from shotad.batch.table import Row
+from shotad.core.progress import NoProgress
 from tests.catalogue.batch_workers import work
 
 

@@ -9,10 +9,10 @@ import time
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from shotad.catalogue.jobs import FilmJob, FilmResult, failure
-from shotad.catalogue.limits import Need
-from shotad.catalogue.messages import Begun, Came, Refuse, Said, Take, Wants
-from shotad.catalogue.serving import settle
+from shotad.batch.jobs import FilmJob, FilmResult, failure
+from shotad.batch.limits import Need
+from shotad.batch.messages import Begun, Came, Refuse, Said, Take, Wants
+from shotad.batch.serving import settle
 
 HOG = 600_000_000
 """Bytes that a film called hog takes."""
@@ -28,7 +28,7 @@ FAILURES = {
 
 
 def work(line: Connection, log: str) -> None:
-    """As `shotad.catalogue.serving.serve`, with films that are no films."""
+    """As `shotad.batch.serving.serve`, with films that are no films."""
     settle(log)
     order: object = None
     try:

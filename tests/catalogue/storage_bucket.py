@@ -10,15 +10,15 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from shotad.catalogue.storage import lease as leases
-from shotad.catalogue.storage.addresses import Addresses
-from shotad.catalogue.storage.mirror import Mirror
-from shotad.catalogue.storage.store import Store
-from shotad.progress import NoProgress
+from shotad.batch.storage import lease as leases
+from shotad.batch.storage.addresses import Addresses
+from shotad.batch.storage.mirror import Mirror
+from shotad.batch.storage.store import Store
+from shotad.core.progress import NoProgress
+from shotad.core.types import Interval
 from shotad.script.cue import Cue, CueStatus, Maker, Provenance
 from shotad.script.track import FilmId, Track
-from shotad.tracking import save_track
-from shotad.types import Interval
+from shotad.script.tracking import save_track
 
 PLACE = "memory://ad/x.shotad"
 FILM = "memory://films/x.mp4"

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shotad.catalogue.beside import Neighbours, beside_of, choose_subtitles
-from shotad.catalogue.finding import Gathered, Planner, Wishes, gather, read_list
-from shotad.catalogue.folders import Folders
-from shotad.catalogue.storage.finding import Found
-from shotad.config import load_config
-from shotad.errors import FilmError
+from shotad.batch.finding import Gathered, Planner, Wishes, gather, read_list
+from shotad.batch.folders import Folders
+from shotad.batch.sidecars import Neighbours, beside_of, choose_subtitles
+from shotad.batch.storage.finding import Found
+from shotad.core.config import load_config
+from shotad.core.errors import FilmError
 
 
 def touched(folder: Path, *names: str) -> list[str]:

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from shotad.catalogue.describing import describe_film
-from shotad.catalogue.jobs import FilmJob, FilmResult, failure
-from shotad.catalogue.limits import Need
-from shotad.catalogue.marks import DONE, done_before, mark_done, run_key
-from shotad.config import load_config
-from shotad.errors import NoRoom, UsageError
-from shotad.workfolder import WorkFolder
-from shotad.writing import Engines
+from shotad.batch.describing import describe_film
+from shotad.batch.done_file import DONE, done_before, mark_done, run_key
+from shotad.batch.jobs import FilmJob, FilmResult, failure
+from shotad.batch.limits import Need
+from shotad.core.config import load_config
+from shotad.core.errors import NoRoom, UsageError
+from shotad.core.workfolder import WorkFolder
+from shotad.description.writing import Engines
 from tests.media import FilmSpec, make_film
 
 ASSIGNMENTS = (
@@ -173,7 +173,7 @@ def test_an_error_that_nobody_has_foreseen_is_a_result_and_in_the_films_log(
     def describe(*_: object, **__: object) -> None:
         raise RuntimeError("nobody has foreseen this")
 
-    monkeypatch.setattr("shotad.pipeline.describe", describe)
+    monkeypatch.setattr("shotad.description.pipeline.describe", describe)
     found = describe_film(job(tmp_path / "w"))
     assert found.kind == "unexpected"
     assert found.error is not None

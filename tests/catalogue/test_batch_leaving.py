@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.catalogue.finding import Planned
-from shotad.catalogue.jobs import FilmJob, failure
-from shotad.catalogue.leaving import Leaving
-from shotad.config import Config, load_config
+from shotad.batch.finding import Planned
+from shotad.batch.jobs import FilmJob, failure
+from shotad.batch.privacy_notice import Leaving
+from shotad.core.config import Config, load_config
 
 SENT = ("engine=openai", "openai.base_url=https://models.example/v1", "openai.model=any")
 SPOKEN = ("engine=fake", "voice.name=openai:any", "voice.base_url=https://speech.example/v1")

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from shotad.catalogue.finding import Planner, Wishes, gather
-from shotad.catalogue.report import Report, read_report
-from shotad.catalogue.table import Row, as_lines, labels
-from shotad.printable import printable, sentence
+from shotad.batch.finding import Planner, Wishes, gather
+from shotad.batch.report import Report, read_report
+from shotad.batch.table import Row, as_lines, labels
+from shotad.core.printable import printable, sentence
 
 LATIN = os.fsdecode(b"caf\xe9.mp4")
 

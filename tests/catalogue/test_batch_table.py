@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from shotad.catalogue.board import PAUSE, Board
-from shotad.catalogue.finding import Planned
-from shotad.catalogue.jobs import FilmJob, FilmResult, failure
-from shotad.catalogue.messages import Advanced, Begun, Ended, Said
-from shotad.catalogue.report import Report, failed_in, read_report
-from shotad.catalogue.table import (
+from shotad.batch.board import PAUSE, Board
+from shotad.batch.finding import Planned
+from shotad.batch.jobs import FilmJob, FilmResult, failure
+from shotad.batch.messages import Advanced, Begun, Ended, Said
+from shotad.batch.report import Report, failed_in, read_report
+from shotad.batch.table import (
     Row,
     as_json,
     as_lines,
@@ -23,7 +23,7 @@ from shotad.catalogue.table import (
     spell,
     summary,
 )
-from shotad.errors import UsageError
+from shotad.core.errors import UsageError
 
 
 def film(place: str, *uses: str) -> Planned:

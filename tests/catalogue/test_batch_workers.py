@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.catalogue.batch import SAME, Terms
+from shotad.batch.batch import SAME, Terms
 from tests.catalogue.batch_making import batch, planned, quiet_board, results
 from tests.catalogue.batch_workers import HOG
 
@@ -117,7 +117,7 @@ def test_an_interruption_ends_workers_tidily_and_keeps_what_came(
 def test_workers_do_not_outlive_a_batch_that_is_killed(tmp_path: Path) -> None:
     code = (
         "from pathlib import Path\n"
-        "from shotad.catalogue.batch import Terms\n"
+        "from shotad.batch.batch import Terms\n"
         "from tests.catalogue.batch_making import batch, planned\n"
         f"batch(Terms(1)).run(planned(Path({str(tmp_path)!r}), 'hang'))\n"
     )

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from shotad import __version__
-from shotad.catalogue.jobs import FilmJob
-from shotad.catalogue.ray.cluster import _hushed, _own_words, _same_signals, connected, quiet_data
-from shotad.catalogue.ray.nodes import Node, _places, check_nodes, least_cpus, nodes_of, short_of
-from shotad.catalogue.ray.settings import Crew, RaySettings
-from shotad.errors import EngineError, UsageError
+from shotad.batch.jobs import FilmJob
+from shotad.batch.ray.cluster import _hushed, _own_words, _same_signals, connected, quiet_data
+from shotad.batch.ray.nodes import Node, _places, check_nodes, least_cpus, nodes_of, short_of
+from shotad.batch.ray.settings import Crew, RaySettings
+from shotad.core.errors import EngineError, UsageError
 
 SMALL = RaySettings(
     preparing=Crew(least=2, most=4, cpus=2),
@@ -128,7 +128,7 @@ class NotConnected:
 @pytest.fixture
 def no_ray(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ray", reason='Ray is connected to: pip install "shotad[ray]"')
-    monkeypatch.setattr("shotad.catalogue.ray.cluster.need_ray", lambda: NotConnected)
+    monkeypatch.setattr("shotad.batch.ray.cluster.need_ray", lambda: NotConnected)
 
 
 @pytest.mark.usefixtures("no_ray")

@@ -13,22 +13,22 @@ import numpy as np
 import psutil
 import pytest
 
-from shotad.catalogue.jobs import FilmJob
-from shotad.catalogue.ray.cluster import connected, need_ray
-from shotad.catalogue.ray.finishing import _Looked
-from shotad.catalogue.ray.parts import Parts, laid_together, parts_of
-from shotad.catalogue.ray.pool import Pool, stage_engine
-from shotad.catalogue.ray.register import ENDS_ALL, Register
-from shotad.catalogue.ray.serving import OwnServer
-from shotad.catalogue.ray.settings import RaySettings, ServeSettings, load_ray_settings
-from shotad.config import load_config
-from shotad.describe.ask import prompt_record
-from shotad.engines.base import Abilities, Reply, Request
+from shotad.batch.jobs import FilmJob
+from shotad.batch.ray.cluster import connected, need_ray
+from shotad.batch.ray.finishing import _Looked
+from shotad.batch.ray.parts import Parts, laid_together, parts_of
+from shotad.batch.ray.pool import Pool, stage_engine
+from shotad.batch.ray.register import ENDS_ALL, Register
+from shotad.batch.ray.serving import OwnServer
+from shotad.batch.ray.settings import RaySettings, ServeSettings, load_ray_settings
+from shotad.core.config import load_config
+from shotad.core.engine import Abilities, Reply, Request
+from shotad.core.errors import ConfigError, EngineError, ShotadError, UsageError
+from shotad.core.resources import data_root
+from shotad.core.types import Clip, Message
+from shotad.core.workfolder import WorkFolder
+from shotad.description.ask import prompt_record
 from shotad.engines.fake import FakeEngine
-from shotad.errors import ConfigError, EngineError, ShotadError, UsageError
-from shotad.resources import data_root
-from shotad.types import Clip, Message
-from shotad.workfolder import WorkFolder
 from tests.handmade import look
 
 GONE = EngineError("It is gone.", "Start it.")
@@ -44,7 +44,7 @@ def question(slot: str = "s1", text: str = "What is seen?") -> Request:
 @pytest.mark.parametrize("shape", [(3, 8, 12, 3), (1, 1, 1, 3), (2, 5, 1, 3)])
 def test_a_clip_is_carried_without_loss(shape: tuple[int, ...]) -> None:
     pytest.importorskip("pyarrow", reason='rows are packed by pyarrow: pip install "shotad[ray]"')
-    from shotad.catalogue.ray.carrying import packed, unpacked
+    from shotad.batch.ray.carrying import packed, unpacked
 
     generator = np.random.default_rng(7)
     images = generator.integers(0, 256, shape, dtype=np.uint8)
@@ -60,7 +60,7 @@ def test_a_clip_is_carried_without_loss(shape: tuple[int, ...]) -> None:
 
 def test_a_smooth_picture_is_packed_far_smaller() -> None:
     pytest.importorskip("pyarrow", reason='rows are packed by pyarrow: pip install "shotad[ray]"')
-    from shotad.catalogue.ray.carrying import packed
+    from shotad.batch.ray.carrying import packed
 
     ramp = np.broadcast_to(np.arange(256, dtype=np.uint8)[None, None, :, None], (4, 64, 256, 3))
     assert len(packed(Clip(ramp, np.arange(4.0), np.zeros(4, np.int64)))) < ramp.nbytes / 50
@@ -327,8 +327,8 @@ def test_a_model_server_that_ends_at_once_says_why(tmp_path: Path) -> None:
 def test_a_model_server_ends_with_a_worker_that_is_killed(tmp_path: Path) -> None:
     code = (
         "import sys, time\n"
-        "from shotad.catalogue.ray.serving import OwnServer\n"
-        "from shotad.catalogue.ray.settings import ServeSettings\n"
+        "from shotad.batch.ray.serving import OwnServer\n"
+        "from shotad.batch.ray.settings import ServeSettings\n"
         "server = OwnServer(ServeSettings(command=sys.argv[1]), 'a/model of mine')\n"
         "server.url; print(server._process.pid, flush=True); time.sleep(60)\n"
     )
@@ -373,7 +373,7 @@ def test_rays_client_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     def found() -> Any:
         return NotConnected
 
-    monkeypatch.setattr("shotad.catalogue.ray.cluster.need_ray", found)
+    monkeypatch.setattr("shotad.batch.ray.cluster.need_ray", found)
     with pytest.raises(UsageError, match="ray job submit"), connected("ray://host:10001", RaySettings()):
         pass
 
@@ -381,7 +381,7 @@ def test_rays_client_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_job_travels_as_text(tmp_path: Path) -> None:
     import json
 
-    from shotad.catalogue.ray.carrying import as_text
+    from shotad.batch.ray.carrying import as_text
 
     job = FilmJob("été.mp4", str(tmp_path), config=load_config((), ("prompt.note=Straße",)), makes=("film",))
     assert FilmJob.of(json.loads(as_text(job.as_json()))) == job

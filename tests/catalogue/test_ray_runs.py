@@ -15,11 +15,11 @@ from typing import Any
 import psutil
 import pytest
 
-from shotad.catalogue.describing import describe_film
-from shotad.catalogue.jobs import FilmJob, FilmResult
-from shotad.catalogue.ray import Crew, RaySettings, run
-from shotad.catalogue.ray.parts import parts_of
-from shotad.config import load_config
+from shotad.batch.describing import describe_film
+from shotad.batch.jobs import FilmJob, FilmResult
+from shotad.batch.ray import Crew, RaySettings, run
+from shotad.batch.ray.parts import parts_of
+from shotad.core.config import load_config
 from tests.bad_server import Act, BadServer, Seen, answer
 from tests.conftest import ROOT
 from tests.media import FilmSpec, make_film

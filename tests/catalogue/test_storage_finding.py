@@ -9,17 +9,17 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from shotad.catalogue.beside import Neighbours, beside_of
-from shotad.catalogue.finding import Gathered, Planner, Wishes
-from shotad.catalogue.folders import Folders
-from shotad.catalogue.jobs import failure
-from shotad.catalogue.report import Report, failed_in, read_report
-from shotad.catalogue.storage.finding import Found, films_in
-from shotad.catalogue.storage.places import parent_of, shown
-from shotad.catalogue.storage.store import Store
-from shotad.catalogue.storage.targets import check_kind
-from shotad.catalogue.table import Row, as_json, as_lines, labels
-from shotad.errors import FilmError, StorageError
+from shotad.batch.finding import Gathered, Planner, Wishes
+from shotad.batch.folders import Folders
+from shotad.batch.jobs import failure
+from shotad.batch.report import Report, failed_in, read_report
+from shotad.batch.sidecars import Neighbours, beside_of
+from shotad.batch.storage.finding import Found, films_in
+from shotad.batch.storage.places import parent_of, shown
+from shotad.batch.storage.store import Store
+from shotad.batch.storage.targets import check_kind
+from shotad.batch.table import Row, as_json, as_lines, labels
+from shotad.core.errors import FilmError, StorageError
 
 TREE = (
     "b.mp4",

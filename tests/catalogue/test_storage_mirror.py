@@ -10,17 +10,17 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from shotad.catalogue.storage import lease as leases
-from shotad.catalogue.storage.kinds import Kind, kind_of
-from shotad.catalogue.storage.lease import NAME, Lease
-from shotad.catalogue.storage.scriptsets import in_order, is_as_written
-from shotad.catalogue.storage.staging import Staged, staged
-from shotad.catalogue.storage.store import Store
-from shotad.errors import InUse, StorageError
-from shotad.progress import NoProgress
+from shotad.batch.storage import lease as leases
+from shotad.batch.storage.kinds import Kind, kind_of
+from shotad.batch.storage.lease import NAME, Lease
+from shotad.batch.storage.scriptsets import in_order, is_as_written
+from shotad.batch.storage.staging import Staged, staged
+from shotad.batch.storage.store import Store
+from shotad.core.errors import InUse, StorageError
+from shotad.core.progress import NoProgress
 from shotad.script.edits import derive
 from shotad.script.track import load_track, to_json
-from shotad.tracking import save_track
+from shotad.script.tracking import save_track
 from tests.catalogue.storage_bucket import (
     FILM,
     PLACE,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.catalogue.storage.places import (
+from shotad.batch.storage.places import (
     is_address,
     is_local,
     join,
@@ -17,7 +17,7 @@ from shotad.catalogue.storage.places import (
     shown,
     work_place_of,
 )
-from shotad.errors import UsageError
+from shotad.core.errors import UsageError
 
 
 @pytest.mark.parametrize("text", ["s3://b/x.mp4", "memory://x", "https://h/x", "abfs://c@a/x", "gs://b"])

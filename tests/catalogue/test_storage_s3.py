@@ -18,19 +18,20 @@ from typing import Any
 
 import pytest
 
-from shotad.catalogue.finding import Planner, Wishes
-from shotad.catalogue.storage import benches, fetching, room, trouble
-from shotad.catalogue.storage import lease as leases
-from shotad.catalogue.storage import store as stores
-from shotad.catalogue.storage.fetching import brought, fetch_film, read_text
-from shotad.catalogue.storage.finding import films_in
-from shotad.catalogue.storage.lease import NAME, Lease
-from shotad.catalogue.storage.staging import staged
-from shotad.catalogue.storage.store import Store
-from shotad.catalogue.storage.targets import check_target
-from shotad.catalogue.storage.trouble import Refused
-from shotad.errors import InUse, StorageError
-from shotad.progress import NoProgress
+from shotad.batch.finding import Planner, Wishes
+from shotad.batch.storage import fetching, room, trouble
+from shotad.batch.storage import lease as leases
+from shotad.batch.storage import scratch as benches
+from shotad.batch.storage import store as stores
+from shotad.batch.storage.fetching import brought, fetch_film, read_text
+from shotad.batch.storage.finding import films_in
+from shotad.batch.storage.lease import NAME, Lease
+from shotad.batch.storage.staging import staged
+from shotad.batch.storage.store import Store
+from shotad.batch.storage.targets import check_target
+from shotad.batch.storage.trouble import Refused
+from shotad.core.errors import InUse, StorageError
+from shotad.core.progress import NoProgress
 from tests.catalogue.storage_server import Server, serving
 
 s3fs = pytest.importorskip("s3fs")
@@ -133,8 +134,8 @@ def test_the_age_of_a_lease_is_told_by_the_clock_of_the_store(server: Server) ->
 
 KILLED = """
 import os, signal, sys
-from shotad.catalogue.storage.staging import staged
-from shotad.progress import NoProgress
+from shotad.batch.storage.staging import staged
+from shotad.core.progress import NoProgress
 film, folder, scratch = sys.argv[1:]
 from pathlib import Path
 with staged(film, folder, Path(scratch), progress=NoProgress()) as here:

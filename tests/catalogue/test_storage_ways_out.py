@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from shotad.catalogue.storage.keeping import Keeper
-from shotad.catalogue.storage.lease import NAME, Lease
-from shotad.catalogue.storage.mirror import Mirror
-from shotad.catalogue.storage.staging import staged
-from shotad.catalogue.storage.store import Store
-from shotad.errors import InUse, ScriptError, StorageError
-from shotad.progress import NoProgress
+from shotad.batch.storage.keeping import Keeper
+from shotad.batch.storage.lease import NAME, Lease
+from shotad.batch.storage.mirror import Mirror
+from shotad.batch.storage.staging import staged
+from shotad.batch.storage.store import Store
+from shotad.core.errors import InUse, ScriptError, StorageError
+from shotad.core.progress import NoProgress
 from shotad.script.track import load_track
 from tests.catalogue.storage_bucket import FILM, PLACE, Bucket, described, lines, memory_bucket, mirror
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from shotad.catalogue.finding import Planned
-from shotad.catalogue.jobs import FilmJob, FilmResult, failure
-from shotad.catalogue.leaving import Leaving
-from shotad.catalogue.ray import RaySettings, ServeSettings
-from shotad.catalogue.ray.sending import sent_to
-from shotad.config import load_config
+from shotad.batch.finding import Planned
+from shotad.batch.jobs import FilmJob, FilmResult, failure
+from shotad.batch.privacy_notice import Leaving
+from shotad.batch.ray import RaySettings, ServeSettings
+from shotad.batch.ray.sending import sent_to
+from shotad.core.config import load_config
 from tests.cli.program import FAKE, Shotad
 from tests.conftest import ROOT
 from tests.media import FilmSpec, make_film
@@ -69,7 +69,7 @@ def runs(monkeypatch: pytest.MonkeyPatch, end: BaseException | None) -> None:
             raise end
         return found
 
-    monkeypatch.setattr("shotad.catalogue.ray.run", run)
+    monkeypatch.setattr("shotad.batch.ray.run", run)
 
 
 @pytest.mark.usefixtures("films")

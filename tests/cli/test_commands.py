@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import Config
-from shotad.engines.base import Request
+from shotad.core.config import Config
+from shotad.core.engine import Request
 from shotad.engines.fake import FakeEngine
 from tests.cli.program import Said, Shotad
 from tests.media import FilmSpec, SoundSpec, make_film
@@ -368,14 +368,14 @@ def test_a_film_put_in_place_of_another_is_refused_before_anything_is_written(
 
 
 def test_the_folder_of_another_run_is_refused(shotad: Shotad, film: Path) -> None:
-    from shotad.workfolder import WorkFolder
+    from shotad.core.workfolder import WorkFolder
 
     with WorkFolder(film.with_suffix(".shotad")):
         pass
     import subprocess
 
     hold = (
-        "import sys, time; from pathlib import Path; from shotad.workfolder import WorkFolder\n"
+        "import sys, time; from pathlib import Path; from shotad.core.workfolder import WorkFolder\n"
         "with WorkFolder(Path(sys.argv[1])):\n    print('held', flush=True); time.sleep(60)"
     )
     with subprocess.Popen(

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from shotad import progress as room
 from shotad.cli.console import Console, asked_time, mode_of
-from shotad.errors import FilmError, UsageError
-from shotad.progress import Task, duration, reported
+from shotad.core import progress as room
+from shotad.core.errors import FilmError, UsageError
+from shotad.core.progress import Task, duration, reported
 
 
 class Clock:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import load_config
+from shotad.core.config import load_config
+from shotad.description.writing import Engines
+from shotad.description.writing.opening import ONLY_ENGLISH, opening
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.writing import Engines
-from shotad.writing.opening import ONLY_ENGLISH, opening
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,12 @@ from click.testing import CliRunner
 
 from shotad.cli.export import command as export
 from shotad.cli.lint import command
-from shotad.config import load_config
-from shotad.errors import ShotadError, WorkFolderError
-from shotad.runsettings import Given, GivenCast, write_settings
+from shotad.core.config import load_config
+from shotad.core.errors import ShotadError, WorkFolderError
+from shotad.core.runsettings import Given, GivenCast, write_settings
+from shotad.core.workfolder import WorkFolder
 from shotad.script.track import load_track, to_json
-from shotad.tracking import TRACK
-from shotad.workfolder import WorkFolder
+from shotad.script.tracking import TRACK
 from tests.rendering.described import film_with, write_folder
 
 LINES = {

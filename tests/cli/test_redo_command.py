@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import Config
-from shotad.engines.base import Request
+from shotad.core.config import Config
+from shotad.core.engine import Request
 from shotad.engines.fake import FakeEngine, plain_answer
 from tests.cli.program import FAKE, Said, Shotad
 from tests.media import FilmSpec, make_film

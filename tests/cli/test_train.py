@@ -15,9 +15,9 @@ import torch
 from transformers import Dinov2Config, Dinov2Model
 
 from shotad.cli.main import main
-from shotad.config import ComputeSettings
+from shotad.core.config import ComputeSettings
+from shotad.core.types import ShotScale
 from shotad.grammar.scale_net import ScaleClassifier
-from shotad.types import ShotScale
 from tests.media import FilmSpec, make_film
 from tests.scale_pictures import make_scale_pictures
 

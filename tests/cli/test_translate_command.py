@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from shotad.records import slot_rows
+from shotad.core.records import slot_rows
+from shotad.core.wholefiles import readable_json
 from shotad.script.track import load_track, to_json
-from shotad.tracking import save_track
-from shotad.wholefiles import readable_json
+from shotad.script.tracking import save_track
 from tests.bad_server import Act, BadServer, Seen, answer, status
 from tests.cli.program import Shotad
 from tests.translating.germans import GERMAN, IDS, LINES, slots_of, track_of

@@ -17,12 +17,12 @@ def film(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     def fetch(*given: object) -> None:
         raise AssertionError(f"fetched {given[0]}")
 
-    for module in ("shotad.engines.local.names", "shotad.foreseeing", "shotad.grammar.features"):
+    for module in ("shotad.engines.local.names", "shotad.description.foreseeing", "shotad.grammar.features"):
         monkeypatch.setattr(f"{module}.cached", lambda *_: None)
     monkeypatch.setattr("shotad.engines.local.fitness.gpu_memory", lambda: 0)
-    monkeypatch.setattr("shotad.hub._fetch", fetch)
-    monkeypatch.setattr("shotad.weights._fetch", fetch)
-    monkeypatch.setattr("shotad.weights._verified", set())
+    monkeypatch.setattr("shotad.core.hub._fetch", fetch)
+    monkeypatch.setattr("shotad.core.weights._fetch", fetch)
+    monkeypatch.setattr("shotad.core.weights._verified", set())
     monkeypatch.setenv("SHOTAD_CACHE", str(tmp_path / "weights"))
     path = tmp_path / "film.mp4"
     path.write_bytes(make_film(FilmSpec(frames=250, sounds=(SoundSpec(duration=10.0),))).path.read_bytes())

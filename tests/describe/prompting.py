@@ -8,16 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from shotad.config import PromptSettings
-from shotad.describe.prompts import (
-    Stage1Prompt,
-    stage1_messages,
-    stage2_messages,
-)
-from shotad.engines.base import Abilities, Identity, Reply, Request
-from shotad.presence import NOBODY, Character, Mark, Presence
-from shotad.resources import prompt_text
-from shotad.types import Box, Description, FramePlan, Grammar, Role, ShotScale, Sighting
+from shotad.core.clip_cast import NOBODY, Character, Mark, Presence
+from shotad.core.config import PromptSettings
+from shotad.core.engine import Abilities, Identity, Reply, Request
+from shotad.core.resources import prompt_text
+from shotad.core.types import Box, Description, FramePlan, Grammar, Role, ShotScale, Sighting
+from shotad.description.prompts import Stage1Prompt, stage1_messages, stage2_messages
 
 DEFAULT = PromptSettings()
 EC, C, M, F, L = ShotScale

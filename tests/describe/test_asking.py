@@ -9,22 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.config import Config, load_config
-from shotad.describe import stage1, stage2
-from shotad.describe.converse import Inquiry, Turn
-from shotad.describe.slotplan import SlotPlan
-from shotad.engines.base import Reply, Request, Usage
-from shotad.types import (
-    Clip,
-    ContextShot,
-    Description,
-    FramePlan,
-    Grammar,
-    Interval,
-    Role,
-    Shot,
-    Slot,
-)
+from shotad.core.config import Config, load_config
+from shotad.core.engine import Reply, Request, Usage
+from shotad.core.types import Clip, ContextShot, Description, FramePlan, Grammar, Interval, Role, Shot, Slot
+from shotad.description import stage1, stage2
+from shotad.description.converse import Inquiry, Turn
+from shotad.description.slotplan import SlotPlan
 from tests.describe.prompting import Model
 
 SLOT = Slot("s00010000", Interval(10.0, 14.0), 9)

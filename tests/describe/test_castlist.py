@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from shotad.config import PromptSettings, StorySettings
-from shotad.describe.castlist import Marks, as_called, enumerated, told_of
-from shotad.describe.hints import Heard
-from shotad.describe.prompts import stage1_messages, stage2_messages
-from shotad.describe.story import names_in_use, story_text
-from shotad.describe.verify import verify_messages
-from shotad.presence import NOBODY, Mark, Presence
-from shotad.types import Description, Grammar, Interval, Slot
+from shotad.core.clip_cast import NOBODY, Mark, Presence
+from shotad.core.config import PromptSettings, StorySettings
+from shotad.core.types import Description, Grammar, Interval, Slot
+from shotad.description.castlist import Marks, as_called, enumerated, told_of
+from shotad.description.hints import Heard
+from shotad.description.prompts import stage1_messages, stage2_messages
+from shotad.description.story import names_in_use, story_text
+from shotad.description.verify import verify_messages
 from tests.describe.prompting import ANN, NORA, bare, people, plans, stage1, stage2_text, text_of
 
 HEARD = (

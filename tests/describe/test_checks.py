@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import PromptSettings
-from shotad.describe.blocks import material, question
-from shotad.describe.checks import (
+from shotad.core.config import PromptSettings
+from shotad.core.errors import RefusalError, ScriptError
+from shotad.core.types import Description, Message
+from shotad.description.blocks import material, question
+from shotad.description.checks import (
     Complaint,
     complaints_about,
     leaked,
@@ -20,9 +22,7 @@ from shotad.describe.checks import (
     sentences_of,
     unreadable,
 )
-from shotad.describe.prompts import stage2_messages
-from shotad.errors import RefusalError, ScriptError
-from shotad.types import Description, Message
+from shotad.description.prompts import stage2_messages
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 

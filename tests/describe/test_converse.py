@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.describe.converse import Inquiry, Named, Turn, Who, ahead, converse
-from shotad.engines.base import Abilities, Identity, Reply, Request
-from shotad.errors import EngineError
-from shotad.types import Clip
+from shotad.core.engine import Abilities, Identity, Reply, Request
+from shotad.core.errors import EngineError
+from shotad.core.types import Clip
+from shotad.description.converse import Inquiry, Named, Turn, Who, ahead, converse
 
 
 class Listed:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.describe.english import needs, nouns, smallwords
-from shotad.describe.english.verbs import (
+from shotad.script.english import needs, nouns, smallwords
+from shotad.script.english.verbs import (
     BASES,
     GERUNDS,
     LEMMAS,

@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from shotad.config import Config, load_config
-from shotad.describe.bill import as_json, money, render
-from shotad.describe.estimate import Estimate, OpenQuestion, Terms, estimate
-from shotad.describe.tokens import tokens_in
-from shotad.engines.base import Abilities, Identity, Stage
+from shotad.core.config import Config, load_config
+from shotad.core.engine import Abilities, Identity, Stage
+from shotad.core.types import Message
+from shotad.description.bill import as_json, money, render
+from shotad.description.estimate import Estimate, OpenQuestion, Terms, estimate
+from shotad.description.tokens import tokens_in
 from shotad.engines.fake import FakeEngine
-from shotad.types import Message
 
 ASKED = (Message("user", "What takes place here? " * 40, with_clip=True),)
 WRITE = (Message("system", "You write lines. " * 10), Message("user", "Condense this. " * 60))

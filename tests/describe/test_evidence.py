@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from shotad.config import load_config
-from shotad.describe.choice import Around
-from shotad.describe.lines import cue_of
-from shotad.presence import Character, Mark, Presence
+from shotad.core.clip_cast import Character, Mark, Presence
+from shotad.core.config import load_config
+from shotad.core.types import Box, Interval, Sighting, Slot
+from shotad.description.choice import Around
+from shotad.description.lines import cue_of
 from shotad.script.cue import Cue, CueStatus
-from shotad.types import Box, Interval, Sighting, Slot
 
 SLOT = Slot("s00010000", Interval(10, 16), 16)
 MAKER = {"engine": "fake", "model": "m", "revision": "1"}

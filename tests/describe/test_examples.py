@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import PromptSettings
-from shotad.describe.english.verbs import PLAIN, THIRD
-from shotad.describe.examples import COLUMNS, EXAMPLES, draw, load_examples
-from shotad.describe.prompts import stage2_messages
-from shotad.errors import ConfigError
-from shotad.resources import prompt_text
+from shotad.core.config import PromptSettings
+from shotad.core.errors import ConfigError
+from shotad.core.resources import prompt_text
+from shotad.core.types import Description
+from shotad.description.examples import COLUMNS, EXAMPLES, draw, load_examples
+from shotad.description.prompts import stage2_messages
 from shotad.script.cue import count_words
+from shotad.script.english.verbs import PLAIN, THIRD
 from shotad.script.rules import check_line, similarity
-from shotad.types import Description
 
 OURS = load_examples(PromptSettings())
 POOL = [" ".join(["go"] * n) + f" {n}{k}." for n in range(1, 20) for k in "abcd"]

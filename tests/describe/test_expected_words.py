@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from shotad.config import load_config
-from shotad.describe.stage2 import _expected_words
-from shotad.plan.slots import word_budget
-from shotad.types import Interval, Slot
+from shotad.core.config import load_config
+from shotad.core.types import Interval, Slot
+from shotad.description.stage2 import _expected_words
+from shotad.film.slots import word_budget
 
 TV = load_config(["paper", "tv-ad"])
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.describe.fit import Fitted, fit_words, split_sentences
 from shotad.script.cue import count_words
+from shotad.script.english.fit import Fitted, fit_words, split_sentences
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.describe.fit import fit_words, split_sentences, variants
-from shotad.describe.inlanguage import fit_spoken
 from shotad.script.cue import count_words
+from shotad.script.english.fit import fit_words, split_sentences, variants
+from shotad.script.english.inlanguage import fit_spoken
 from shotad.script.pace import spoken_words
 
 LONG = "Die Donaudampfschifffahrtsgesellschaft legt ab, während Menschen am Ufer winken."

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from shotad.describe.hints import MOST, Heard, heard_names
+from shotad.core.clip_cast import Character
+from shotad.core.types import Interval, Utterance
+from shotad.description.hints import MOST, Heard, heard_names
 from shotad.film.subtitles import read_subtitles
-from shotad.presence import Character
-from shotad.types import Interval, Utterance
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 CAST = (

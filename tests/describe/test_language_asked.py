@@ -8,24 +8,24 @@ from typing import Any
 
 import pytest
 
-from shotad.config import PromptSettings, load_config
-from shotad.describe.checks import complaints_about
-from shotad.describe.lines import Around, cue_of
-from shotad.describe.prompts import stage2_messages
-from shotad.describe.repair import stage2_again
-from shotad.describe.telling import story_of
-from shotad.describe.templates import render
-from shotad.describe.verify import statements_in
-from shotad.engines.base import Request
+from shotad.core.clip_cast import NOBODY
+from shotad.core.config import PromptSettings, load_config
+from shotad.core.engine import Request
+from shotad.core.errors import EngineError, UsageError
+from shotad.core.types import Interval, Slot
+from shotad.core.workfolder import WorkFolder
+from shotad.description.checks import complaints_about
+from shotad.description.lines import Around, cue_of
+from shotad.description.pipeline import describe
+from shotad.description.prompts import stage2_messages
+from shotad.description.repair import stage2_again
+from shotad.description.story_prompt import story_of
+from shotad.description.templates import render
+from shotad.description.verify import statements_in
+from shotad.description.writing import Engines
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.errors import EngineError, UsageError
 from shotad.film.opening import open_film
-from shotad.pipeline import describe
-from shotad.presence import NOBODY
 from shotad.script.cue import CueStatus
-from shotad.types import Interval, Slot
-from shotad.workfolder import WorkFolder
-from shotad.writing import Engines
 from tests.cli.program import FAKE
 from tests.describe.prompting import DESCRIBED, stage2_text
 from tests.media import FilmSpec, make_film

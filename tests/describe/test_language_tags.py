@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.config.languages import is_english, language_of, languages
-from shotad.describe.inlanguage import fit_spoken, own_signs
-from shotad.describe.tongue import looks_english, other_language
-from shotad.errors import UsageError
+from shotad.core.config.languages import is_english, language_of, languages
+from shotad.core.errors import UsageError
+from shotad.description.language_id import looks_english, other_language
 from shotad.script.cue import count_words
+from shotad.script.english.inlanguage import fit_spoken, own_signs
 from shotad.script.pace import budget_in, rate_of, spoken_words
 from shotad.script.text import read_cues
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shotad.describe.leaks import clean
-from shotad.describe.restate import restated
-from shotad.types import Description
+from shotad.core.types import Description
+from shotad.description.leaks import clean
+from shotad.description.restate import restated
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 COLOURS = ("red", "green", "blue", "yellow", "magenta")

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from shotad.config import Config, load_config
-from shotad.describe.choice import ByRules, Line, Situation
-from shotad.describe.lines import SILENT, Around, cue_of
+from shotad.core.config import Config, load_config
+from shotad.core.types import Interval, Slot
+from shotad.description.choice import ByRules, Line, Situation
+from shotad.description.lines import SILENT, Around, cue_of
 from shotad.script.cue import Cue, CueStatus
-from shotad.types import Interval, Slot
 
 SLOT = Slot("s00010000", Interval(10, 14), 8)
 CONFIG = load_config()

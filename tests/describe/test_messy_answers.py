@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.describe.parsing import parse_stage1, parse_stage2
-from shotad.errors import RefusalError, ScriptError
+from shotad.core.errors import RefusalError, ScriptError
+from shotad.description.parsing import parse_stage1, parse_stage2
 
 FOUR = ("Main characters", "Actions", "Interactions", "Key objects")
 THREE = FOUR[:3]

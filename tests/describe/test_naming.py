@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.describe.hints import Heard
-from shotad.describe.naming import name_complaints, names_untold, spoken
-from shotad.presence import NOBODY, Character, Presence
+from shotad.core.clip_cast import NOBODY, Character, Presence
+from shotad.description.hints import Heard
+from shotad.description.naming import name_complaints, names_untold, spoken
 
 CELIA = Character("celia", "Celia", "Celia Smith", ("Dr. Smith", "Sis"), pronoun="she")
 THOM = Character("thom", "Thom", "Thomas van Beek", ("Tommy",), pronoun="he")

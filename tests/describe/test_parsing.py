@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from shotad.describe.parsing import WHOLE, parse_stage1, parse_stage2
-from shotad.errors import ScriptError
+from shotad.core.errors import ScriptError
+from shotad.description.parsing import WHOLE, parse_stage1, parse_stage2
 
 STEPS = ("Main characters", "Actions", "Interactions", "Key objects")
 ANSWER = {

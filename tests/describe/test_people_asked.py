@@ -9,16 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.config import Config, load_config
-from shotad.describe import stage1, stage2
-from shotad.describe.converse import Inquiry
-from shotad.describe.hints import Heard
-from shotad.describe.judging import Judge
-from shotad.describe.slotplan import SlotPlan
-from shotad.engines.base import Engine, Reply
-from shotad.presence import NOBODY, Character, Mark, Presence
-from shotad.records import utterance_rows, utterances_of
-from shotad.types import (
+from shotad.core.clip_cast import NOBODY, Character, Mark, Presence
+from shotad.core.config import Config, load_config
+from shotad.core.engine import Engine, Reply
+from shotad.core.records import utterance_rows, utterances_of
+from shotad.core.types import (
     Clip,
     ContextShot,
     Description,
@@ -31,6 +26,11 @@ from shotad.types import (
     SpeechKind,
     Utterance,
 )
+from shotad.description import stage1, stage2
+from shotad.description.converse import Inquiry
+from shotad.description.hints import Heard
+from shotad.description.judging import Judge
+from shotad.description.slotplan import SlotPlan
 from tests.describe.prompting import ANN, BO, CAST, MARKS, NORA, Model, bare, people
 
 SLOT = Slot("s00010000", Interval(10.0, 14.0), 9)

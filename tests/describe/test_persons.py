@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.describe.persons import people_named
-from shotad.presence import Character
+from shotad.core.clip_cast import Character
+from shotad.script.english.persons import people_named
 from shotad.script.people import mentions, words_of
 
 CMD_AD = Path(__file__).parents[3] / "shared" / "data" / "cmd-ad"

@@ -7,14 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import PromptSettings
-from shotad.describe import story, verify
-from shotad.describe.prompts import (
-    VARIABLES,
-    stage2_messages,
-)
-from shotad.resources import prompt_text
-from shotad.types import Grammar
+from shotad.core.config import PromptSettings
+from shotad.core.resources import prompt_text
+from shotad.core.types import Grammar
+from shotad.description import story, verify
+from shotad.description.prompts import VARIABLES, stage2_messages
 from tests.describe.prompting import DESCRIBED, L, people, stage1, stage2_text, text_of
 
 STAGE1_POINTS = {

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import PromptSettings, load_config
-from shotad.describe import story, verify
-from shotad.describe.prompts import (
+from shotad.core.config import PromptSettings, load_config
+from shotad.core.errors import PromptError
+from shotad.core.resources import data_root
+from shotad.core.types import Description, Grammar, ShotScale
+from shotad.description import story, verify
+from shotad.description.prompts import (
     COUNTS,
     EXAMPLES,
     TEMPLATES,
@@ -25,10 +28,7 @@ from shotad.describe.prompts import (
     stage1_messages,
     stage2_messages,
 )
-from shotad.describe.templates import cut_to_words
-from shotad.errors import PromptError
-from shotad.resources import data_root
-from shotad.types import Description, Grammar, ShotScale
+from shotad.description.templates import cut_to_words
 from tests.describe.prompting import (
     DEFAULT,
     DESCRIBED,

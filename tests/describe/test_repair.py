@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from shotad.describe import repair
-from shotad.describe.checks import Complaint, complaints_about, leaked, unreadable
-from shotad.describe.parsing import parse_stage2
-from shotad.describe.templates import check_templates
-from shotad.errors import RefusalError, ScriptError
-from shotad.resources import data_root
-from shotad.types import Message
+from shotad.core.errors import RefusalError, ScriptError
+from shotad.core.resources import data_root
+from shotad.core.types import Message
+from shotad.description import repair
+from shotad.description.checks import Complaint, complaints_about, leaked, unreadable
+from shotad.description.parsing import parse_stage2
+from shotad.description.templates import check_templates
 
 ASKED = (Message("system", "You write AD."), Message("user", "Condense this."))
 LOOKED = (Message("user", "Describe the clip.", with_clip=True),)

@@ -13,17 +13,17 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shotad.config import load_config
-from shotad.describe import sequence
-from shotad.describe.choice import TEMPLATES, Around, ByRules, Line, Situation
-from shotad.describe.choosing import choice_in
-from shotad.describe.fit import Fitted
-from shotad.describe.sequence import ByEngine, BySequence, body_of, make_chooser
-from shotad.describe.templates import check_templates
-from shotad.engines.base import Identity, Reply, Request, Usage
-from shotad.errors import ShotadError
+from shotad.core.config import load_config
+from shotad.core.engine import Identity, Reply, Request, Usage
+from shotad.core.errors import ShotadError
+from shotad.core.types import Interval, Slot
+from shotad.description import sequence
+from shotad.description.choice import TEMPLATES, Around, ByRules, Line, Situation
+from shotad.description.choosing import choice_in
+from shotad.description.sequence import ByEngine, BySequence, body_of, make_chooser
+from shotad.description.templates import check_templates
+from shotad.script.english.fit import Fitted
 from shotad.script.rules import Finding, Level
-from shotad.types import Interval, Slot
 
 SLOT = Slot("s00010000", Interval(10, 14), 12)
 CONFIG = load_config()

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import Config
-from shotad.describe.shorter import TEMPLATES, Shortener, make_shortener
-from shotad.describe.templates import check_templates
-from shotad.engines.base import Abilities, Identity, Reply, Request
+from shotad.core.config import Config
+from shotad.core.engine import Abilities, Identity, Reply, Request
+from shotad.core.errors import EngineError
+from shotad.core.recordlog import RecordLog
+from shotad.core.resources import data_root
+from shotad.description.shorter import TEMPLATES, Shortener, make_shortener
+from shotad.description.templates import check_templates
 from shotad.engines.fake import FakeEngine
-from shotad.errors import EngineError
-from shotad.recordlog import RecordLog
-from shotad.resources import data_root
-from shotad.sound.fitting.asking import Answer, Wish
+from shotad.script.shortening import Answer, Wish
 
 LINE = "Emo, breathing hard, hurries along the narrow bridge and looks back at the swarming birds."
 WISH = Wish("s00010000", LINE, 7)

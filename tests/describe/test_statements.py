@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from shotad.config import PromptSettings
-from shotad.describe.examples import load_examples
-from shotad.describe.statements import statements_of
+from shotad.core.config import PromptSettings
+from shotad.description.examples import load_examples
+from shotad.description.statements import statements_of
 
 
 @pytest.mark.parametrize(

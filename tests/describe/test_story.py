@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.describe.story import Budgets, due, parse_renewal, renewal_messages, story_text, tokens_in
-from shotad.types import Interval, Slot, SpeechKind, Utterance
+from shotad.core.types import Interval, Slot, SpeechKind, Utterance
+from shotad.description.story import Budgets, due, parse_renewal, renewal_messages, story_text, tokens_in
 from tests.describe.prompting import bare
 
 SLOT = Slot("s00100000", Interval(100, 104), 9)

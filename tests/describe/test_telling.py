@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from shotad.config import load_config
-from shotad.describe.telling import Telling
-from shotad.engines.base import Identity, Reply, Request
+from shotad.core.config import load_config
+from shotad.core.engine import Identity, Reply, Request
+from shotad.core.types import Interval, Slot, Utterance
+from shotad.description.story_prompt import Telling
 from shotad.script.cue import Cue, CueStatus
-from shotad.types import Interval, Slot, Utterance
 from tests.describe.prompting import bare, people
 
 SLOT = Slot("s00020000", Interval(20, 24), 8)

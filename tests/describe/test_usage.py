@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from shotad.describe.estimate import Terms
-from shotad.describe.usage import as_json, render, used
-from shotad.engines.base import Stage, Usage
+from shotad.core.engine import Stage, Usage
+from shotad.description.estimate import Terms
+from shotad.description.usage import as_json, render, used
 
 LOCAL = Terms("qwen2-vl")
 PAID = Terms("openai (gpt-4o)", price_in=2.0, price_out=10.0, free=False)

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from shotad.config import PromptSettings
-from shotad.describe.verify import parse_verdicts, statements_of, verify_messages
+from shotad.core.config import PromptSettings
+from shotad.description.verify import parse_verdicts, statements_of, verify_messages
 
 TWO = ("She opens the tin.", "She drops it.")
 Y, N, U = True, False, None

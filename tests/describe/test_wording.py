@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.describe.wording import content_of, head_of, is_unfinished, verbs_of, words_of
+from shotad.description.wording import content_of, head_of, is_unfinished, verbs_of, words_of
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.config import load_config
+from shotad.core.config import load_config
+from shotad.core.errors import EngineError
 from shotad.engines import make_engine
 from shotad.engines.fake import FakeEngine
-from shotad.errors import EngineError
 
 
 def test_an_engine_is_found_by_its_place() -> None:

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from shotad.config import load_config
+from shotad.core.config import load_config
+from shotad.core.errors import EngineError
+from shotad.core.progress import NoProgress
+from shotad.description.writing import Engines
 from shotad.engines import make_engine
 from shotad.engines.local import fitness
-from shotad.errors import EngineError
-from shotad.progress import NoProgress
-from shotad.writing import Engines
 
 GB = 10**9
 VISION, TEXT = "Qwen/Qwen2-VL-7B-Instruct", "meta-llama/Meta-Llama-3-8B-Instruct"
@@ -32,7 +32,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         lambda place: shutil._ntuple_diskusage(10**12, 0, has["disk"]),  # type: ignore[attr-defined]
     )
     monkeypatch.setenv("HF_HOME", str(tmp_path))
-    monkeypatch.setattr("shotad.hub.cached", lambda *_: None)
+    monkeypatch.setattr("shotad.core.hub.cached", lambda *_: None)
     monkeypatch.setattr("shotad.engines.local.names.cached", lambda *_: None)
     return has
 

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 import torch
 
-from shotad.config import ComputeSettings, LocalSettings, SamplingSettings
-from shotad.engines.base import Reply, Request
+from shotad.core.config import ComputeSettings, LocalSettings, SamplingSettings
+from shotad.core.engine import Reply, Request
+from shotad.core.errors import EngineError
 from shotad.engines.local.answering import answers, end_tokens, pad_token, padded
 from shotad.engines.local.loading import Loaded, load, tokenizer_of
 from shotad.engines.local.names import resolve
-from shotad.errors import EngineError
 from tests.language_models import TEXT_END, TURN_END, make_llama
 
 CPU = ComputeSettings(device="cpu", precision="float32")

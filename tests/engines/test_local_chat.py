@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from shotad.config import (
+from shotad.core.config import (
     ComputeSettings,
     Config,
     LocalSettings,
@@ -18,13 +18,14 @@ from shotad.config import (
     Stage1Settings,
     Stage2Settings,
 )
+from shotad.core.engine import Engine, Reply, Request
+from shotad.core.errors import ConfigError, EngineError, ShotadError, WeightsError
+from shotad.core.progress import NoProgress
+from shotad.core.types import Message
 from shotad.engines import make_engine
-from shotad.engines.base import Engine, Reply, Request
-from shotad.engines.local import chat, loading, shelf
+from shotad.engines.local import chat, loading
+from shotad.engines.local import model_cache as shelf
 from shotad.engines.local.chat import ChatModel
-from shotad.errors import ConfigError, EngineError, ShotadError, WeightsError
-from shotad.progress import NoProgress
-from shotad.types import Message
 from tests.language_models import NO_SYSTEM_TEMPLATE, make_llama
 
 SAYS = "He opens the door."
@@ -121,7 +122,7 @@ def test_a_broken_request_takes_no_other_along(root: Path, tmp_path: Path) -> No
 def test_making_one_is_cheap_and_fetches_nothing(root: Path) -> None:
     program = (
         "import sys\n"
-        "from shotad.config import Config, Stage2Settings\n"
+        "from shotad.core.config import Config, Stage2Settings\n"
         "from shotad.engines import make_engine\n"
         f"engine = make_engine('llama3', Config(stage2=Stage2Settings(model={str(root / 'random')!r})), 'stage2')\n"
         "print(engine.identity.model, [name for name in ('torch', 'transformers') if name in sys.modules])"

@@ -11,7 +11,8 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from shotad.config import ComputeSettings, LocalSettings
+from shotad.core.config import ComputeSettings, LocalSettings
+from shotad.core.errors import ConfigError, ShotadError, WeightsError
 from shotad.engines.local import loading, memory
 from shotad.engines.local.loading import (
     config_of,
@@ -23,7 +24,6 @@ from shotad.engines.local.loading import (
     weight_bytes,
 )
 from shotad.engines.local.names import ModelPlace, resolve
-from shotad.errors import ConfigError, ShotadError, WeightsError
 from tests.language_models import TEXT_END, make_llama
 
 CPU = ComputeSettings(device="cpu", precision="float32")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import Config
+from shotad.core.config import Config
+from shotad.core.errors import WeightsError
+from shotad.core.hub import WANTED_WITH_WORDS
 from shotad.engines.local import names
-from shotad.errors import WeightsError
-from shotad.hub import WANTED_WITH_WORDS
 from tests.language_models import make_llama
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

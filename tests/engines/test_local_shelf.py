@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import torch
 
-from shotad.config import ComputeSettings, LocalSettings
+from shotad.core.config import ComputeSettings, LocalSettings
+from shotad.core.errors import EngineError
 from shotad.engines.local.loading import Loaded, Way
+from shotad.engines.local.model_cache import Shelf
 from shotad.engines.local.names import ModelPlace
-from shotad.engines.local.shelf import Shelf
-from shotad.errors import EngineError
 
 CPU = ComputeSettings(device="cpu", precision="float32")
 LOCAL = LocalSettings()

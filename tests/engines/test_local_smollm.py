@@ -8,15 +8,15 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from shotad.config import ComputeSettings, Config, LocalSettings, SamplingSettings, Stage2Settings
-from shotad.engines.base import Request
-from shotad.engines.local import shelf
+from shotad.core.config import ComputeSettings, Config, LocalSettings, SamplingSettings, Stage2Settings
+from shotad.core.engine import Request
+from shotad.core.progress import NoProgress
+from shotad.core.types import Message
+from shotad.engines.local import model_cache as shelf
 from shotad.engines.local.chat import ChatModel
 from shotad.engines.local.loading import config_of, tokenizer_of, way_of, weight_bytes
 from shotad.engines.local.names import resolve
 from shotad.engines.local.wording import prompt_ids
-from shotad.progress import NoProgress
-from shotad.types import Message
 
 pytestmark = pytest.mark.slow
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from shotad.core.types import Message
 from shotad.engines.local.wording import Refused, alternating, folded, prompt_ids
-from shotad.types import Message
 from tests.language_models import (
     BEGIN,
     LLAMA_TEMPLATE,

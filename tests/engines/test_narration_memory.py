@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.engines.narration.memory import Memory, same_text
-from shotad.engines.narration.phrases import Clause
+from shotad.engines.embedded.memory import Memory, same_text
+from shotad.engines.embedded.phrases import Clause
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.engines.narration.quotes import Quote, clean, fit_quote
-from shotad.engines.narration.words import spoken_words
+from shotad.engines.embedded.quotes import Quote, clean, fit_quote
+from shotad.engines.embedded.words import spoken_words
 
 LONG = "In the year 2045, the world is ruled by machines. Nobody remembers how it began."
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.engines.narration import words
+from shotad.engines.embedded import words
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shotad.config import Config, NarratorSettings
-from shotad.engines.base import Engine, Reply, Request, Scene
-from shotad.engines.narration.words import spoken_words
-from shotad.engines.narrator import Narrator
-from shotad.errors import EngineError
-from shotad.facts import Facts, FigureFact, LightFact, MotionFact, PeopleFact, TextFact, ThingFact
+from shotad.core.config import Config, NarratorSettings
+from shotad.core.engine import Engine, Reply, Request, Scene
+from shotad.core.errors import EngineError
+from shotad.core.observations import Facts, FigureFact, LightFact, MotionFact, PeopleFact, TextFact, ThingFact
+from shotad.core.types import Interval, Message
+from shotad.engines.embedded.narrator import Narrator
+from shotad.engines.embedded.words import spoken_words
 from shotad.script.rules import check_line
-from shotad.types import Interval, Message
 
 BANNED = re.compile(
     r"\b(camera|shot|frame|screen|scene|view|viewer|zoom\w*|pan|pans|close-up|cut|fade\w*|we|us|our|I|you|he|she|"

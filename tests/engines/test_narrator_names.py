@@ -11,9 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shotad.config import Config
-from shotad.engines.base import Reply, Request, Scene
-from shotad.engines.narration.naming import (
+from shotad.core.clip_cast import Character, Presence
+from shotad.core.config import Config
+from shotad.core.engine import Reply, Request, Scene
+from shotad.core.observations import Facts, LightFact, Named, PeopleFact, TextFact, ThingFact
+from shotad.core.types import Interval
+from shotad.engines.embedded.naming import (
     called_together,
     face_of,
     resolved,
@@ -21,12 +24,9 @@ from shotad.engines.narration.naming import (
     without_cast,
     without_names,
 )
-from shotad.engines.narration.words import spoken_words
-from shotad.engines.narrator import Narrator
-from shotad.facts import Facts, LightFact, Named, PeopleFact, TextFact, ThingFact
-from shotad.presence import Character, Presence
+from shotad.engines.embedded.narrator import Narrator
+from shotad.engines.embedded.words import spoken_words
 from shotad.script.rules import check_line
-from shotad.types import Interval
 
 THOM, MAX, CELIA = Named("thom", "Thom", "he"), Named("max", "Max", "he"), Named("celia", "Celia", "she")
 RED = Named("red", "the woman in red", "she", named=False)

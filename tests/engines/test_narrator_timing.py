@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shotad.config import Config
-from shotad.engines.base import Reply, Request, Scene
-from shotad.engines.narration.words import spoken_words
-from shotad.engines.narrator import Narrator
-from shotad.facts import Facts, LightFact, PeopleFact, TextFact
+from shotad.core.config import Config
+from shotad.core.engine import Reply, Request, Scene
+from shotad.core.observations import Facts, LightFact, PeopleFact, TextFact
+from shotad.core.types import ContextShot, Interval, Role, Shot
+from shotad.engines.embedded.narrator import Narrator
+from shotad.engines.embedded.words import spoken_words
 from shotad.script.cue import LEAD
-from shotad.types import ContextShot, Interval, Role, Shot
 
 PACE = Config().slots.seconds_per_word
 

@@ -4,11 +4,11 @@ import dataclasses
 
 import pytest
 
-from shotad.engines.base import Abilities
+from shotad.core.engine import Abilities
+from shotad.core.errors import EngineError
 from shotad.engines.fake import FakeEngine
 from shotad.engines.openai.address import OWN, address_of, key_from, secrets_of, struck_out, unhinted
 from shotad.engines.openai.notice import notice
-from shotad.errors import EngineError
 from tests.endpoint import engine_for
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from shotad.describe.converse import Turn, converse
-from shotad.engines.openai.trying import Gate, asked_pause, pauses
-from shotad.errors import EngineError
+from shotad.core.errors import EngineError
+from shotad.description.converse import Turn, converse
+from shotad.engines.openai.rate_limiter import Gate, asked_pause, pauses
 from tests.bad_server import (
     Act,
     Backwards,

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from shotad.config import EndpointSettings
-from shotad.engines.base import Usage
+from shotad.core.config import EndpointSettings
+from shotad.core.engine import Usage
+from shotad.core.types import Message
+from shotad.engines.openai.server_error import Raw, trouble_in
 from shotad.engines.openai.tokens import tokens_per_image
-from shotad.engines.openai.trouble import Raw, trouble_in
 from shotad.engines.openai.wire import answer_in, body_of, messages_of, seed_of, strict
-from shotad.types import Message
 from tests.bad_server import completion
 from tests.endpoint import SCHEMA, greedy, request
 

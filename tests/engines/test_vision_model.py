@@ -14,13 +14,13 @@ pytest.importorskip("transformers")
 import torch
 import transformers
 
-from shotad.config import Config, SamplingSettings, load_config
+from shotad.core.config import Config, SamplingSettings, load_config
+from shotad.core.engine import Request
+from shotad.core.errors import ConfigError, EngineError, WeightsError
+from shotad.core.progress import NoProgress
 from shotad.engines import make_engine
-from shotad.engines.base import Request
-from shotad.engines.local import shelf
+from shotad.engines.local import model_cache as shelf
 from shotad.engines.local.vision import VisionModel
-from shotad.errors import ConfigError, EngineError, WeightsError
-from shotad.progress import NoProgress
 from tests.vision_models import llava_folder, make_clip, make_request, qwen_folder, split_folder
 
 KINDS = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "llava", "idefics3", "smolvlm")

@@ -17,7 +17,9 @@ import torch
 import transformers
 from transformers import AutoConfig, AutoTokenizer
 
-from shotad.config import FrameSettings
+from shotad.core.config import FrameSettings
+from shotad.core.errors import ConfigError, EngineError
+from shotad.core.types import Clip, Message
 from shotad.engines.local.frames import Bounds, PatchRules, image_patches
 from shotad.engines.local.names import ModelPlace
 from shotad.engines.local.vision_qwen import (
@@ -33,8 +35,6 @@ from shotad.engines.local.vision_ready import Words, make_words
 from shotad.engines.local.vision_stills import StillWords
 from shotad.engines.local.vision_talk import Template, turns
 from shotad.engines.local.wording import Refused
-from shotad.errors import ConfigError, EngineError
-from shotad.types import Clip, Message
 from tests.vision_models import (
     CHATML,
     PLAIN,

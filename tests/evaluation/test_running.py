@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from shotad.config import Config, load_config
-from shotad.errors import EvaluationError, ShotadError
+from shotad.core.config import Config, load_config
+from shotad.core.errors import EvaluationError, ShotadError
 from shotad.evaluation.measure import metric as table
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.items import Corpus

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.errors import FilmError
+from shotad.core.errors import FilmError
 from shotad.film.audio import SoundBlock, mono_weights, sound_blocks
 from shotad.film.opening import open_film
 from tests.media import FilmSpec, Made, SoundSpec, make_film

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 
+from shotad.core.types import FramePlan, Role
 from shotad.film.clips import ClipPlan, clips
 from shotad.film.reader import Picture
-from shotad.types import FramePlan, Role
 
 
 class Reel:

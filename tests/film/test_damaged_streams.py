@@ -12,7 +12,7 @@ import av
 import numpy as np
 import pytest
 
-from shotad.errors import FilmError
+from shotad.core.errors import FilmError
 from shotad.film.container import find_media, packets_of
 from shotad.film.opening import open_film
 

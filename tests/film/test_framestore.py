@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from shotad.core.types import Interval
 from shotad.film.framestore import FrameStore
 from shotad.film.grid import Grid, grid_pictures
 from shotad.film.opening import open_film
 from shotad.film.reader import Film, Picture
-from shotad.types import Interval
 from tests.media import PATCHES, FilmSpec, Made, SoundSpec, make_film, make_stills, read_number, read_patches
 
 GRID = Grid(rate=8, height=72, quality=3)
@@ -164,7 +164,7 @@ def test_a_folder_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from shotad.film import pack
+    from shotad.film import frame_cache as pack
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from shotad.film import pack
+from shotad.film import frame_cache as pack
+from shotad.film.frame_cache import Pack
 from shotad.film.grid import Kept
-from shotad.film.pack import Pack
 
 
 def frame(number: int, size: int = 1000) -> Kept:

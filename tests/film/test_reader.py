@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.errors import FilmError, UsageError
+from shotad.core.errors import FilmError, UsageError
+from shotad.core.info import FilmInfo, fingerprint
 from shotad.film.container import find_media
-from shotad.film.info import FilmInfo, fingerprint
 from shotad.film.opening import open_film
 from shotad.film.pyav_reader import PyavFilm
 from shotad.film.reader import Film, ascending
@@ -207,7 +207,7 @@ def test_a_seek_lands_on_a_frame_from_which_decoding_is_right(name: str) -> None
 
 @pytest.mark.parametrize("suffix", [".mp4", ".mkv", ".ts"])
 def test_long_gaps_are_sought_and_short_ones_decoded(suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from shotad.film.reel import Reel
+    from shotad.film.decoder import Reel
 
     made = make_film(FilmSpec(suffix=suffix, rate=Fraction(5), frames=300, gop=5, size=(96, 56)))
     landed: list[float] = []

@@ -16,14 +16,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shotad.config import ShotSettings
-from shotad.errors import FilmError
+from shotad.core.config import ShotSettings
+from shotad.core.errors import FilmError
+from shotad.core.types import Interval, Shot
 from shotad.film import shot_scores
 from shotad.film.opening import open_film
 from shotad.film.reader import Frame
 from shotad.film.shot_scores import working_size
 from shotad.film.shots import ShotFinder, ShotList, detect_shots
-from shotad.types import Interval, Shot
 
 Images = list[npt.NDArray[np.uint8]]
 FILMS = Path(__file__).parents[2].parent / "shared" / "data" / "films"

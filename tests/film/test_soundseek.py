@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shotad.errors import FilmError
+from shotad.core.errors import FilmError
 from shotad.film.audio import WANDERING, Layout, Runs, sound_blocks
 from shotad.film.opening import open_film
 from shotad.film.reader import Film

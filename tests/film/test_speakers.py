@@ -9,11 +9,11 @@ from typing import Any
 import av
 import pytest
 
+from shotad.core.records import utterance_rows, utterances_of
+from shotad.core.types import Interval, SpeechKind, Utterance
 from shotad.film.captions import read_caption, read_turns
 from shotad.film.speakers import of_actor, speaker_of
 from shotad.film.subtitles import embedded_track, parse_subtitles, read_subtitles
-from shotad.records import utterance_rows, utterances_of
-from shotad.types import Interval, SpeechKind, Utterance
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 

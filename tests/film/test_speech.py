@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.config import SpeechSettings
-from shotad.errors import SubtitleError
+from shotad.core.config import SpeechSettings
+from shotad.core.errors import SubtitleError
+from shotad.core.types import Interval, SpeechKind, Utterance
+from shotad.core.weights import weights_file
 from shotad.film import speech
 from shotad.film.audio import SoundBlock, sound_blocks
+from shotad.film.gaps import union
 from shotad.film.hearing import LEVELS, Leveller
 from shotad.film.opening import open_film
 from shotad.film.speech import LEAD, find_speech, speech_intervals
 from shotad.film.vad import RATE, STEP, WINDOW, Signal, Vad
-from shotad.plan.gaps import union
-from shotad.types import Interval, SpeechKind, Utterance
-from shotad.weights import weights_file
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 LABELS = Path(__file__).parents[1] / "labels" / "speech.json"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.errors import FilmError, UsageError
+from shotad.core.errors import FilmError, UsageError
 from shotad.film import stills
 from shotad.film.audio import sound_blocks
 from shotad.film.opening import open_film

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from av.stream import Disposition
 
-from shotad.errors import FilmError, SubtitleError
+from shotad.core.errors import FilmError, SubtitleError
+from shotad.core.types import Interval, SpeechKind, Utterance
 from shotad.film.captions import read_caption
 from shotad.film.subtitles import (
     embedded_subtitles,
@@ -21,7 +22,6 @@ from shotad.film.subtitles import (
     parse_subtitles,
     read_subtitles,
 )
-from shotad.types import Interval, SpeechKind, Utterance
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 

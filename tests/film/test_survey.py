@@ -16,19 +16,21 @@ import numpy as np
 import pytest
 from av.video.reformatter import ColorRange
 
-from shotad.config import ShotSettings
-from shotad.errors import FilmError
-from shotad.film import crew, joining, survey
+from shotad.core.config import ShotSettings
+from shotad.core.errors import FilmError
+from shotad.core.profiling import recording
+from shotad.core.types import Interval, Shot
+from shotad.film import decode_pool as crew
+from shotad.film import joining
+from shotad.film import scan as survey
 from shotad.film.framestore import FrameStore
 from shotad.film.grid import Grid, grid_pictures
 from shotad.film.hardware import planes_of
 from shotad.film.opening import open_film
 from shotad.film.parts import Part, Piece, proof, proven
-from shotad.film.passage import Passage
+from shotad.film.pass_progress import Passage
 from shotad.film.reader import Film
 from shotad.film.shots import ShotFinder, ShotList
-from shotad.profiling import recording
-from shotad.types import Interval, Shot
 from tests.film.test_reader import MEDIA, X264_OPEN
 from tests.media import FilmSpec, make_film, make_stills, media_folder
 
@@ -174,7 +176,7 @@ def test_a_clock_that_jumps_back_ends_the_film_either_way(tmp_path: Path) -> Non
 def test_a_seek_that_misses_costs_time_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from shotad.film.reel import Key, Reel
+    from shotad.film.decoder import Key, Reel
 
     path = make_film(KINDS["cuts"]).path
     alone = surveyed(path, tmp_path / "alone", 1)
@@ -218,7 +220,7 @@ def test_shots_are_told_when_they_are_final(
     workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = make_film(KINDS["cuts"]).path
-    monkeypatch.setattr("shotad.film.passage.TELL_EVERY", 0.5)
+    monkeypatch.setattr("shotad.film.pass_progress.TELL_EVERY", 0.5)
     told: list[tuple[tuple[Shot, ...], float]] = []
     advanced: list[float] = []
 
@@ -243,7 +245,7 @@ def test_shots_are_told_when_they_are_final(
 
 def test_a_store_is_read_while_it_is_filled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = make_film(KINDS["cuts"]).path
-    monkeypatch.setattr("shotad.film.passage.TELL_EVERY", 0.5)
+    monkeypatch.setattr("shotad.film.pass_progress.TELL_EVERY", 0.5)
     with open_film(path) as film, open_film(path) as other:
         store = FrameStore(tmp_path, film, GRID)
         read: list[float] = []
@@ -301,7 +303,7 @@ def alive() -> list[str]:
 def test_threads_end_when_whoever_is_told_raises(
     error: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shotad.film.passage.TELL_EVERY", 0.3)
+    monkeypatch.setattr("shotad.film.pass_progress.TELL_EVERY", 0.3)
 
     def fail(shots: tuple[Shot, ...], until: float) -> None:
         assert alive()

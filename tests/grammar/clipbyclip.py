@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from shotad.config import ThreadSettings
+from shotad.core.config import ThreadSettings
 from shotad.film.clips import Pictures
-from shotad.grammar.book import Book, Look
+from shotad.grammar.cache import Book, Look
 from shotad.grammar.clipwise import ClipReader, Sweep
 from shotad.grammar.reading import Readers
 

@@ -7,8 +7,10 @@ import tracemalloc
 
 import pytest
 
+from shotad.core.types import Grammar, ShotScale
+from shotad.film.moments import ShotMoments
 from shotad.grammar.base import ScaleGuess
-from shotad.grammar.book import (
+from shotad.grammar.cache import (
     Book,
     Look,
     book_of,
@@ -18,8 +20,6 @@ from shotad.grammar.book import (
     pairs_of,
     thread_letters,
 )
-from shotad.plan.moments import ShotMoments
-from shotad.types import Grammar, ShotScale
 
 CLOSE = ScaleGuess((0.1, 0.6, 0.3, 0.0, 0.0))
 LONG = ScaleGuess((0.0, 0.0, 0.1, 0.2, 0.7))

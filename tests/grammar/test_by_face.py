@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shotad.core.types import Box, Image, ShotScale, Sighting
 from shotad.film.opening import open_film
 from shotad.grammar import by_face
 from shotad.grammar.base import ScaleGuess
@@ -28,7 +29,6 @@ from shotad.grammar.by_face import (
 from shotad.sight.faces import Face
 from shotad.sight.people import Glimpse
 from shotad.sight.things import COCO
-from shotad.types import Box, Image, ShotScale, Sighting
 
 SAMPLE = Path(__file__).parents[1] / "sample"
 WIDE = 2.4

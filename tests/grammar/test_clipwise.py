@@ -8,14 +8,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from shotad.config import ThreadSettings
+from shotad.core.config import ThreadSettings
+from shotad.core.types import Image
+from shotad.film.moments import ShotMoments
 from shotad.film.reader import Picture
 from shotad.grammar.base import Features
-from shotad.grammar.book import Book, Look
+from shotad.grammar.cache import Book, Look
 from shotad.grammar.clipwise import ClipReader, Sweep
 from shotad.grammar.reading import Readers
-from shotad.plan.moments import ShotMoments
-from shotad.types import Image
 
 
 class Maker:

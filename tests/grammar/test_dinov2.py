@@ -13,8 +13,8 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from shotad.config import ComputeSettings  # noqa: E402
-from shotad.errors import WeightsError  # noqa: E402
+from shotad.core.config import ComputeSettings  # noqa: E402
+from shotad.core.errors import WeightsError  # noqa: E402
 from shotad.grammar.dinov2 import DinoV2, folder_hash  # noqa: E402
 from shotad.grammar.pixels import prepared  # noqa: E402
 from tests.grammar.dino_models import pictures, saved, tiny  # noqa: E402

@@ -14,13 +14,13 @@ pytest.importorskip("transformers")
 import huggingface_hub
 import torch
 
-from shotad.config import ComputeSettings, ThreadSettings
-from shotad.errors import ConfigError, ShotadError, WeightsError
+from shotad.core.config import ComputeSettings, ThreadSettings
+from shotad.core.errors import ConfigError, ShotadError, WeightsError
+from shotad.core.hub import cached, is_model_folder, model_folder
 from shotad.grammar import features
 from shotad.grammar.dino_models import MODELS
 from shotad.grammar.dinov2 import DinoV2
 from shotad.grammar.features import auto_choice, features_at_hand, make_feature_maker
-from shotad.hub import cached, is_model_folder, model_folder
 from tests.grammar.dino_models import COMMIT, pictures, put_in_cache, saved
 
 CPU = ComputeSettings(device="cpu", precision="float32")

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from shotad.config import ThreadSettings
+from shotad.core.config import ThreadSettings
+from shotad.core.types import Image
+from shotad.film.moments import Moment, ShotMoments
 from shotad.film.reader import Picture
 from shotad.grammar.base import Features, ScaleGuess
-from shotad.grammar.book import Book, Look, pairs_of
+from shotad.grammar.cache import Book, Look, pairs_of
 from shotad.grammar.reading import Readers, lacks
 from shotad.grammar.threads import Matching, match_scores
-from shotad.plan.moments import Moment, ShotMoments
-from shotad.types import Image
 from tests.grammar.clipbyclip import read_clips
 
 GRID = (3, 4)

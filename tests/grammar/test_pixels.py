@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from shotad.core.types import Image
 from shotad.grammar.pixels import (
     MEAN,
     SCALE_SIZE,
@@ -17,7 +18,6 @@ from shotad.grammar.pixels import (
     normalised,
     prepared,
 )
-from shotad.types import Image
 
 
 def noise(height: int, width: int, seed: int = 0) -> Image:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from shotad.config import ComputeSettings, ScaleSettings
-from shotad.errors import ConfigError, WeightsError
+from shotad.core.config import ComputeSettings, ScaleSettings
+from shotad.core.errors import ConfigError, WeightsError
 from shotad.grammar.base import ScaleGuess, merged
 from shotad.grammar.scale import ROLE, make_scale_reader, method_of, scale_weights
 

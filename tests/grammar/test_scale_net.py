@@ -14,8 +14,9 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
-from shotad.config import ComputeSettings
-from shotad.errors import WeightsError, WorkFolderError
+from shotad.core.config import ComputeSettings
+from shotad.core.errors import WeightsError, WorkFolderError
+from shotad.core.types import Image
 from shotad.grammar.dino_names import from_released, released_name, to_released
 from shotad.grammar.pixels import normalised, prepared
 from shotad.grammar.scale_net import (
@@ -28,7 +29,6 @@ from shotad.grammar.scale_net import (
     released_weights,
     save_net,
 )
-from shotad.types import Image
 
 SHAPE = BackboneShape(hidden=32, blocks=3, heads=2, side=56)
 DESIGN = ScaleDesign(SHAPE, tuned_blocks=2, long_side=112, short_side=84)

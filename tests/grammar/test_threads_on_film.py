@@ -38,9 +38,9 @@ from benchmarks.threads import (
     scores_of,
     total,
 )
+from shotad.core.types import Image
 from shotad.grammar.base import Features
 from shotad.grammar.grid_features import GridFeatures
-from shotad.types import Image
 
 needs_films = pytest.mark.skipif(not FILMS.is_dir(), reason=f"the labelled films are not at {FILMS}")
 BATTLE = "tears-of-steel-battle.webm"

@@ -30,7 +30,7 @@ def main(job: Path) -> None:
     library = declare_operators()
     import timm
 
-    from shotad.config import ComputeSettings, ThreadSettings
+    from shotad.core.config import ComputeSettings, ThreadSettings
     from shotad.grammar.features import make_feature_maker
 
     orders = json.loads(job.read_text())

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.config import ComputeSettings
-from shotad.errors import ShotadError, WeightsError
-from shotad.language import embeddings
-from shotad.language.embeddings import Embedder, make_embedder
+from shotad.core.config import ComputeSettings
+from shotad.core.errors import ShotadError, WeightsError
+from shotad.script.language import embeddings
+from shotad.script.language.embeddings import Embedder, make_embedder
 
 pytest.importorskip("sentence_transformers", reason="the extra language is not installed")
 

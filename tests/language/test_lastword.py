@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.config import ComputeSettings, Config
-from shotad.errors import WeightsError
+from shotad.core.config import ComputeSettings, Config
+from shotad.core.errors import WeightsError
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.store import Store
 from shotad.evaluation.measure.texts import vectors_of
-from shotad.language.embeddings import make_embedder
-from shotad.language.lastword import check_both_ways, ending
+from shotad.script.language.embeddings import make_embedder
+from shotad.script.language.lastword import check_both_ways, ending
 
 pytest.importorskip("sentence_transformers", reason="the extra language is not installed")
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.config import ComputeSettings
-from shotad.errors import ShotadError, WeightsError
-from shotad.language.tokenvectors import TokenEncoder, check_name, locate
+from shotad.core.config import ComputeSettings
+from shotad.core.errors import ShotadError, WeightsError
+from shotad.script.language.tokenvectors import TokenEncoder, check_name, locate
 
 pytest.importorskip("transformers", reason="the extra language is not installed")
 

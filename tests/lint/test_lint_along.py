@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.lint.along import Along
-from shotad.types import Interval
+from shotad.core.types import Interval
+from shotad.script.lint.interval_index import Along
 
 INTERVALS = st.builds(
     lambda start, length: Interval(start / 4, (start + length) / 4), st.integers(0, 80), st.integers(1, 40)

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.lint.lines import TrackLine
-from shotad.lint.rates import check_pace
+from shotad.core.types import Interval
 from shotad.script.cue import Voiced
+from shotad.script.lint.lines import TrackLine
+from shotad.script.lint.rates import check_pace
 from shotad.script.rules import Level, Limits
 from shotad.script.tempo import tempo, usual_words
-from shotad.types import Interval
 
 
 def level(text: str, seconds: float, *, voiced: bool = True, language: str = "en") -> Level | None:

@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from shotad.config import LintSettings
-from shotad.language import parsing
-from shotad.language.parsing import ParserModel, is_at_hand
-from shotad.lint import sentences
-from shotad.lint.sentences import SpacyReader, may_matter, reader_for
+from shotad.core.config import LintSettings
+from shotad.script.language import parsing
+from shotad.script.language.parsing import ParserModel, is_at_hand
+from shotad.script.lint import sentences
+from shotad.script.lint.sentences import SpacyReader, may_matter, reader_for
 from tests.lint.test_lint_rules import line
 
 EVENTS = frozenset(("struck", "hit"))
@@ -57,6 +57,6 @@ def test_a_model_that_is_not_here_is_not_at_hand(monkeypatch: pytest.MonkeyPatch
 
 def test_the_checks_load_nothing_heavy() -> None:
     heavy = ("cv2", "torch", "onnxruntime", "av", "spacy", "scipy")
-    code = f"import sys, shotad.lint.check; print([m for m in {heavy} if m in sys.modules])"
+    code = f"import sys, shotad.description.linting.check; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shotad.cast.members import Cast
-from shotad.config import LintSettings
-from shotad.facts import TextFact
-from shotad.lint.book import RULES, hint_of
-from shotad.lint.check import Checker, lint
-from shotad.lint.lines import Material, TrackLine
-from shotad.lint.report import Report, as_json, as_text, summary_line
+from shotad.core.config import LintSettings
+from shotad.core.members import Cast
+from shotad.core.observations import TextFact
+from shotad.core.types import Interval, SpeechKind, Utterance
+from shotad.description.linting.check import Checker, lint
 from shotad.script.cue import Voiced
+from shotad.script.lint.lines import Material, TrackLine
+from shotad.script.lint.report import Report, as_json, as_text, summary_line
+from shotad.script.lint.rules import RULES, hint_of
 from shotad.script.rules import Finding, Level, check_line
-from shotad.types import Interval, SpeechKind, Utterance
 
 WORDS = Checker.of(LintSettings(parse="words"))
 

@@ -10,12 +10,12 @@ import pytest
 
 import shotad.sight.text as text_module
 from shotad.cli.lint import command
-from shotad.config import Config
-from shotad.errors import UsageError, WorkFolderError
+from shotad.core.config import Config
+from shotad.core.errors import UsageError, WorkFolderError
+from shotad.core.types import Box
+from shotad.description.linting.screentexts import RECORD, kept_texts, read_screen
 from shotad.film.opening import open_film
-from shotad.lint.screentexts import RECORD, kept_texts, read_screen
 from shotad.sight.lettering import TextLine
-from shotad.types import Box
 from tests.rendering.described import LINES, film_with, write_folder
 
 

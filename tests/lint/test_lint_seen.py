@@ -6,15 +6,15 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from shotad.config import load_config
-from shotad.lint.asked import Asked, checked_paths
-from shotad.lint.check import lint_track
-from shotad.lint.report import Report
+from shotad.core.config import load_config
+from shotad.core.types import Interval
+from shotad.description.linting.check import lint_track
+from shotad.description.linting.targets import Asked, checked_paths
 from shotad.script.cue import Cue, Edit, EditField, Maker
+from shotad.script.lint.report import Report
 from shotad.script.rules import Finding, Level
+from shotad.script.scriptfiles import write_scripts
 from shotad.script.track import FilmId, Track, to_json
-from shotad.scriptfiles import write_scripts
-from shotad.types import Interval
 from tests.handmade import line, look
 
 CONFIG = load_config(None, ["lint.parse=words"])

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from shotad.errors import ConfigError
-from shotad.lint.wordfiles import lists_for, read_words
-from shotad.resources import word_files
+from shotad.core.errors import ConfigError
+from shotad.core.resources import word_files
+from shotad.script.lint.wordfiles import lists_for, read_words
 from shotad.script.rules import check_line
 from shotad.script.words import packaged, parse_words, with_more
 

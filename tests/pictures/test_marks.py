@@ -11,11 +11,11 @@ import numpy.typing as npt
 import pytest
 from PIL import Image as Pillow
 
-from shotad.pictures.marks import COLOURS, RIM, line_width, marks_for, paint_people, rim_colour, stroke_of
-from shotad.pictures.outlines import Oval, Window, cover, ellipse, rectangle
-from shotad.pictures.palette import contrast
-from shotad.presence import Mark
-from shotad.types import Box, Image, Sighting
+from shotad.core.clip_cast import Mark
+from shotad.core.types import Box, Image, Sighting
+from shotad.film.overlay.marks import COLOURS, RIM, line_width, marks_for, paint_people, rim_colour, stroke_of
+from shotad.film.overlay.outlines import Oval, Window, cover, ellipse, rectangle
+from shotad.film.overlay.palette import contrast
 
 PEOPLE = [f"p{number}" for number in range(21)]
 MARKS = marks_for(PEOPLE)

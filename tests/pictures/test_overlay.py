@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from shotad.config import FrameSettings, OverlaySettings
-from shotad.pictures.overlay import RED, fit, paint, shot_label, vlm_size
-from shotad.types import Clip
+from shotad.core.config import FrameSettings, OverlaySettings
+from shotad.core.types import Clip
+from shotad.film.overlay.overlay import RED, fit, paint, shot_label, vlm_size
 
 DEFAULT = FrameSettings()
 NUMBER, BOX, NONE = (OverlaySettings.model_validate({"label": label}) for label in ("number", "box", "none"))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shotad.config import OverlaySettings
-from shotad.pictures.marks import marks_for, paint_people
-from shotad.pictures.overlay import RED, border_width, paint, shot_label
-from shotad.presence import Character, Presence
-from shotad.types import Box, Clip, Sighting
+from shotad.core.clip_cast import Character, Presence
+from shotad.core.config import OverlaySettings
+from shotad.core.types import Box, Clip, Sighting
+from shotad.film.overlay.marks import marks_for, paint_people
+from shotad.film.overlay.overlay import RED, border_width, paint, shot_label
 
 MIDDLE = Box(0.4, 0.35, 0.55, 0.7)
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from shotad.errors import ScriptError, WorkFolderError
-from shotad.facts import Facts, LightFact, Named, PeopleFact, TextFact, ThingFact
-from shotad.pictures.sheet.gather import read_subject
-from shotad.pictures.sheet.inwords import in_words
-from shotad.pictures.sheet.subject import Look, Piece, shown_seconds
-from shotad.types import Interval, Role, ShotScale
+from shotad.core.errors import ScriptError, WorkFolderError
+from shotad.core.observations import Facts, LightFact, Named, PeopleFact, TextFact, ThingFact
+from shotad.core.types import Interval, Role, ShotScale
+from shotad.description.sheet.gather import read_subject
+from shotad.description.sheet.inwords import in_words
+from shotad.description.sheet.subject import Look, Piece, shown_seconds
 from tests.sheetfolder import Made, make_folder
 
 FACTS = Facts(

@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 
-from shotad.pictures import palette
-from shotad.threadnames import thread_name
+from shotad.core.threadnames import thread_name
+from shotad.film.overlay import palette
 
 
 def test_letters_on_thread_colours_pass_wcag_aa() -> None:

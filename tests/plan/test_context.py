@@ -7,9 +7,9 @@ import itertools
 
 import pytest
 
-from shotad.config import ContextSettings, load_config
-from shotad.plan.context import context_shots
-from shotad.types import ContextShot, Interval, Role, Shot
+from shotad.core.config import ContextSettings, load_config
+from shotad.core.types import ContextShot, Interval, Role, Shot
+from shotad.film.context import context_shots
 from tests.cmdad import Golden, cmdad, tvad
 
 DEFAULT = ContextSettings()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.plan.credits import credits_interval
-from shotad.types import Box, Interval, Sighting
+from shotad.core.types import Box, Interval, Sighting
+from shotad.film.credits import credits_interval
 
 
 def text(second: float, lines: int) -> list[Sighting]:

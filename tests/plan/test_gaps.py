@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.config import SpeechSettings
-from shotad.plan.gaps import free_time, subtract, union
-from shotad.types import Interval, SpeechKind, Utterance
+from shotad.core.config import SpeechSettings
+from shotad.core.types import Interval, SpeechKind, Utterance
+from shotad.film.gaps import free_time, subtract, union
 
 
 def spoken(*bounds: tuple[float, float], kind: SpeechKind = SpeechKind.SPEECH) -> list[Utterance]:

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.config import SlotSettings
-from shotad.errors import ReviewError
-from shotad.plan.handslots import (
+from shotad.core.config import SlotSettings
+from shotad.core.errors import ReviewError
+from shotad.core.types import Interval, Slot, slot_id
+from shotad.film.handslots import (
     HandSlots,
     SlotChange,
     apply_change,
@@ -17,7 +18,6 @@ from shotad.plan.handslots import (
     keep_to,
     new_slot,
 )
-from shotad.types import Interval, Slot, slot_id
 
 SETTINGS = SlotSettings()
 

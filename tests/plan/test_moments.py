@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.plan.moments import ShotMoments, moments_of, published_moments_of
-from shotad.types import Interval
+from shotad.core.types import Interval
+from shotad.film.moments import ShotMoments, moments_of, published_moments_of
 
 
 def frame_at(second: float, start: float, rate: Fraction) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shotad.plan.reading import Costs, KeyFrames, how_to_share, roll_of, zones_to_keep
-from shotad.types import Interval
+from shotad.core.types import Interval
+from shotad.film.zones import Costs, KeyFrames, how_to_share, roll_of, zones_to_keep
 
 EVERY_2 = KeyFrames(np.arange(0.0, 600.0, 2.0))
 EVERY_10 = KeyFrames(np.arange(0.0, 600.0, 10.0))

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from shotad.config import SlotSettings
-from shotad.plan.slots import BREATH, EARLIEST, fixed_slots, plan_slots, word_budget
-from shotad.types import Interval, Shot, Slot
+from shotad.core.config import SlotSettings
+from shotad.core.types import Interval, Shot, Slot
+from shotad.film.slots import BREATH, EARLIEST, fixed_slots, plan_slots, word_budget
 
 DETAILS = ("brief", "normal", "rich")
 

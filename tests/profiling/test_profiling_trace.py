@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from shotad.profiling import counted, recording, span, waiting
-from shotad.profiling.counter import Counter, highest
-from shotad.profiling.lane import Lane, Piece
-from shotad.profiling.trace import trace_of
+from shotad.core.profiling import counted, recording, span, waiting
+from shotad.core.profiling.counter import Counter, highest
+from shotad.core.profiling.lane import Lane, Piece
+from shotad.core.profiling.trace import trace_of
 
 
 def checked(trace: dict[str, Any]) -> list[dict[str, Any]]:

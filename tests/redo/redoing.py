@@ -7,16 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from shotad.config import Config, load_config
-from shotad.engines.base import Engine, Identity, Request
+from shotad.core.config import Config, load_config
+from shotad.core.engine import Engine, Identity, Request
+from shotad.core.runsettings import Given, changed, read_settings, write_settings
+from shotad.core.workfolder import WorkFolder
+from shotad.description.pipeline import describe
+from shotad.description.redo import Redone, redo
+from shotad.description.writing import Engines
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film.opening import open_film
-from shotad.pipeline import describe
-from shotad.redo import Redone, redo
-from shotad.runsettings import Given, changed, read_settings, write_settings
 from shotad.script.track import Track, load_track
-from shotad.workfolder import WorkFolder
-from shotad.writing import Engines
 from tests.media import FilmSpec, make_film
 
 SPEC = FilmSpec(frames=500, cuts=(100, 210, 330, 420))

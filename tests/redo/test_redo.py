@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from shotad.engines.base import Identity, Request
+from shotad.core.engine import Identity, Request
+from shotad.core.errors import EngineError
+from shotad.core.runsettings import read_settings
+from shotad.core.workfolder import WorkFolder
+from shotad.description.redo import redo
+from shotad.description.redo.rewriter import other_than
+from shotad.description.writing import Engines
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.errors import EngineError
 from shotad.film.opening import open_film
-from shotad.redo import redo
-from shotad.redo.desk import other_than
-from shotad.runsettings import read_settings
 from shotad.script.cue import CueStatus, Maker
 from shotad.script.track import to_json
-from shotad.workfolder import WorkFolder
-from shotad.writing import Engines
 from tests.redo.redoing import (
     again,
     film_path,

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from shotad.config import Config
-from shotad.engines.base import Request
+from shotad.core.config import Config
+from shotad.core.engine import Request
+from shotad.core.errors import ConfigError, EditConflict, FilmError, UsageError, WorkFolderError
+from shotad.core.runsettings import Given, RunSettings, changed, read_settings
+from shotad.core.workfolder import WorkFolder
+from shotad.description.clip_builder import understand
+from shotad.description.redo import redo
+from shotad.description.writing import Engines
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.errors import ConfigError, EditConflict, FilmError, UsageError, WorkFolderError
 from shotad.film.opening import open_film
-from shotad.recorded import film_of
-from shotad.redo import redo
-from shotad.runsettings import Given, RunSettings, changed, read_settings
-from shotad.understand import understand
-from shotad.workfolder import WorkFolder
-from shotad.writing import Engines
+from shotad.film.prepared import film_of
 from tests.media import FilmSpec, make_film
 from tests.redo.redoing import (
     again,
@@ -187,7 +187,7 @@ def test_nothing_for_a_while_stands_in_the_work_folder(place: Path, monkeypatch:
         found.append(sorted(place.iterdir()))
         return understand(*given, **named)
 
-    monkeypatch.setattr("shotad.redo.understand", noted)
+    monkeypatch.setattr("shotad.description.redo.understand", noted)
     again(place, track_of(place).cues[0].id)
     assert found == [sorted({*before, place / ".lock"})]
 

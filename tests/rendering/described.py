@@ -10,19 +10,19 @@ import av
 import numpy as np
 import numpy.typing as npt
 
-from shotad.config import Config, load_config
+from shotad.core.config import Config, load_config
+from shotad.core.records import shot_rows, slot_rows, utterance_rows
+from shotad.core.runsettings import Given, write_settings
+from shotad.core.types import Interval, Shot, Slot, Utterance, slot_id
+from shotad.core.workfolder import WorkFolder
 from shotad.film.opening import open_film
-from shotad.records import shot_rows, slot_rows, utterance_rows
-from shotad.rendering.render import render
-from shotad.rendering.rendered import Rendered
-from shotad.rendering.wanted import parse_wanted, wanted_files
-from shotad.runsettings import Given, write_settings
 from shotad.script.cue import Cue
 from shotad.script.track import FilmId, Track, load_track
+from shotad.script.tracking import TRACK, save_track
+from shotad.sound.rendering.outputs import parse_wanted, wanted_files
+from shotad.sound.rendering.render import render
+from shotad.sound.rendering.rendered import Rendered
 from shotad.sound.voices.fake import FakeVoice
-from shotad.tracking import TRACK, save_track
-from shotad.types import Interval, Shot, Slot, Utterance, slot_id
-from shotad.workfolder import WorkFolder
 from tests.media import FilmSpec, SoundSpec, make_film
 
 BEEPS = tuple(i + 0.5 for i in range(20))

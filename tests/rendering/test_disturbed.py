@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from shotad.errors import SoundError
-from shotad.rendering.making import Product, Workshop
-from shotad.rendering.rendered import summary
-from shotad.rendering.wanted import Kind, Wanted
+from shotad.core.errors import SoundError
+from shotad.core.types import Interval
 from shotad.script.track import to_json
+from shotad.script.tracking import TRACK
 from shotad.sound.extended.copying import write_copy
 from shotad.sound.kinds import Take
+from shotad.sound.rendering.making import Product, Workshop
+from shotad.sound.rendering.outputs import Kind, Wanted
+from shotad.sound.rendering.rendered import summary
 from shotad.sound.voices.fake import FakeVoice
-from shotad.tracking import TRACK
-from shotad.types import Interval
 from tests.rendering.described import film_with, rendered, track_of, write_folder
 
 
@@ -97,7 +97,7 @@ def test_leftovers_of_killed_runs_are_swept(place: Path, tmp_path: Path) -> None
 
 
 def test_leftovers_in_a_folder_of_others_are_told_from_theirs(place: Path, tmp_path: Path) -> None:
-    from shotad.wholefiles import replacing, sweep_beside
+    from shotad.core.wholefiles import replacing, sweep_beside
 
     target = tmp_path / "out" / "movie.wav"
     with replacing(target) as part:
@@ -123,7 +123,7 @@ def test_an_unchanged_render_listens_to_nothing(place: Path, monkeypatch: pytest
         raise AssertionError("the film was measured")
 
     with monkeypatch.context() as patched:
-        patched.setattr("shotad.rendering.making.prepare_mix", refuse)
+        patched.setattr("shotad.sound.rendering.making.prepare_mix", refuse)
         again, _ = rendered(place, "ad", "film", "mix:flac")
         assert script in again.files
     script.unlink()
@@ -162,7 +162,7 @@ def test_one_file_that_fails_does_not_take_the_others_with_it(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr("shotad.rendering.render.Workshop", Broken)
+        patched.setattr("shotad.sound.rendering.render.Workshop", Broken)
         done, _ = rendered(place, "ad", "mix:flac")
         assert [one.wanted.kind for one in done.made] == [Kind.MIX]
         assert [(one.wanted.kind, one.reason) for one in done.failures] == [
@@ -189,7 +189,7 @@ def test_a_film_that_pauses_is_copied_once_for_all_that_is_made(
         copies.append(target.suffix)
         return write_copy(film, pauses, target, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("shotad.rendering.making.write_copy", counted)
+    monkeypatch.setattr("shotad.sound.rendering.making.write_copy", counted)
     settings = ("extended.on=true", "extended.share=0.5", "fit.drop_clauses=false")
     done, _ = rendered(place, "ad", "film:mp4", "mix:flac", settings=settings)
     assert len(done.pauses) == 1

@@ -11,20 +11,20 @@ from pathlib import Path
 import av
 import pytest
 
-from shotad.config import Config, load_config
-from shotad.errors import VoiceError
-from shotad.lint.check import lint_track
+from shotad.core.config import Config, load_config
+from shotad.core.errors import VoiceError
+from shotad.core.types import Interval
+from shotad.core.workfolder import WorkFolder
+from shotad.description.linting.check import lint_track
 from shotad.script.cue import Maker, spoken_interval
 from shotad.script.dapt_check import check_dapt
 from shotad.script.pace import spoken_words
 from shotad.script.track import load_track
+from shotad.script.tracking import TRACK
+from shotad.script.translations import save_translation, track_name
 from shotad.sound.kinds import Take
 from shotad.sound.voices import make_voice
 from shotad.sound.voices.fake import FakeVoice
-from shotad.tracking import TRACK
-from shotad.translating.beside import save_translation, track_name
-from shotad.types import Interval
-from shotad.workfolder import WorkFolder
 from tests.rendering.described import LINES, film_with, rendered, track_of, write_folder
 
 TRANSLATED: Mapping[str, tuple[str, str, str]] = {

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from shotad.errors import EditConflict, ScriptError, SoundError
-from shotad.rendering.rendered import Rendered, summary
+from shotad.core.errors import EditConflict, ScriptError, SoundError
+from shotad.core.types import Interval
+from shotad.script.tracking import TRACK
+from shotad.sound.rendering.rendered import Rendered, summary
 from shotad.sound.voices.fake import FakeVoice
-from shotad.tracking import TRACK
-from shotad.types import Interval
 from tests.media import SoundSpec
 from tests.rendering.described import film_with, rendered, track_of, write_folder
 

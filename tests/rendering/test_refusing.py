@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import load_config
-from shotad.errors import FilmError, ShotadError, SoundError, UsageError, WorkFolderError
+from shotad.core.config import load_config
+from shotad.core.errors import FilmError, ShotadError, SoundError, UsageError, WorkFolderError
+from shotad.core.workfolder import WorkFolder
 from shotad.film.opening import open_film
-from shotad.rendering.refusing import check_wanted
-from shotad.rendering.render import render
-from shotad.rendering.wanted import Kind, Wanted
 from shotad.sound.checking import describe_tracks
+from shotad.sound.rendering.outputs import Kind, Wanted
+from shotad.sound.rendering.render import render
+from shotad.sound.rendering.validate import check_wanted
 from shotad.sound.voices.fake import FakeVoice
-from shotad.workfolder import WorkFolder
 from tests.media import SoundSpec, make_stills
 from tests.rendering.described import BEEPS, film_with, rendered, track_of, write_folder
 
@@ -64,7 +64,7 @@ def test_a_film_that_might_have_paused_is_refused_before_the_mix(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("mixed in vain")
 
-    monkeypatch.setattr("shotad.rendering.making.prepare_mix", refuse)
+    monkeypatch.setattr("shotad.sound.rendering.making.prepare_mix", refuse)
     with pytest.raises(SoundError, match="MPEG-TS cannot hold"):
         rendered(place, "film:ts", film=film, settings=("extended.on=true",))
 

@@ -11,17 +11,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.config import Config
-from shotad.errors import FilmError, UsageError, VoiceError, WorkFolderError
+from shotad.core.config import Config
+from shotad.core.errors import FilmError, UsageError, VoiceError, WorkFolderError
+from shotad.core.types import Interval
+from shotad.description.linting.check import lint_track
 from shotad.film.opening import open_film
-from shotad.lint.check import lint_track
 from shotad.script.cue import accept
 from shotad.script.track import to_json
+from shotad.script.tracking import TRACK, save_track
 from shotad.sound.checking import describe_tracks
 from shotad.sound.mixing.takes import resampled
 from shotad.sound.voices.fake import FakeVoice
-from shotad.tracking import TRACK, save_track
-from shotad.types import Interval
 from tests.media import SoundSpec
 from tests.rendering.described import (
     BEEPS,
@@ -156,7 +156,7 @@ def test_no_engine_is_made(place: Path, monkeypatch: pytest.MonkeyPatch) -> None
         raise AssertionError("an engine was made")
 
     # The later first: importing it binds what the earlier has.
-    monkeypatch.setattr("shotad.rendering.asking.make_engine", refuse)
+    monkeypatch.setattr("shotad.description.shortener.make_engine", refuse)
     monkeypatch.setattr("shotad.engines.make_engine", refuse)
     rendered(place, "film")
 

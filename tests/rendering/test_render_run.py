@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import load_config
+from shotad.core.config import load_config
+from shotad.core.progress import NoProgress
+from shotad.core.workfolder import WorkFolder
+from shotad.description.shortener import shortener
+from shotad.description.writing import Engines
 from shotad.engines.fake import FakeEngine, plain_answer
 from shotad.film.opening import open_film
-from shotad.progress import NoProgress
-from shotad.rendering.asking import shortener
-from shotad.rendering.run import run_render
-from shotad.rendering.wanted import parse_wanted, wanted_files
+from shotad.sound.rendering.outputs import parse_wanted, wanted_files
+from shotad.sound.rendering.run import run_render
 from shotad.sound.voices.fake import FakeVoice
-from shotad.workfolder import WorkFolder
-from shotad.writing import Engines
 from tests.rendering.described import film_with, write_folder
 
 TOO_LONG = {
@@ -82,7 +82,7 @@ def test_what_leaves_the_machine_is_said_before_a_word_is_spoken(
 ) -> None:
     place, film, voice, progress = write_folder(tmp_path / "w"), film_with(), FakeVoice(), Told()
     voice.sends_to = "speech.example"
-    monkeypatch.setattr("shotad.rendering.run.make_voice", lambda *_: voice)
+    monkeypatch.setattr("shotad.sound.rendering.run.make_voice", lambda *_: voice)
     with open_film(film) as opened, WorkFolder(place) as folder:
         wanted = wanted_files(parse_wanted(("ad",)), film.name, place)
         run_render(opened, folder, load_config(), wanted, progress, shorten=shortener, told=told)

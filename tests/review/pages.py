@@ -19,13 +19,13 @@ from typing import Any
 
 import pytest
 
-from shotad.recorded import film_of
+from shotad.core.runsettings import read_settings
+from shotad.film.prepared import film_of
 from shotad.review.server.app import make_app
 from shotad.review.server.opening import open_review
 from shotad.review.server.security import Keys
-from shotad.runsettings import read_settings
 from shotad.script.track import load_track
-from shotad.tracking import TRACK
+from shotad.script.tracking import TRACK
 
 PATIENCE = 120.0
 """Seconds after which what did not come never will; a busy machine needs a good part of them."""

@@ -11,11 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from shotad.core.runsettings import read_settings
 from shotad.review.server.app import make_app
 from shotad.review.server.bundle import Review
 from shotad.review.server.opening import open_review
 from shotad.review.server.security import Keys
-from shotad.runsettings import read_settings
 from tests.rendering.described import LINES, film_with, write_folder
 from tests.review.asgi import Answer, Visitor
 

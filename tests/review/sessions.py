@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from shotad.core.progress import NoProgress, Task
+from shotad.core.runsettings import read_settings
 from shotad.film.opening import open_film
-from shotad.progress import NoProgress, Task
 from shotad.review.editing.session import Session
-from shotad.runsettings import read_settings
 
 
 class Heard(NoProgress):

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shotad.errors import ReviewError
+from shotad.core.errors import ReviewError
+from shotad.core.types import Interval, Slot
 from shotad.review.editing.acts import ACTS, Scene, room_of
 from shotad.review.editing.acts_time import why_apart
 from shotad.review.editing.scene import clock
@@ -18,7 +19,6 @@ from shotad.review.kinds import SOURCE, Change
 from shotad.script.cue import LONGEST, Cue, CueStatus, EditField, LineState
 from shotad.script.edits import is_by_hand
 from shotad.script.track import REMOVED, FilmId, Track
-from shotad.types import Interval, Slot
 
 FRAME = 0.04
 FREE = (Interval(0.0, 6.0), Interval(8.0, 20.0))

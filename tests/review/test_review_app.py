@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.errors import ReviewError, ScriptError
+from shotad.core.errors import ReviewError, ScriptError
 from shotad.review.server.bundle import Review
 from shotad.review.server.routes_page import MEDIA_TYPES, WEB
 from shotad.script.track import load_track
@@ -395,9 +395,9 @@ def test_without_its_film_lines_can_be_reviewed_all_the_same(place: Path) -> Non
 
 
 def test_another_film_in_its_place_is_told(place: Path) -> None:
-    from shotad.errors import FilmError
+    from shotad.core.errors import FilmError
+    from shotad.core.runsettings import read_settings
     from shotad.review.server.opening import open_review
-    from shotad.runsettings import read_settings
 
     write_folder(place)
     with pytest.raises(FilmError, match="is not the film"):

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from shotad.engines.base import Request
+from shotad.core.engine import Request
+from shotad.core.workfolder import WorkFolder
 from shotad.engines.fake import FakeEngine
 from shotad.film.opening import open_film
-from shotad.rendering.materials import gather
 from shotad.review.editing.session import Session
 from shotad.script.cue import Voiced, line_stamp
 from shotad.script.track import Track, load_track
-from shotad.tracking import TRACK, save_track, track_lock
-from shotad.workfolder import WorkFolder
+from shotad.script.tracking import TRACK, save_track, track_lock
+from shotad.sound.rendering.materials import gather
 from tests.redo.redoing import again, fresh, run
 from tests.rendering.described import film_with, write_folder
 from tests.review.sessions import session_of

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from shotad.config import Config, load_config
+from shotad.core.config import Config, load_config
+from shotad.core.types import Interval
 from shotad.review.editing.session import Session
 from shotad.review.kinds import Change, Done
 from shotad.review.showing.board import Board, changed_view, conflict_view, line_view
@@ -20,7 +21,6 @@ from shotad.review.showing.filmview import FORMAT_TITLES, film_text, film_view, 
 from shotad.review.showing.findings import Findings
 from shotad.script.cue import Cue, CueStatus, Voiced, line_stamp
 from shotad.script.text import ALL_FORMATS
-from shotad.types import Interval
 from tests.review.boardfilm import Tabs, cues_of, make_folder, open_session
 
 Opened = tuple[Session, Findings]

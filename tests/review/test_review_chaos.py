@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from shotad.errors import ReviewError, ShotadError
+from shotad.core.errors import ReviewError, ShotadError
 from shotad.review.editing.session import Session
+from shotad.script.scriptfiles import are_written, edited_scripts, script_texts
 from shotad.script.track import load_track
-from shotad.scriptfiles import are_written, edited_scripts, script_texts
-from shotad.tracking import TRACK, import_into
+from shotad.script.tracking import TRACK, import_into
 from tests.redo.redoing import again, run
 from tests.review.sessions import session_of
 

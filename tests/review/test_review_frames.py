@@ -16,26 +16,26 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-from shotad.config import Config, load_config
-from shotad.engines.base import Reply, Request
+from shotad.core.clip_cast import Mark
+from shotad.core.config import Config, load_config
+from shotad.core.engine import Reply, Request
+from shotad.core.errors import ReviewError
+from shotad.core.info import FilmInfo
+from shotad.core.runsettings import Given, GivenCast, RunSettings
+from shotad.core.types import Clip, Interval
+from shotad.core.workfolder import WorkFolder
+from shotad.description.pipeline import Engines, describe
+from shotad.description.redo import redo
 from shotad.engines.fake import FakeEngine
-from shotad.errors import ReviewError
 from shotad.film.framestore import FrameStore
 from shotad.film.grid import Grid
-from shotad.film.info import FilmInfo
 from shotad.film.opening import open_film
-from shotad.pictures.marks import marks_for
-from shotad.pipeline import Engines, describe
-from shotad.presence import Mark
-from shotad.redo import redo
+from shotad.film.overlay.marks import marks_for
 from shotad.review.kinds import Picture
 from shotad.review.pictures import frames as room
 from shotad.review.pictures.frames import Frames
 from shotad.review.pictures.outlines import mark_of
 from shotad.review.pictures.seen import spread
-from shotad.runsettings import Given, GivenCast, RunSettings
-from shotad.types import Clip, Interval
-from shotad.workfolder import WorkFolder
 from tests.media import FilmSpec, Made, make_film, make_stills, read_number
 from tests.painted_faces import Head, Take, look_for_painted_faces, paint_film, photo
 
@@ -128,7 +128,7 @@ def test_pictures_are_of_the_seconds_that_the_record_tells(tmp_path: Path, given
 
 
 def test_marks_are_painted_as_the_model_saw_them(tmp_path: Path) -> None:
-    from shotad.pictures.overlay import shot_label
+    from shotad.film.overlay.overlay import shot_label
 
     described(tmp_path, record(overlay="number"))
     frames = opened(tmp_path)

@@ -17,10 +17,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shotad.config import Config, load_config
-from shotad.errors import ReviewError, VoiceError
+from shotad.core.config import Config, load_config
+from shotad.core.errors import ReviewError, VoiceError
+from shotad.core.types import Interval
+from shotad.core.workfolder import WorkFolder
 from shotad.film.opening import open_film
-from shotad.recorded import Prepared, recorded
+from shotad.film.prepared import Prepared, recorded
 from shotad.review.hearing import speaking
 from shotad.review.hearing.heardfiles import HeardFiles
 from shotad.review.hearing.hearing import Hearing, Kind
@@ -28,8 +30,6 @@ from shotad.script.cue import CueStatus
 from shotad.script.track import Track
 from shotad.sound.kinds import Take
 from shotad.sound.voices.fake import FakeVoice
-from shotad.types import Interval
-from shotad.workfolder import WorkFolder
 from tests.rendering.described import STEREO, film_with, rendered, track_of, write_folder
 from tests.sound.tones import decoded
 
@@ -559,7 +559,7 @@ def test_with_the_embedded_voice(place: Path) -> None:
     made.wait()
     found = [made.hear(track, cue.id, "mix") for cue in track.cues]
     assert made.voices()["name"] == "hibari:heart"
-    from shotad.config.sound import VoiceSettings
+    from shotad.core.config.sound import VoiceSettings
     from shotad.sound.voices import make_voice
 
     voice = make_voice(VoiceSettings(name="hibari"), "en")

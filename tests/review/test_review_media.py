@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.errors import ReviewError
+from shotad.core.errors import ReviewError
 from shotad.review.server.media import FileAnswer, asked_spans, inside
 from tests.review.asgi import Answer, ask
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from shotad.config import Config
+from shotad.core.config import Config
 from shotad.film.opening import open_film
 from shotad.review.pictures.playable import Playable, browser_kind
 from tests.browser import chromium

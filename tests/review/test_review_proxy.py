@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.config import Config
-from shotad.errors import FilmError, WorkFolderError
+from shotad.core.config import Config
+from shotad.core.errors import FilmError, WorkFolderError
+from shotad.core.info import FilmInfo
 from shotad.film.audio import sound_blocks
-from shotad.film.info import FilmInfo
 from shotad.film.opening import open_film
 from shotad.review.kinds import Json
 from shotad.review.pictures import proxymaking, remuxing

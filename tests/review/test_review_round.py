@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from shotad.core.types import Interval
 from shotad.film.audio import sound_blocks
 from shotad.film.opening import open_film
 from shotad.script.cue import Cue, LineState, ScriptCue, milliseconds
 from shotad.script.text import check_script, read_script
 from shotad.script.track import Track, load_track
-from shotad.types import Interval
 from tests.rendering.described import write_folder
 from tests.review.pages import Program, served, tabs
 from tests.review.roundtools import PATIENCE, ROOT, Hands, described

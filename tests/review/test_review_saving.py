@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from shotad.errors import ScriptError
+from shotad.core.errors import ScriptError
+from shotad.core.types import Interval
 from shotad.review.editing.saving import TrackFile
 from shotad.script.cue import Cue
 from shotad.script.track import FilmId, Track, to_json
-from shotad.types import Interval
 
 CUES = tuple(Cue(f"s{n}0001000", None, Interval(n + 1, n + 1.5), f"Line {n}.") for n in range(3))
 TRACK = Track(FilmId("a.mp4", "f", 20.0), "en", (), "0.1", CUES)

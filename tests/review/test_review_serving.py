@@ -19,7 +19,7 @@ from typing import Any
 import httpx
 import pytest
 
-from shotad.errors import ReviewError, UsageError
+from shotad.core.errors import ReviewError, UsageError
 from shotad.review.server import serving
 from shotad.script.track import load_track
 from tests.rendering.described import write_folder

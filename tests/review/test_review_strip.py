@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 
-from shotad.config import Config
-from shotad.errors import ReviewError, WorkFolderError
-from shotad.film.info import FilmInfo
+from shotad.core.config import Config
+from shotad.core.errors import ReviewError, WorkFolderError
+from shotad.core.info import FilmInfo
+from shotad.core.types import Interval, Shot
 from shotad.film.opening import open_film
+from shotad.film.prepared import Prepared
 from shotad.film.pyav_reader import PyavFilm
-from shotad.recorded import Prepared
 from shotad.review.kinds import Picture
 from shotad.review.pictures import strip as room
 from shotad.review.pictures.strip import Strip
-from shotad.types import Interval, Shot
 from tests.media import FilmSpec, make_film, make_stills, read_number
 from tests.review.boardfilm import grammar_record, grammar_row
 

@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
-from shotad.config import Config
-from shotad.engines.base import Identity, Request
+from shotad.core.config import Config
+from shotad.core.engine import Identity, Request
+from shotad.core.errors import EditConflict, EngineError, ReviewError, ScriptError, UsageError
+from shotad.core.progress import NoProgress, Task
+from shotad.core.workfolder import WorkFolder
+from shotad.description.writing import Engines
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.errors import EditConflict, EngineError, ReviewError, ScriptError, UsageError
-from shotad.progress import NoProgress, Task
 from shotad.review.editing.session import Session
 from shotad.review.working import work
 from shotad.review.working.jobs import Stopped
@@ -23,8 +25,6 @@ from shotad.script import text as formats
 from shotad.script.cue import LineState
 from shotad.script.text import check_script, read_cues
 from shotad.script.track import Track, load_track
-from shotad.workfolder import WorkFolder
-from shotad.writing import Engines
 from tests.redo.redoing import fresh, run, says
 from tests.rendering.described import write_folder
 from tests.review.sessions import Heard, session_of

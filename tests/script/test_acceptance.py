@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shotad.errors import ReviewError
-from shotad.outcome import Outcome
+from shotad.core.errors import ReviewError
+from shotad.core.types import Interval
+from shotad.description.result import Outcome
 from shotad.review.editing.session import Session
 from shotad.script.cue import (
     REDO,
@@ -30,8 +31,7 @@ from shotad.script.edits import derive, is_by_hand, redone, respeak, without_edi
 from shotad.script.importing import import_script
 from shotad.script.text import FORMATS, read_script, script_format
 from shotad.script.track import FilmId, Track, from_json, load_track, to_json
-from shotad.tracking import TRACK
-from shotad.types import Interval
+from shotad.script.tracking import TRACK
 from tests.rendering.described import write_folder
 from tests.review.sessions import session_of
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
+from shotad.core.types import GainPoint, Interval
 from shotad.script.cue import Voiced
 from shotad.script.dapt import read_dapt, write_dapt
 from shotad.script.dapt_check import check_dapt
@@ -17,7 +18,6 @@ from shotad.script.dapt_sound import Clip, Recording, level_at, recorded_events
 from shotad.script.importing import import_script
 from shotad.script.text import write_script
 from shotad.script.track import Cue, FilmId, Maker, Track, clean_text, line_stamp, milliseconds
-from shotad.types import GainPoint, Interval
 
 TT = "{http://www.w3.org/ns/ttml}"
 GAIN = "{http://www.w3.org/ns/ttml#audio}gain"

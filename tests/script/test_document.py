@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from shotad.errors import ScriptError
+from shotad.core.errors import ScriptError
+from shotad.core.types import Interval
 from shotad.script import document_package
 from shotad.script.cue import Voiced
 from shotad.script.document_package import MOST_PARTS
@@ -34,7 +35,6 @@ from shotad.script.track import (
     line_stamp,
     mark_edit,
 )
-from shotad.types import Interval
 
 docx = pytest.importorskip("docx", reason="needs the extra documents")
 

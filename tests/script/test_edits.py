@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.errors import EditConflict
+from shotad.core.errors import EditConflict
+from shotad.core.types import Interval
 from shotad.script.edits import REDO, derive, is_by_hand, redone, respeak, without_edits
 from shotad.script.track import (
     Cue,
@@ -23,7 +24,6 @@ from shotad.script.track import (
     mark_edit,
     to_json,
 )
-from shotad.types import Interval
 
 FILM = FilmId("film.mp4", "abc", 100.0)
 MAKERS = (Maker("stage2", "narrator"),)

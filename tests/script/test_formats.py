@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shotad.errors import ScriptError
+from shotad.core.errors import ScriptError
+from shotad.core.types import Interval
 from shotad.script.dapt_check import check_dapt
 from shotad.script.importing import import_script
 from shotad.script.text import (
@@ -40,7 +41,6 @@ from shotad.script.track import (
     line_stamp,
     mark_edit,
 )
-from shotad.types import Interval
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 AD_TEXT = SHARED / "ad-text"

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shotad.errors import ScriptError
+from shotad.core.errors import ScriptError
+from shotad.core.types import Interval
 from shotad.script.frazier import on_frames, read_frazier, write_frazier
 from shotad.script.importing import Import, import_script
 from shotad.script.text import ALL_FORMATS, detect_format, read_script, script_format
 from shotad.script.track import Cue, EditField, FilmId, Maker, Track, clean_text
-from shotad.types import Interval
 
 RATES = (Fraction(25), Fraction(24), Fraction(30000, 1001), Fraction(60))
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from shotad.errors import EditConflict, ScriptError
+from shotad.core.errors import EditConflict, ScriptError
+from shotad.core.types import Interval
 from shotad.script.edits import derive
 from shotad.script.importing import Import, import_script
 from shotad.script.text import FORMATS, write_script
@@ -21,7 +22,6 @@ from shotad.script.track import (
     mark_edit,
     to_json,
 )
-from shotad.types import Interval
 
 
 def cue(start: float, text: str) -> Cue:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.errors import UsageError
+from shotad.core.errors import UsageError
+from shotad.core.types import Interval
 from shotad.script.cue import Cue, CueStatus
 from shotad.script.lookup import find_line, find_lines
 from shotad.script.track import FilmId, Track
-from shotad.types import Interval
 
 
 def cue(start: float, end: float, status: CueStatus = CueStatus.PLACED) -> Cue:

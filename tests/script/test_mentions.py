@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.presence import Character
+from shotad.core.clip_cast import Character
 from shotad.script.nameruns import key_of
 from shotad.script.people import mentions, words_of
 

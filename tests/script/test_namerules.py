@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shotad.cast.members import Cast, Member, Reveal
-from shotad.describe.persons import people_named
-from shotad.presence import Character
+from shotad.core.clip_cast import Character
+from shotad.core.members import Cast, Member, Reveal
+from shotad.script.english.persons import people_named
 from shotad.script.namerules import check_names
 
 CAST = Cast(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.errors import ScriptError
+from shotad.core.errors import ScriptError
+from shotad.core.types import Interval
 from shotad.script.importing import Import, import_script
 from shotad.script.reaper import read_reaper, write_reaper
 from shotad.script.text import detect_format
 from shotad.script.track import Cue, FilmId, Maker, Track
-from shotad.types import Interval
 
 
 def cue(start: float, end: float, text: str) -> Cue:

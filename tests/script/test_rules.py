@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shotad.core.types import Interval
 from shotad.script.rules import (
     Level,
     Limits,
@@ -18,7 +19,6 @@ from shotad.script.rules import (
     similarity,
 )
 from shotad.script.text import read_cues
-from shotad.types import Interval
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 

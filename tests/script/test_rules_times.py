@@ -6,9 +6,9 @@ import math
 
 import pytest
 
+from shotad.core.types import Interval
 from shotad.script.rules import BENCHMARK, Finding, Level, Limits, check_line, check_times, check_track, gaps
 from shotad.script.track import Cue, CueStatus, FilmId, ScriptCue, Track
-from shotad.types import Interval
 
 
 def test_t1_over_speech() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from lxml import etree
 
-from shotad.errors import ScriptError
+from shotad.core.errors import ScriptError
 from shotad.script.signalling import (
     Rendition,
     check_dash,

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.errors import ScriptError
+from shotad.core.errors import ScriptError
+from shotad.core.types import Interval
 from shotad.script.track import (
     Cue,
     CueKind,
@@ -33,7 +34,6 @@ from shotad.script.track import (
     spoken_interval,
     to_json,
 )
-from shotad.types import Interval
 
 MAKERS = (Maker("stage1", "observer", "shotad", "0.1"), Maker("stage2", "narrator"))
 

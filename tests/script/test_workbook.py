@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from shotad.errors import ScriptError
+from shotad.core.errors import ScriptError
+from shotad.core.types import Interval
 from shotad.script import workbook
 from shotad.script.importing import Import, import_script
 from shotad.script.text import ALL_FORMATS, check_script, detect_format
 from shotad.script.track import Cue, CueStatus, FilmId, Maker, Track, clean_text, line_stamp
 from shotad.script.workbook import read_xlsx
-from shotad.types import Interval
 
 openpyxl = pytest.importorskip("openpyxl", reason="needs the extra documents")
 

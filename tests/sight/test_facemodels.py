@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.config import CastSettings
-from shotad.errors import WeightsError
-from shotad.progress import Task
+from shotad.core.config import CastSettings
+from shotad.core.errors import WeightsError
+from shotad.core.progress import Task
+from shotad.core.types import Image
 from shotad.sight import facemodels
 from shotad.sight.facemodels import BORDERS, get_face_models, make_face_models
 from shotad.sight.facetracks import tracks_of_shot
-from shotad.types import Image
 from tests.sight.face_makers import tiny_arcface, tiny_scrfd
 
 FILMS = Path(__file__).parents[3] / "shared" / "data" / "films"

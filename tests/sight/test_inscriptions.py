@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from shotad.core.types import Box
 from shotad.sight.inscriptions import FrameText, best_spelling, follow, joined_rows, likeness
 from shotad.sight.lettering import TextLine
-from shotad.types import Box
 
 
 def line(text: str, x: float = 0.5, y: float = 0.5, height: float = 0.06, score: float = 0.98) -> TextLine:

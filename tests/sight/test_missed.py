@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from shotad.facts import Named, PeopleFact
+from shotad.core.observations import Named, PeopleFact
+from shotad.core.types import Box, Sighting
 from shotad.sight.missed import with_missed
-from shotad.types import Box, Sighting
 
 THOM, BARLEY, CELIA = (
     Named("thom", "Thom", "he"),

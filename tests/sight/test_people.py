@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from shotad.core.types import Box, Sighting
 from shotad.sight.faces import Face
 from shotad.sight.heads import framing_of, look_of, turn_of
 from shotad.sight.motion import Shift
@@ -19,7 +20,6 @@ from shotad.sight.persons import (
 )
 from shotad.sight.tracks import Track
 from shotad.sight.verdict import Borders, sure_of
-from shotad.types import Box, Sighting
 
 BODY = Box(0.4, 0.1, 0.6, 0.9)
 STILL = Shift(0, 0, 1, 0.9, 0.05)

@@ -10,10 +10,10 @@ from pathlib import Path
 import av
 import pytest
 
+from shotad.core.types import Box, Image, Interval
 from shotad.sight.lettering import TextLine
 from shotad.sight.reading import FrameText, looks_like_credits, texts_of_shots
 from shotad.sight.text import TextReader
-from shotad.types import Box, Image, Interval
 
 FILMS = Path(__file__).resolve().parents[3] / "shared/data/films"
 SAMPLE = Path(__file__).resolve().parents[1] / "sample"

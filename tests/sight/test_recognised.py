@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from shotad.facts import Named
-from shotad.sight.companies import companies
+from shotad.core.observations import Named
+from shotad.core.types import Box, Sighting
 from shotad.sight.faces import Face
+from shotad.sight.groups import companies
 from shotad.sight.motion import Shift
 from shotad.sight.people import Glimpse, around
 from shotad.sight.persons import Person, Stretch, people_fact, people_of
 from shotad.sight.recognised import identities, recognised
 from shotad.sight.tracks import Track
-from shotad.types import Box, Sighting
 
 LEFT, RIGHT = Box(0.2, 0.2, 0.3, 0.4), Box(0.7, 0.2, 0.8, 0.4)
 """Two faces."""

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pytest
 
+from shotad.core.types import Box, Image
 from shotad.film.reader import Picture
 from shotad.sight.rolling import credit_moments, find_credits
 from shotad.sight.text import TextLine, TextReader
-from shotad.types import Box, Image
 
 
 class Reader(TextReader):

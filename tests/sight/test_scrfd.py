@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.errors import WeightsError
+from shotad.core.errors import WeightsError
+from shotad.core.types import Image
 from shotad.sight.scrfd import Scrfd, letterboxed
-from shotad.types import Image
 from tests.sight.face_makers import tiny_scrfd
 from tests.sight.onnx_files import Node, write_onnx
 

@@ -10,9 +10,9 @@ import pytest
 from PIL import Image as Picture
 from PIL import ImageDraw, ImageFont
 
+from shotad.core.types import Box, Image
 from shotad.sight import text as text_room
 from shotad.sight.text import TextLine, TextReader, ctc_text, ordered, straighten, text_quads, working_size
-from shotad.types import Box, Image
 
 ALPHABET = ("", "a", "b", "c", " ")
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from shotad.core.types import Box
 from shotad.sight.tracks import link, way_of, windows
-from shotad.types import Box
 
 
 @dataclass(frozen=True)

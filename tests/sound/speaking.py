@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from shotad.core.types import Interval
 from shotad.sound.kinds import Line, Take
-from shotad.types import Interval
 
 RATE = 8000
 

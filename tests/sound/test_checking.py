@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from shotad.config.sound import ContainerSettings
+from shotad.core.config.sound import ContainerSettings
+from shotad.core.types import Interval
 from shotad.film.opening import open_film
 from shotad.script.rules import Level
 from shotad.sound.checking import Expected, check_film, describe_tracks
 from shotad.sound.mux import write_film
-from shotad.types import Interval
 from tests.media import FilmSpec, SoundSpec, make_film
 from tests.sound.muxmedia import CUES, TEXT, TWO, ad_sound, film_for, written
 

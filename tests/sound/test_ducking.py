@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.config.sound import MixSettings
+from shotad.core.config.sound import MixSettings
+from shotad.core.types import GainPoint, Interval
 from shotad.sound.ducking import LEAST, envelope, gain_at
-from shotad.types import GainPoint, Interval
 
 USUAL = MixSettings()
 

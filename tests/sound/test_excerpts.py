@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shotad.config.sound import MixSettings
+from shotad.core.config.sound import MixSettings
+from shotad.core.types import Interval
 from shotad.film.audio import SoundBlock
 from shotad.film.opening import open_film
 from shotad.film.reader import Film
@@ -21,7 +22,6 @@ from shotad.sound.mixing.layouts import channel_names, to_stereo
 from shotad.sound.mixing.limiter import DOWNMIXED_PEAK, Limiter, limited
 from shotad.sound.mixing.prepare import lay
 from shotad.sound.mixing.programme import programme_of
-from shotad.types import Interval
 from tests.sound.tones import SoundFilm
 from tests.sound.tones import whole as joined
 

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from shotad.config.sound import ExtendedSettings, FitSettings
-from shotad.plan.gaps import subtract
+from shotad.core.config.sound import ExtendedSettings, FitSettings
+from shotad.core.types import Interval, Shot
+from shotad.film.gaps import subtract
 from shotad.sound.extended.planning import plan_pauses
 from shotad.sound.extended.timemap import TimeMap
 from shotad.sound.fitting.ladder import fit
 from shotad.sound.fitting.lines import CLEAR
 from shotad.sound.kinds import Line, Take
 from shotad.sound.voices.fake import FakeVoice
-from shotad.types import Interval, Shot
 
 FIT = FitSettings()
 ON = ExtendedSettings(on=True, share=1.0, least=0.0, longest=30.0)

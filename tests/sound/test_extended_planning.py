@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.config.sound import ExtendedSettings, FitSettings
-from shotad.errors import VoiceError
+from shotad.core.config.sound import ExtendedSettings, FitSettings
+from shotad.core.errors import VoiceError
+from shotad.core.types import Interval, Shot
 from shotad.sound.extended.kinds import Extension
 from shotad.sound.extended.planning import AROUND_CUT, SHORTEST, plan_pauses
 from shotad.sound.extended.timemap import TimeMap
 from shotad.sound.fitting.lines import BETWEEN
 from shotad.sound.kinds import Fitting, Line, Spoken, Take, Unspoken
-from shotad.types import Interval, Shot
 
 ON = ExtendedSettings(on=True, share=1.0, least=0.0)
 FIT = FitSettings()

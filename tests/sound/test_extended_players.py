@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.errors import SoundError
-from shotad.film.info import FilmInfo
+from shotad.core.errors import SoundError
+from shotad.core.info import FilmInfo
 from shotad.script.webvtt import read_vtt
 from shotad.sound.extended.kinds import Extension, Pause
 from shotad.sound.extended.players import PausesFile, pauses_file, pauses_json, pauses_vtt, read_pauses

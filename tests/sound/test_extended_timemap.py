@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shotad.core.types import GainPoint, Interval, Shot, Utterance
 from shotad.sound.extended.kinds import Pause
 from shotad.sound.extended.timemap import TimeMap
 from shotad.sound.kinds import Fitting, Spoken, Take
-from shotad.types import GainPoint, Interval, Shot, Utterance
 
 TWO = TimeMap((Pause(10.0, 2.0, "a"), Pause(20.0, 3.0, "b")))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from shotad.core.types import Interval, Shot
 from shotad.sound.extended.worth import NEWCOMER, READ_OUT, Worth, names_of, worth
-from shotad.types import Interval, Shot
 
 
 def of(text: str, **given: object) -> Worth:

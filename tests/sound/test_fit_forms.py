@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.config import FitSettings
-from shotad.describe.fit import fit_words, variants
+from shotad.core.config import FitSettings
 from shotad.script.cue import count_words
+from shotad.script.english.fit import fit_words, variants
 from shotad.script.tempo import tempo, usual_words
 from shotad.sound.fitting.forms import HOPE, Form, milliseconds_of, shorter_forms, weight, whole_form, written
 from tests.sound.speaking import Slow, line

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from shotad.config import FitSettings
-from shotad.sound.fitting.asking import Answer, Wish
+from shotad.core.config import FitSettings
+from shotad.script.shortening import Answer, Wish
 from shotad.sound.fitting.ladder import fit
 from shotad.sound.kinds import Fitting, Spoken
 from tests.sound.speaking import Slow, line

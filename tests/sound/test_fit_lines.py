@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.config import FitSettings
+from shotad.core.config import FitSettings
+from shotad.core.types import Interval
 from shotad.script.cue import Cue, CueStatus, Edit, EditField, accept, mark_edit
 from shotad.script.track import FilmId, Track
 from shotad.sound.fitting.ladder import fit
 from shotad.sound.fitting.lines import NO_ROOM, lines_of
 from shotad.sound.kinds import Line
-from shotad.types import Interval
 from tests.sound.speaking import Slow
 
 SETTINGS = FitSettings()

@@ -7,14 +7,14 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shotad.config import FitSettings
-from shotad.describe.fit import variants
+from shotad.core.config import FitSettings
+from shotad.core.types import Interval
 from shotad.script.cue import Cue, count_words
+from shotad.script.english.fit import variants
 from shotad.script.track import FilmId, Track
 from shotad.sound.fitting.ladder import fit
 from shotad.sound.fitting.lines import BETWEEN, lines_of
 from shotad.sound.kinds import Fitting
-from shotad.types import Interval
 from tests.sound.speaking import Slow, line
 
 TEXTS = (

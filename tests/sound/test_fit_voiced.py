@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shotad.config import FitSettings
+from shotad.core.config import FitSettings
+from shotad.core.types import Interval
 from shotad.script.cue import Cue, CueStatus, line_stamp
 from shotad.script.track import FilmId, Track, from_json, to_json
 from shotad.sound.fitting.ladder import fit
 from shotad.sound.fitting.lines import lines_of
 from shotad.sound.fitting.voiced import UNTRIED, apply, voiced_of
 from shotad.sound.kinds import Fitting
-from shotad.types import Interval
 from tests.sound.speaking import Slow
 
 SPEECH = [Interval(0, 9), Interval(15.5, 19), Interval(21, 30)]

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.config.sound import MixSettings
-from shotad.errors import FilmError
+from shotad.core.config.sound import MixSettings
+from shotad.core.errors import FilmError
+from shotad.core.types import Interval
 from shotad.film.audio import sound_blocks
 from shotad.film.opening import open_film
 from shotad.sound.ducking import gain_at
 from shotad.sound.loudness import along, measure
 from shotad.sound.mixing import PROFILES, Mix, audibility, prepare_mix
 from shotad.sound.mixing.takes import resampled
-from shotad.types import Interval
 from tests.sound.tones import Samples, SoundFilm, blocks, line, noise, onset, whole
 
 LINES = (line("first", 1.5), line("second", 4.0, 0.8, rate=44100), line("third", 7.3104, rate=22050))

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shotad.config.sound import LOUDNESS_PROFILES, MixSettings
+from shotad.core.config.sound import LOUDNESS_PROFILES, MixSettings
+from shotad.core.types import GainPoint, Interval
 from shotad.sound.kinds import Spoken, Take
 from shotad.sound.loudness import Course, Loudness, along, measure
 from shotad.sound.mixing.layouts import channel_names, layout_name, to_stereo, voice_gains
@@ -25,7 +26,6 @@ from shotad.sound.mixing.levels import (
 from shotad.sound.mixing.limiter import ATTACK, RELEASE, Limiter, limited
 from shotad.sound.mixing.profiles import ASSUMED, PROFILES
 from shotad.sound.mixing.takes import FADE_IN, FADE_OUT, Lane, loudness_of, place, resampled
-from shotad.types import GainPoint, Interval
 from tests.sound.tones import Samples, blocks, line, noise, onset, sine, whole
 
 LAYOUTS = (

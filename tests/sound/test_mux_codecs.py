@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.errors import SoundError
+from shotad.core.errors import SoundError
 from shotad.film.opening import open_film
 from shotad.sound.checking import Expected, check_film, describe_tracks
 from tests.media import FilmSpec, SoundSpec, make_film, media_folder, ordinary_priority

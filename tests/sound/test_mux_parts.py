@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from shotad.sound.mux.boxes import TrackBoxes, mark_tracks
 from shotad.sound.mux.containers import CONTAINERS, MKV, MP4, TS, container_for, holders
+from shotad.sound.mux.language_codes import same_language, track_language
 from shotad.sound.mux.payload import Payload
 from shotad.sound.mux.tags import film_tags
 from shotad.sound.mux.text_track import coded_text, decoded_text
 from shotad.sound.mux.timing import Clock
-from shotad.sound.mux.tongues import same_language, track_language
 from shotad.sound.mux.voice_track import usual_bit_rate
 
 MILLISECOND = Fraction(1, 1000)

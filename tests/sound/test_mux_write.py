@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.config.sound import ContainerSettings
-from shotad.errors import SoundError
+from shotad.core.config.sound import ContainerSettings
+from shotad.core.errors import SoundError
 from shotad.film.audio import SoundBlock, sound_blocks
 from shotad.film.opening import open_film
 from shotad.sound.checking import describe_tracks
@@ -171,7 +171,7 @@ def test_a_failure_on_the_way_leaves_what_was_there(tmp_path: Path) -> None:
 _FULL = """
 import resource, signal, sys
 from pathlib import Path
-from shotad.errors import SoundError
+from shotad.core.errors import SoundError
 from tests.sound.muxmedia import written
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shotad.resources import data_root
-from shotad.sound.saying import said
-from shotad.sound.saying.numerals import is_at_hand, roman
-from shotad.sound.saying.words import Words, words_of
+from shotad.core.resources import data_root
+from shotad.sound.pronunciation import said
+from shotad.sound.pronunciation.numerals import is_at_hand, roman
+from shotad.sound.pronunciation.words import Words, words_of
 from shotad.sound.voices.base import EVERYTHING, Reading
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "cmd-ad" / "cmdad_anno.csv"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.cast.members import Member
-from shotad.sound.saying import NOTHING, Lexicon, lexicon_of, parse_lexicon, said
+from shotad.core.members import Member
+from shotad.sound.pronunciation import NOTHING, Lexicon, lexicon_of, parse_lexicon, said
 
 
 def spoken(text: str, **sayings: str) -> str:

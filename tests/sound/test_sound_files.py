@@ -9,7 +9,7 @@ import av
 import numpy as np
 import pytest
 
-from shotad.errors import SoundError, WorkFolderError
+from shotad.core.errors import SoundError, WorkFolderError
 from shotad.film.audio import SoundBlock
 from shotad.sound.files import KINDS, kind_of, write_sound
 from shotad.sound.kinds import Take

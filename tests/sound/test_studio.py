@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.config.sound import VoiceSettings
-from shotad.errors import VoiceError, WorkFolderError
-from shotad.progress import Task
+from shotad.core.config.sound import VoiceSettings
+from shotad.core.errors import VoiceError, WorkFolderError
+from shotad.core.progress import Task
 from shotad.sound.kinds import Studio, Take
-from shotad.sound.saying import Lexicon
+from shotad.sound.pronunciation import Lexicon
 from shotad.sound.studio import Keeping, read_lexicon
 from shotad.sound.voices.base import Reading
 from shotad.sound.voices.fake import FakeVoice

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.config.sound import FitSettings, VoiceSettings
-from shotad.errors import VoiceError
+from shotad.core.config.sound import FitSettings, VoiceSettings
+from shotad.core.errors import VoiceError
+from shotad.core.types import Interval
 from shotad.sound.fitting.ladder import fit
 from shotad.sound.kinds import Line, Samples, Take
 from shotad.sound.studio import Keeping
 from shotad.sound.voices.fake import FakeVoice
 from shotad.sound.voices.takefile import Kept, read_take, write_take
-from shotad.types import Interval
 
 RATE = 8000
 

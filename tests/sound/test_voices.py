@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from shotad.config.sound import VoiceSettings
-from shotad.errors import VoiceError
+from shotad.core.config.sound import VoiceSettings
+from shotad.core.errors import VoiceError
 from shotad.sound.voices import KINDS, kind_class, make_voice, notice, voices
 from shotad.sound.voices.base import VoiceInfo, nearness, plain_language, speaks_one
 

@@ -9,8 +9,8 @@ import av
 import numpy as np
 import pytest
 
-from shotad.config.sound import VoiceSettings
-from shotad.errors import VoiceError
+from shotad.core.config.sound import VoiceSettings
+from shotad.core.errors import VoiceError
 from shotad.sound.voices import make_voice, notice
 from shotad.sound.voices.endpoint import EndpointVoice
 from tests.bad_server import BadServer, endless

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shotad.errors import VoiceError
+from shotad.core.errors import VoiceError
 from shotad.sound.voices.fake import FakeVoice, syllables
 
 TEXT = "A woman climbs the snowy ridge, leaning on a spear."

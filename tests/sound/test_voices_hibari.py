@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.config.sound import VoiceSettings
-from shotad.errors import VoiceError
+from shotad.core.config.sound import VoiceSettings
+from shotad.core.errors import VoiceError
 from shotad.sound.voices import hibari, make_voice, voices
 from shotad.sound.voices.base import EVERYTHING, Reading
 from shotad.sound.voices.hibari import HibariVoice, installed_version

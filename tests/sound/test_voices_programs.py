@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config.sound import VoiceSettings
-from shotad.errors import VoiceError
+from shotad.core.config.sound import VoiceSettings
+from shotad.core.errors import VoiceError
 from shotad.sound.voices import espeak, make_voice, voices
 from shotad.sound.voices.espeak import Espeak
 from shotad.sound.voices.piper import FOLDERS, Piper

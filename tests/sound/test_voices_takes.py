@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shotad.errors import VoiceError
+from shotad.core.errors import VoiceError
 from shotad.sound.voices.takes import cleaned, decoded
 from tests.speech_server import tone, wav
 

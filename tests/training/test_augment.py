@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pytest
 from pydantic import ValidationError
 
-from shotad.training.augment import AugmentSettings, augmented
-from shotad.types import ShotScale
+from shotad.core.types import ShotScale
+from shotad.grammar.training.augment import AugmentSettings, augmented
 from tests.scale_pictures import scale_picture
 
 NEVER = dict.fromkeys(("flip", "colour", "greyscale", "blur", "noise", "jpeg", "shift", "bars"), 0.0)

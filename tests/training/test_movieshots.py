@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from shotad.errors import DatasetError
-from shotad.training.data import SPLITS, ClipFile, Stills, open_picture
-from shotad.training.items import read_items
-from shotad.training.movieshots import load
-from shotad.types import ShotScale
+from shotad.core.errors import DatasetError
+from shotad.core.types import ShotScale
+from shotad.grammar.training.data import SPLITS, ClipFile, Stills, open_picture
+from shotad.grammar.training.items import read_items
+from shotad.grammar.training.movieshots import load
 from tests.media import draw, read_number
 from tests.scale_pictures import LABELS, make_movieshots, write_shot
 

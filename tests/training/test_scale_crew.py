@@ -16,16 +16,16 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from shotad.config import ComputeSettings
-from shotad.errors import ShotadError
+from shotad.core.config import ComputeSettings
+from shotad.core.errors import ShotadError
+from shotad.core.progress import NoProgress, Task
+from shotad.core.settings import load_settings
+from shotad.core.types import ShotScale
 from shotad.grammar.scale_net import ScaleClassifier, load_net
-from shotad.progress import NoProgress, Task
-from shotad.settings import load_settings
-from shotad.training.data import open_picture
-from shotad.training.items import read_items
-from shotad.training.scale import train_scale
-from shotad.training.settings import ScaleTraining
-from shotad.types import ShotScale
+from shotad.grammar.training.data import open_picture
+from shotad.grammar.training.items import read_items
+from shotad.grammar.training.scale import train_scale
+from shotad.grammar.training.settings import ScaleTraining
 from tests.scale_pictures import make_scale_pictures, scale_picture
 from tests.tiny import make_backbone
 

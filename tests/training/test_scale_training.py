@@ -20,21 +20,27 @@ from PIL import Image
 from safetensors.torch import load_file
 from transformers import Dinov2Model
 
-from shotad.config import ComputeSettings
-from shotad.errors import ConfigError, DatasetError, ShotadError, UsageError, WorkFolderError
+from shotad.core.config import ComputeSettings
+from shotad.core.errors import ConfigError, DatasetError, ShotadError, UsageError, WorkFolderError
+from shotad.core.progress import NoProgress, Task
+from shotad.core.settings import load_settings
+from shotad.core.types import ShotScale
 from shotad.grammar.scale_net import BackboneShape, ScaleClassifier, ScaleDesign, ScaleNet, load_net
-from shotad.progress import NoProgress, Task
-from shotad.settings import load_settings
-from shotad.training.data import open_picture
-from shotad.training.feed import Feed, Pick
-from shotad.training.items import read_items
-from shotad.training.optim import class_weights, make_optimizer, parameter_groups, rate_factor, set_rates
-from shotad.training.order import epoch_order, in_batches, share_of
-from shotad.training.scale import Outcome, train_scale
-from shotad.training.scores import Scores, beside_published
-from shotad.training.settings import OptimSettings, ScaleTraining
-from shotad.training.state import Standing
-from shotad.types import ShotScale
+from shotad.grammar.training.data import open_picture
+from shotad.grammar.training.feed import Feed, Pick
+from shotad.grammar.training.items import read_items
+from shotad.grammar.training.optim import (
+    class_weights,
+    make_optimizer,
+    parameter_groups,
+    rate_factor,
+    set_rates,
+)
+from shotad.grammar.training.order import epoch_order, in_batches, share_of
+from shotad.grammar.training.scale import Outcome, train_scale
+from shotad.grammar.training.scores import Scores, beside_published
+from shotad.grammar.training.settings import OptimSettings, ScaleTraining
+from shotad.grammar.training.state import Standing
 from tests.scale_pictures import LABELS, make_scale_pictures, scale_picture
 from tests.tiny import make_backbone
 
@@ -476,7 +482,8 @@ def test_a_broken_picture_is_named(run: Run, tmp_path: Path) -> None:
 
 def test_a_loss_that_is_no_number_ends_the_training(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "shotad.training.loop.Loop._loss", lambda self, piece: self._parts.net.head.bias.sum() * torch.nan
+        "shotad.grammar.training.loop.Loop._loss",
+        lambda self, piece: self._parts.net.head.bias.sum() * torch.nan,
     )
     with pytest.raises(ShotadError, match="The loss is nan at step 1.*Lower optim.lr"):
         run("nan")

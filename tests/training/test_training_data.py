@@ -16,11 +16,19 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from shotad.errors import DatasetError
-from shotad.training.data import SPLITS, ClipFile, ScaleItem, Split, Stills, open_picture, split_by_hash
-from shotad.training.folders import scale_named
-from shotad.training.items import read_items
-from shotad.types import ShotScale
+from shotad.core.errors import DatasetError
+from shotad.core.types import ShotScale
+from shotad.grammar.training.data import (
+    SPLITS,
+    ClipFile,
+    ScaleItem,
+    Split,
+    Stills,
+    open_picture,
+    split_by_hash,
+)
+from shotad.grammar.training.folders import scale_named
+from shotad.grammar.training.items import read_items
 from tests.media import FilmSpec, SoundSpec, make_film, read_number
 from tests.scale_pictures import HEADS, LABELS, make_scale_pictures, scale_picture
 
@@ -332,8 +340,8 @@ class TestGeneratedPictures:
 
 def test_reading_data_loads_neither_torch_nor_opencv() -> None:
     code = (
-        "import sys, shotad.training.data, shotad.training.folders, shotad.training.movieshots, "
-        "shotad.training.augment, shotad.training.logs, shotad.pictures.matrix; "
+        "import sys, shotad.grammar.training.data, shotad.grammar.training.folders, shotad.grammar.training.movieshots, "
+        "shotad.grammar.training.augment, shotad.grammar.training.logs, shotad.film.overlay.matrix; "
         "print(sorted({'torch', 'cv2', 'av', 'tensorboard', 'matplotlib'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

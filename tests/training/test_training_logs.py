@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.errors import DatasetError
-from shotad.training.logs import MetricLog
+from shotad.core.errors import DatasetError
+from shotad.grammar.training.logs import MetricLog
 
 
 def table(folder: Path) -> list[dict[str, str]]:

@@ -6,11 +6,11 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from shotad.engines.base import Request
+from shotad.core.engine import Request
+from shotad.core.types import Interval, Slot
 from shotad.engines.fake import FakeEngine
 from shotad.script.cue import Cue, CueStatus, Maker
 from shotad.script.track import FilmId, Track
-from shotad.types import Interval, Slot
 
 GERMAN: Mapping[str, str] = {
     "Ann opens the door.": "Ann öffnet die Tür.",

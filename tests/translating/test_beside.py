@@ -8,13 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import Config
-from shotad.records import slot_rows
+from shotad.core.config import Config
+from shotad.core.records import slot_rows
+from shotad.core.wholefiles import readable_json
+from shotad.core.workfolder import WorkFolder
+from shotad.description.translating.files import read_source, translate_into
 from shotad.script.cue import CueKind
 from shotad.script.pace import spoken_words
 from shotad.script.track import Track, load_track
-from shotad.tracking import TRACK, save_track
-from shotad.translating.beside import (
+from shotad.script.tracking import TRACK, save_track
+from shotad.script.translations import (
     import_into,
     is_translation,
     outdated,
@@ -23,9 +26,6 @@ from shotad.translating.beside import (
     translation_of,
     with_scripts,
 )
-from shotad.translating.files import read_source, translate_into
-from shotad.wholefiles import readable_json
-from shotad.workfolder import WorkFolder
 from tests.translating.germans import GERMAN, IDS, Translator, asked, saying, slots_of, track_of
 
 

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import Config, load_config
-from shotad.engines.base import Reply, Request
+from shotad.core.config import Config, load_config
+from shotad.core.engine import Reply, Request
+from shotad.core.errors import EngineError, UsageError
+from shotad.core.recordlog import RecordLog
+from shotad.core.types import Interval
+from shotad.description.translating.translate import Translated, foresee_translation, translate_track
 from shotad.engines.fake import FakeEngine
-from shotad.errors import EngineError, UsageError
-from shotad.recordlog import RecordLog
 from shotad.script.cue import Cue, CueStatus, Edit, EditField
 from shotad.script.track import Track
-from shotad.translating.translate import Translated, foresee_translation, translate_track
-from shotad.types import Interval
 from tests.translating.germans import (
     GERMAN,
     IDS,

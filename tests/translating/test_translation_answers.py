@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.config.languages import language_of
-from shotad.errors import RefusalError, ScriptError
+from shotad.core.config.languages import language_of
+from shotad.core.errors import RefusalError, ScriptError
+from shotad.core.types import Interval
+from shotad.description.translating.answers import read_answer, unwrapped
+from shotad.description.translating.judging import faults_of
+from shotad.description.translating.prompt import Around, Task, messages
+from shotad.description.translating.wanted import Wanted
 from shotad.script.cue import Cue
-from shotad.translating.answers import read_answer, unwrapped
-from shotad.translating.judging import faults_of
-from shotad.translating.prompt import Around, Task, messages
-from shotad.translating.wanted import Wanted
-from shotad.types import Interval
 
 IDS = ("s00010000", "s00020000")
 DOOR, SIGN = "Sie öffnet die Tür.", "Auf dem Schild steht „Ausgang“."

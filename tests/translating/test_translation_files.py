@@ -10,18 +10,18 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shotad.config import Config
-from shotad.engines.base import Request
-from shotad.recordlog import RecordLog
+from shotad.core.config import Config
+from shotad.core.engine import Request
+from shotad.core.recordlog import RecordLog
+from shotad.core.types import Interval
+from shotad.core.workfolder import WorkFolder
+from shotad.description.translating.files import Outcome, Source, read_source, translate_into
+from shotad.description.translating.translate import translate_track
 from shotad.script.cue import CueStatus
 from shotad.script.dapt_check import check_dapt
 from shotad.script.pace import spoken_words
 from shotad.script.text import read_cues
 from shotad.script.track import Track, load_track, to_json
-from shotad.translating.files import Outcome, Source, read_source, translate_into
-from shotad.translating.translate import translate_track
-from shotad.types import Interval
-from shotad.workfolder import WorkFolder
 from tests.translating.germans import GERMAN, IDS, LINES, Translator, asked, slots_of, track_of
 
 
@@ -99,7 +99,7 @@ def test_an_edited_script_comes_in(tmp_path: Path) -> None:
 
 
 def test_an_edit_of_the_source_script_is_translated(tmp_path: Path) -> None:
-    from shotad.tracking import save_track
+    from shotad.script.tracking import save_track
 
     save_track(track_of(), tmp_path, "movie.mp4")
     edit(tmp_path / "movie.ad.vtt", "Ann opens the door.", "They sit down by the fire.")

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import load_config
+from shotad.core.config import load_config
+from shotad.core.workfolder import WorkFolder
+from shotad.description.translating.files import Source, translate_into
 from shotad.engines import make_engine
 from shotad.script.cue import CueStatus
 from shotad.script.pace import spoken_words
-from shotad.translating.files import Source, translate_into
-from shotad.workfolder import WorkFolder
 from tests.chat_server import shared_server
 from tests.translating.germans import LINES, slots_of, track_of
 

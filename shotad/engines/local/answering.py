@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from shotad.compute import need, need_torch
-from shotad.engines.base import Reply, Request, Usage
-from shotad.engines.local import shelf
+from shotad.core.compute import need, need_torch
+from shotad.core.engine import Reply, Request, Usage
+from shotad.core.errors import EngineError, ShotadError
+from shotad.engines.local import model_cache as shelf
 from shotad.engines.local.batching import groups, in_groups
 from shotad.engines.local.loading import PURPOSE, Loaded
 from shotad.engines.local.memory import is_out_of_memory
 from shotad.engines.local.sampling import SeededChoice
-from shotad.errors import EngineError, ShotadError
 
 if TYPE_CHECKING:
     import torch

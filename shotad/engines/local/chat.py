@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shotad.compute import need, need_torch
-from shotad.config import Config
-from shotad.engines.base import Abilities, Identity, Reply, Request, Stage
+from shotad.core.compute import need, need_torch
+from shotad.core.config import Config
+from shotad.core.engine import Abilities, Identity, Reply, Request, Stage
+from shotad.core.errors import EngineError
+from shotad.core.progress import NoProgress, Progress
 from shotad.engines.local.model import PROMPT_TOKENS, LocalModel
 from shotad.engines.local.names import ModelPlace, resolve
-from shotad.errors import EngineError
-from shotad.progress import NoProgress, Progress
 
 if TYPE_CHECKING:
     from shotad.engines.local.loading import Loaded
@@ -46,7 +46,7 @@ class ChatModel(LocalModel[_Ready]):
     def generate(self, requests: Sequence[Request]) -> list[Reply]:
         """One reply for each request, in order; see `shotad.engines.local.answering.answers`."""
         ready = self._prepared(NoProgress())
-        from shotad.engines.local import shelf
+        from shotad.engines.local import model_cache as shelf
 
         with shelf.lent(ready.place, "text", self._compute, self._local) as loaded:
             return self._answers(loaded, ready.tokenizer, requests)

@@ -6,10 +6,10 @@ import importlib.util
 import shutil
 from collections.abc import Sequence
 
-from shotad.config import Config
-from shotad.errors import EngineError
-from shotad.hub import HubModel, cache_place
-from shotad.system import gpu_memory, memory_total
+from shotad.core.config import Config
+from shotad.core.errors import EngineError
+from shotad.core.hub import HubModel, cache_place
+from shotad.core.system import gpu_memory, memory_total
 
 ROOM = 1.2
 """Bytes of memory for a byte of weights: frames and answers come on top."""

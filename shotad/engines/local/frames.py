@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.config import FrameSettings
-from shotad.pictures.overlay import fit
+from shotad.core.config import FrameSettings
+from shotad.film.overlay.overlay import fit
 
 Grid = tuple[int, int, int]
 """Patches in time, from top to bottom, from left to right."""

@@ -14,13 +14,13 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from shotad.compute import device_of, dtype_of, need, need_torch
-from shotad.config import ComputeSettings, LocalSettings
+from shotad.core.compute import device_of, dtype_of, need, need_torch
+from shotad.core.config import ComputeSettings, LocalSettings
+from shotad.core.errors import ConfigError, ShotadError, WeightsError
+from shotad.core.hub import broken, reason, weight_files
+from shotad.core.quiet import loading_quiet
 from shotad.engines.local.memory import MachineMeter, is_out_of_memory
 from shotad.engines.local.names import ModelPlace
-from shotad.errors import ConfigError, ShotadError, WeightsError
-from shotad.hub import broken, reason, weight_files
-from shotad.quiet import loading_quiet
 
 PURPOSE = "A local model"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 from typing import TYPE_CHECKING, Protocol
 
-from shotad.compute import need_torch
-from shotad.system import memory_free, memory_total
+from shotad.core.compute import need_torch
+from shotad.core.system import memory_free, memory_total
 
 if TYPE_CHECKING:
     import torch

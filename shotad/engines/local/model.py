@@ -6,12 +6,12 @@ import threading
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
-from shotad.config import Config
-from shotad.engines.base import Identity, Stage
+from shotad.core.config import Config
+from shotad.core.engine import Identity, Stage
+from shotad.core.hub import HubModel
+from shotad.core.progress import NoProgress, Progress
 from shotad.engines.local.fitness import check_fits
 from shotad.engines.local.names import at_hand, label_of, to_fetch
-from shotad.hub import HubModel
-from shotad.progress import NoProgress, Progress
 
 Ready = TypeVar("Ready")
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from shotad.errors import WeightsError
-from shotad.hub import (
+from shotad.core.errors import WeightsError
+from shotad.core.hub import (
     NETWORK,
     WANTED_WITH_WORDS,
     HubModel,
@@ -23,8 +23,8 @@ from shotad.hub import (
     model_folder,
     weight_files,
 )
-from shotad.progress import Progress
-from shotad.weights import Weights, manifest, weights_file
+from shotad.core.progress import Progress
+from shotad.core.weights import Weights, manifest, weights_file
 
 _GATED = (
     "Its makers give it to those who accept their licence: accept it on the model's page of the hub, then "

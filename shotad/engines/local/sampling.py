@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from shotad.compute import need_torch
-from shotad.engines.base import Request
+from shotad.core.compute import need_torch
+from shotad.core.engine import Request
 
 if TYPE_CHECKING:
     import torch

@@ -12,15 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shotad.compute import need, need_torch
-from shotad.config import Config
-from shotad.engines.base import Abilities, Identity, Reply, Request, Stage
+from shotad.core.compute import need, need_torch
+from shotad.core.config import Config
+from shotad.core.engine import Abilities, Identity, Reply, Request, Stage
+from shotad.core.errors import EngineError
+from shotad.core.progress import NoProgress, Progress
 from shotad.engines.local.frames import PatchRules, bounds_of, grid_of, tokens_in
 from shotad.engines.local.model import PROMPT_TOKENS, LocalModel
 from shotad.engines.local.names import ModelPlace, resolve
-from shotad.errors import EngineError
-from shotad.pictures.overlay import vlm_size
-from shotad.progress import NoProgress, Progress
+from shotad.film.overlay.overlay import vlm_size
 
 if TYPE_CHECKING:
     from shotad.engines.local.loading import Loaded
@@ -59,7 +59,7 @@ class VisionModel(LocalModel[_Ready]):
         A prompt longer than the model takes is a failed reply that says so.
         """
         ready = self._prepared(NoProgress())
-        from shotad.engines.local import shelf
+        from shotad.engines.local import model_cache as shelf
 
         replies: dict[int, Reply] = {}
         with shelf.lent(ready.place, "image-text", self._config.compute, self._config.local) as loaded:

@@ -8,18 +8,18 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from shotad.compute import need
-from shotad.config import FrameSettings
-from shotad.engines.base import Request
+from shotad.core.compute import need
+from shotad.core.config import FrameSettings
+from shotad.core.engine import Request
+from shotad.core.errors import ConfigError, EngineError
+from shotad.core.hub import broken, reason
+from shotad.core.types import Clip, Message
 from shotad.engines.local.frames import bounds_of
 from shotad.engines.local.names import ModelPlace
 from shotad.engines.local.vision_qwen import FAMILY, IMAGE, VIDEO, QwenWords, qwen_rules
 from shotad.engines.local.vision_stills import StillWords, make_processor, read_settings
 from shotad.engines.local.vision_talk import Template
 from shotad.engines.local.wording import Refused
-from shotad.errors import ConfigError, EngineError
-from shotad.hub import broken, reason
-from shotad.types import Clip, Message
 
 FramesAs = Literal["auto", "video", "images"]
 

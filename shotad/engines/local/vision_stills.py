@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.compute import need
-from shotad.engines.base import Request
+from shotad.core.compute import need
+from shotad.core.engine import Request
+from shotad.core.errors import EngineError
+from shotad.core.hub import broken, reason
+from shotad.core.quiet import loading_quiet
 from shotad.engines.local.vision_talk import Template, turns
 from shotad.engines.local.wording import Refused
-from shotad.errors import EngineError
-from shotad.hub import broken, reason
-from shotad.quiet import loading_quiet
 
 _STAND_INS = {"SmolVLMProcessor": "Idefics3Processor"}
 """SmolVLM's processor wants num2words, for videos only; Idefics3's writes the same for stills."""

@@ -12,10 +12,10 @@ from typing import Any
 
 import jinja2
 
-from shotad.engines.base import Request
+from shotad.core.engine import Request
+from shotad.core.errors import EngineError
+from shotad.core.types import Message
 from shotad.engines.local.wording import Refused
-from shotad.errors import EngineError
-from shotad.types import Message
 
 Turn = dict[str, Any]
 """``role``, and ``content``: parts with a ``type`` (``video``, ``image``, ``text``), or plain words."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
-from shotad.config import EndpointSettings
-from shotad.engines.base import Reply, Request
+from shotad.core.config import EndpointSettings
+from shotad.core.engine import Reply, Request
+from shotad.core.errors import EngineError
+from shotad.core.progress import Progress
 from shotad.engines.openai.address import unhinted
+from shotad.engines.openai.client import Broken, Line
 from shotad.engines.openai.dialect import Dialect
-from shotad.engines.openai.line import Broken, Line
-from shotad.engines.openai.trouble import Raw, Trouble, shortened, trouble_in
-from shotad.engines.openai.trying import Gate, asked_pause, pauses
+from shotad.engines.openai.rate_limiter import Gate, asked_pause, pauses
+from shotad.engines.openai.server_error import Raw, Trouble, shortened, trouble_in
 from shotad.engines.openai.wire import Answer, Body, answer_in, body_of, seed_of
-from shotad.errors import EngineError
-from shotad.progress import Progress
 
 _MOST_MISSES = 3
 """Requests in a row that came to nothing, each after all its repeats: the server is not well."""

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from shotad.engines.openai.trouble import Trouble
+from shotad.engines.openai.server_error import Trouble
 from shotad.engines.openai.wire import Body
 
 _REFUSAL = re.compile(

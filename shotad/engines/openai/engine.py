@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shotad.config import Config, EndpointSettings
+from shotad.core.config import Config, EndpointSettings
+from shotad.core.engine import Abilities, Identity, Reply, Request, Stage
+from shotad.core.errors import EngineError
+from shotad.core.progress import NoProgress, Progress
 from shotad.engines.background import in_order
-from shotad.engines.base import Abilities, Identity, Reply, Request, Stage
 from shotad.engines.openai.address import Address, address_of, key_from
 from shotad.engines.openai.asking import Asking
+from shotad.engines.openai.client import Line, need_client
 from shotad.engines.openai.dialect import Dialect
-from shotad.engines.openai.line import Line, need_client
+from shotad.engines.openai.rate_limiter import Clock, Gate, Sleep
 from shotad.engines.openai.tokens import tokens_per_image
-from shotad.engines.openai.trying import Clock, Gate, Sleep
 from shotad.engines.openai.wire import JPEG_QUALITY
-from shotad.errors import EngineError
-from shotad.progress import NoProgress, Progress
 
 
 class OpenAI:

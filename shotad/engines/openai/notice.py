@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shotad.engines.base import Engine
+from shotad.core.engine import Engine
 from shotad.engines.openai.engine import OpenAI
 
 

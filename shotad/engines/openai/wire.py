@@ -18,9 +18,9 @@ from typing import Any
 
 from PIL import Image as Pictures
 
-from shotad.config import EndpointSettings
-from shotad.engines.base import Request, Usage
-from shotad.types import Clip, Image, Message
+from shotad.core.config import EndpointSettings
+from shotad.core.engine import Request, Usage
+from shotad.core.types import Clip, Image, Message
 
 Body = dict[str, Any]
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from shotad.describe.english.smallwords import listed
 from shotad.evaluation.action.told import VERB, Phrase, Told, first_lemma
 from shotad.evaluation.measure.texts import ParseService
-from shotad.language.parsing import Parse
+from shotad.script.english.smallwords import listed
+from shotad.script.language.parsing import Parse
 
 _BEFORE_ACTIONS = ("1. Main characters: ", "1. Main characters:", "Main characters:", "1.")
 _ACTIONS = "2. Actions:"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from shotad.config import MeasureSettings
+from shotad.core.config import MeasureSettings
 from shotad.evaluation.measure.rows import Json
 
 PAPER_MODEL = "gte-Qwen2-7B-instruct"

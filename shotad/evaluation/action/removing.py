@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from shotad.describe.english.verbs import BASES, third
-from shotad.evaluation.names.givennames import HER_NAMES, HIS_NAMES
-from shotad.evaluation.names.words import (
+from shotad.core.namewords import HER_TITLES, HIS_TITLES, NAME_TITLES
+from shotad.script.english.verbs import BASES, third
+from shotad.script.language.parsing import Parse, Token
+from shotad.script.names.givennames import HER_NAMES, HIS_NAMES
+from shotad.script.names.words import (
     ANY_NOUNS,
     GENERIC_NOUNS,
     HE,
@@ -22,8 +24,6 @@ from shotad.evaluation.names.words import (
     SHE,
     THEY,
 )
-from shotad.language.parsing import Parse, Token
-from shotad.script.namewords import HER_TITLES, HIS_TITLES, NAME_TITLES
 
 UNKNOWN = "the person"
 """Somebody of whom the text tells neither he nor she."""

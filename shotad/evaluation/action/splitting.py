@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from shotad.describe.english.verbs import third
 from shotad.evaluation.action.removing import UNKNOWN, gender_of
-from shotad.evaluation.names.words import PERSON_NOUNS
-from shotad.language.parsing import Parse
+from shotad.script.english.verbs import third
+from shotad.script.language.parsing import Parse
+from shotad.script.names.words import PERSON_NOUNS
 
 _SUBJECTS = ("nsubj", "nsubjpass", "expl")
 _UNSEEN = ("npadvmod", "compound", "dep", "dobj", "nmod")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shotad.config.measures import ReportSettings
-from shotad.errors import EvaluationError
+from shotad.core.config.measures import ReportSettings
+from shotad.core.errors import EvaluationError
 from shotad.evaluation.agreement.correlation import Correlations, Estimate, correlations
 from shotad.evaluation.agreement.scores import HumanScores
 from shotad.evaluation.measure.rows import Json, Result

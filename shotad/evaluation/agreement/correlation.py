@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from shotad.compute import need
-from shotad.config.measures import ReportSettings
+from shotad.core.compute import need
+from shotad.core.config.measures import ReportSettings
 from shotad.evaluation.measure.rows import Floats
 from shotad.evaluation.report.intervals import FEWEST, Span, Units, spread, units_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from shotad.errors import EvaluationError, ShotadError
+from shotad.core.errors import EvaluationError, ShotadError
 from shotad.evaluation.action.by_rule import actions_by_rule
 from shotad.evaluation.agreement.pairing import Pair, pairs
 from shotad.evaluation.agreement.versions import Version

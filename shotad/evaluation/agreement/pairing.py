@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shotad.compute import need
+from shotad.core.compute import need
+from shotad.core.types import Interval
 from shotad.evaluation.agreement.versions import Spoken, Version
-from shotad.types import Interval
 
 
 @dataclass(frozen=True, slots=True)

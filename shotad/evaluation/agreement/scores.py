@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shotad.errors import EvaluationError
+from shotad.core.errors import EvaluationError
 from shotad.evaluation.measure.metric import METRICS
 
 ID_COLUMNS = ("id", "anno_idx", "tvad_index")

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from shotad.errors import EvaluationError, ScriptError
+from shotad.core.errors import EvaluationError, ScriptError
+from shotad.core.types import Interval
 from shotad.script.text import read_cues
 from shotad.script.timecode import parse_time
-from shotad.types import Interval
 
 RATER_COLUMNS = ("rater", "version", "annotator", "describer")
 FILM_COLUMNS = ("film", "imdbid", "movie")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Self
 
+from shotad.core.workfolder import key_of
 from shotad.evaluation.caption.bleu import bleu_sums
 from shotad.evaluation.caption.cider import LONGEST, SIGMA, cider_scores
 from shotad.evaluation.caption.ptb import VERSION
@@ -13,7 +14,6 @@ from shotad.evaluation.caption.tokens import Tokenizer, tokenizer_of, words
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.rows import Figure, Json, Row
-from shotad.workfolder import key_of
 
 FEW = 100
 """Items below which frequencies of words say little."""

@@ -10,15 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from shotad.evaluation.names.mentions import Mention
-from shotad.evaluation.names.tokens import Token, acts
-from shotad.evaluation.names.words import (
-    AFTER_OBJECT,
-    CLAUSE_WORDS,
-    DETERMINERS,
-    PREPOSITIONS,
-    SUBJECT_PRONOUNS,
-)
+from shotad.script.names.mentions import Mention
+from shotad.script.names.tokens import Token, acts
+from shotad.script.names.words import AFTER_OBJECT, CLAUSE_WORDS, DETERMINERS, PREPOSITIONS, SUBJECT_PRONOUNS
 
 Role = Literal["subject", "object", "oblique", "owner"]
 

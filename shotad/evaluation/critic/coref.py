@@ -17,15 +17,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from shotad.compute import device_of, need
-from shotad.errors import EvaluationError
+from shotad.core.compute import device_of, need
+from shotad.core.errors import EvaluationError
+from shotad.core.hub import NETWORK, reason
+from shotad.core.quiet import loading_quiet
 from shotad.evaluation.critic.clusters import Cluster, Layout, meant, meant_exactly, parts, people
 from shotad.evaluation.critic.document import Document, People
 from shotad.evaluation.critic.plain import named
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.rows import Json
-from shotad.hub import NETWORK, reason
-from shotad.quiet import loading_quiet
 
 EXTRA = "coref"
 """The extra of the package that this room needs."""

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from shotad.evaluation.critic.clauses import Place, Role
 from shotad.evaluation.critic.genders import Who, shared, suits, who_of
 from shotad.evaluation.critic.lines import Line
-from shotad.evaluation.names.mentions import Mention
-from shotad.evaluation.names.words import REFLEXIVES
+from shotad.script.names.mentions import Mention
+from shotad.script.names.words import REFLEXIVES
 
 REACH = 4
 """Lines after which somebody is out of focus."""

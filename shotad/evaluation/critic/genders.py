@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from shotad.evaluation.critic.clauses import Place
-from shotad.evaluation.names.givennames import listed_as
-from shotad.evaluation.names.members import Member
-from shotad.evaluation.names.mentions import Mention
-from shotad.evaluation.names.words import REFLEXIVES
+from shotad.script.names.givennames import listed_as
+from shotad.script.names.members import Member
+from shotad.script.names.mentions import Mention
+from shotad.script.names.words import REFLEXIVES
 
 Who = tuple[str, int | str]
 """Somebody: ``("cast", 3)``, ``("name", "mike")``, ``("noun", "man")``, ``("someone", 7)``."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from shotad.evaluation.critic.clauses import Place
 from shotad.evaluation.critic.genders import Who, who_of
-from shotad.evaluation.names.mentions import Mention
-from shotad.evaluation.names.tokens import Token
-from shotad.evaluation.names.words import DETERMINERS, FUNCTION_WORDS, UPON_OTHERS, WHO, listed
+from shotad.script.names.mentions import Mention
+from shotad.script.names.tokens import Token
+from shotad.script.names.words import DETERMINERS, FUNCTION_WORDS, UPON_OTHERS, WHO, listed
 
 _AROUND = listed("behind around about beside after over above before with under past through")
 """Before ``him``, where he may be the one who acts: ``closes the door behind him``."""

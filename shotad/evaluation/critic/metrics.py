@@ -9,13 +9,13 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Self
 
-from shotad.errors import EvaluationError
+from shotad.core.errors import EvaluationError
+from shotad.core.workfolder import key_of
 from shotad.evaluation.critic.document import Document, People
 from shotad.evaluation.critic.resolvers import make_resolver
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.rows import Figure, Json, Row
-from shotad.workfolder import key_of
 
 _VERSION = 1
 _NOT_A_NUMBER = "nan"

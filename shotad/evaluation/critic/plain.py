@@ -12,9 +12,9 @@ from shotad.evaluation.critic.genders import leads, learned
 from shotad.evaluation.critic.lines import Line
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.rows import Json
-from shotad.evaluation.names.members import Member, members
-from shotad.evaluation.names.mentions import Mention, book_of, mentions
-from shotad.evaluation.names.tokens import Token, respelt, tokens_of
+from shotad.script.names.members import Member, members
+from shotad.script.names.mentions import Mention, book_of, mentions
+from shotad.script.names.tokens import Token, respelt, tokens_of
 
 _VERSION = 1
 

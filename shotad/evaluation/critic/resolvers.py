@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 
-from shotad.errors import EvaluationError
+from shotad.core.errors import EvaluationError
 from shotad.evaluation.critic.document import Resolver
 from shotad.evaluation.measure.bench import Bench
 

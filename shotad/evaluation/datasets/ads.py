@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from shotad.core.types import Interval
 from shotad.evaluation.datasets.description import Description
-from shotad.types import Interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from shotad.errors import DatasetError
+from shotad.core.errors import DatasetError
+from shotad.core.types import Interval
 from shotad.evaluation.datasets.actions import Told, ToldActions, alike, require_texts, same_text
 from shotad.evaluation.datasets.ads import Ad, Finding
 from shotad.evaluation.datasets.cells import number, numbers, plain_id
 from shotad.evaluation.datasets.description import Columns, Description
 from shotad.evaluation.datasets.findings import MALFORMED, MISSING, NOTE, number_of, of_rows
 from shotad.evaluation.datasets.tables import Table, TableRow, read_table
-from shotad.types import Interval
 
 FIRST_FRAME = 1
 """Published frames are counted from 1."""

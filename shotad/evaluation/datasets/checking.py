@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from shotad.core.progress import Progress
 from shotad.evaluation.datasets.ads import Dataset, Finding
 from shotad.evaluation.datasets.findings import MALFORMED, MISSING, NOTE, number_of
 from shotad.evaluation.datasets.footage import find_footage, look_into
-from shotad.progress import Progress
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from typing import Any, Literal
 import yaml
 from pydantic import Field
 
-from shotad.errors import DatasetError
-from shotad.resources import dataset_names, dataset_path
-from shotad.settings import Settings, build_settings, read_yaml
+from shotad.core.errors import DatasetError
+from shotad.core.resources import dataset_names, dataset_path
+from shotad.core.settings import Settings, build_settings, read_yaml
 
 __all__ = ["Columns", "Description", "dataset_names", "read_description"]
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from shotad.errors import FilmError
+from shotad.core.errors import FilmError
+from shotad.core.progress import Progress, reported
 from shotad.evaluation.datasets.ads import Ad, Dataset, Finding, Video
 from shotad.evaluation.datasets.findings import MALFORMED, MISSING, NOTE, number_of, tally
 from shotad.evaluation.datasets.videos import video_of, video_places
-from shotad.progress import Progress, reported
 
 _SLACK = 1.0
 """Seconds that an AD may end after its video: padded and rounded times do."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shotad.errors import DatasetError
+from shotad.core.errors import DatasetError
 from shotad.evaluation.datasets.actions import ToldActions, read_actions
 from shotad.evaluation.datasets.ads import Ad, Dataset, Finding
 from shotad.evaluation.datasets.annotation import Annotation, lost_error, read_annotation

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from shotad.errors import UsageError
+from shotad.core.errors import UsageError
 from shotad.evaluation.datasets.ads import Dataset
 from shotad.evaluation.datasets.loading import load_dataset
 from shotad.evaluation.datasets.references import load_references

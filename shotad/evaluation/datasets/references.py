@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from shotad.errors import DatasetError
+from shotad.core.errors import DatasetError
+from shotad.core.types import Interval
 from shotad.evaluation.datasets.ads import Ad, Dataset, Finding
 from shotad.evaluation.datasets.casts import read_casts
 from shotad.evaluation.datasets.cells import plain_id
 from shotad.evaluation.datasets.findings import MISSING, NOTE
 from shotad.evaluation.datasets.records import RecordRow, Records, read_records
-from shotad.types import Interval
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "anno_idx"),

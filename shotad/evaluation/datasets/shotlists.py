@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
+from shotad.core.types import Interval, Shot
 from shotad.evaluation.datasets.ads import Finding
 from shotad.evaluation.datasets.annotation import FIRST_FRAME
 from shotad.evaluation.datasets.cells import pairs
 from shotad.evaluation.datasets.description import Description
 from shotad.evaluation.datasets.findings import MALFORMED, NOTE
 from shotad.evaluation.datasets.tables import read_table
-from shotad.types import Interval, Shot
 
 ShotsByClip = dict[str, tuple[Interval, ...]]
 

@@ -11,20 +11,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from shotad.config import SamplingSettings
-from shotad.describe.ask import identity_record, request_record, slot_seed
-from shotad.describe.converse import Inquiry, Named, Turn, converse
-from shotad.describe.templates import render
+from shotad.core.config import SamplingSettings
+from shotad.core.engine import Engine, Foreseeable, Preparing, Reply, Request
+from shotad.core.errors import EvaluationError
+from shotad.core.progress import Progress
+from shotad.core.types import Message
+from shotad.core.workfolder import key_of
+from shotad.description.ask import identity_record, request_record, slot_seed
+from shotad.description.converse import Inquiry, Named, Turn, converse
+from shotad.description.templates import render
 from shotad.engines import engine_class, make_engine
-from shotad.engines.base import Engine, Foreseeable, Preparing, Reply, Request
-from shotad.errors import EvaluationError
 from shotad.evaluation.judges.answers import Refused, Unreadable
 from shotad.evaluation.judges.names import JudgeName
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.rows import Json
-from shotad.progress import Progress
-from shotad.types import Message
-from shotad.workfolder import key_of
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
 _GROUP = 256
 """Questions that are looked up together, and whose answers wait for each other."""
 _LONGEST = 1200
-"""Characters of an answer that an engine is shown again, as in `shotad.describe.repair`."""
+"""Characters of an answer that an engine is shown again, as in `shotad.description.repair`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from shotad.config import Config, SamplingSettings, Stage2Settings
-from shotad.config.measures import JudgeSettings
+from shotad.core.config import Config, SamplingSettings, Stage2Settings
+from shotad.core.config.measures import JudgeSettings
+from shotad.core.errors import EvaluationError
 from shotad.engines import ENGINES
-from shotad.errors import EvaluationError
 
 _PLACE = re.compile(r"(?P<model>.*?)@(?P<url>https?://.*)", re.DOTALL)
 _REVISION = re.compile(r"(?P<model>[\w.-]+(?:/[\w.-]+)?)@(?P<revision>[\w./-]+)")

@@ -14,10 +14,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shotad.describe.templates import render
+from shotad.core.types import Message
+from shotad.description.templates import render
 from shotad.evaluation.judges.answers import one_of, record_in, sentence, sentences, whole_number
 from shotad.evaluation.judges.asking import Question
-from shotad.types import Message
 
 AD_TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "judge/ad-system": (),

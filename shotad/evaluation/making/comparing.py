@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shotad.describe.wording import head_of, words_of
-from shotad.errors import DatasetError
+from shotad.core.errors import DatasetError
+from shotad.description.wording import head_of, words_of
 from shotad.evaluation.datasets.actions import read_actions
 from shotad.evaluation.datasets.description import ActionFile
 from shotad.evaluation.measure.rows import Json

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shotad import __version__
+from shotad.core.progress import NoProgress, Progress, reported
+from shotad.core.wholefiles import readable_json, write_text
 from shotad.evaluation.datasets.findings import counted
 from shotad.evaluation.making.makers import Made, Maker
 from shotad.evaluation.making.sources import AdText
 from shotad.evaluation.measure.rows import Json
-from shotad.progress import NoProgress, Progress, reported
-from shotad.wholefiles import readable_json, write_text
 
 COLUMNS = ("anno_idx", "imdbid", "text_gt", "text_gt_wo_char", "gt_action", "made_by")
 """The published ones, and who made the row."""

@@ -12,7 +12,12 @@ import json
 import re
 from collections.abc import Mapping
 
-from shotad.describe.english.smallwords import (
+from shotad.core.types import Message
+from shotad.description.templates import render
+from shotad.evaluation.judges.answers import Unreadable, record_in, sentence, sentences
+from shotad.evaluation.judges.asking import Question
+from shotad.evaluation.judges.prompts import quoted, schema_of
+from shotad.script.english.smallwords import (
     COORDINATING,
     DETERMINERS,
     NOMINATIVE,
@@ -21,11 +26,6 @@ from shotad.describe.english.smallwords import (
     RELATIVE,
     listed,
 )
-from shotad.describe.templates import render
-from shotad.evaluation.judges.answers import Unreadable, record_in, sentence, sentences
-from shotad.evaluation.judges.asking import Question
-from shotad.evaluation.judges.prompts import quoted, schema_of
-from shotad.types import Message
 
 TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "actions/system-names": (),

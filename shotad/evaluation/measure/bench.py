@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
-from shotad.config import Config
-from shotad.config.measures import MeasureSettings
+from shotad.core.config import Config
+from shotad.core.config.measures import MeasureSettings
+from shotad.core.progress import NoProgress, Progress
 from shotad.evaluation.measure.store import Store
-from shotad.progress import NoProgress, Progress
 
 T = TypeVar("T")
 

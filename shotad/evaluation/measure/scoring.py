@@ -7,12 +7,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 
+from shotad.core.progress import reported
+from shotad.core.workfolder import key_of
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.items import Corpus
 from shotad.evaluation.measure.metric import Metric
 from shotad.evaluation.measure.rows import Result, Row
-from shotad.progress import reported
-from shotad.workfolder import key_of
 
 JUDGE_FAILED = "judge:"
 """What the failure of a row begins with where the judge is to blame, not the system."""

@@ -14,9 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from shotad.errors import EvaluationError
-from shotad.weights import cache_folder
-from shotad.workfolder import key_of
+from shotad.core.errors import EvaluationError
+from shotad.core.weights import cache_folder
+from shotad.core.workfolder import key_of
 
 _CHUNK = 500
 """Keys that are asked for at once; SQLite takes at least 999."""

@@ -7,14 +7,14 @@ from itertools import islice
 
 import numpy as np
 
+from shotad.core.progress import reported
+from shotad.core.workfolder import key_of
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.rows import Json
 from shotad.evaluation.measure.store import text_key
-from shotad.language.embeddings import Embedder, Vectors, check_installed, make_embedder
-from shotad.language.parsing import Parse, Parser, ParserModel, find_parser
-from shotad.language.whichmodel import embedding_model
-from shotad.progress import reported
-from shotad.workfolder import key_of
+from shotad.script.language.embeddings import Embedder, Vectors, check_installed, make_embedder
+from shotad.script.language.parsing import Parse, Parser, ParserModel, find_parser
+from shotad.script.language.whichmodel import embedding_model
 
 INSTRUCTIONS = {
     "none": "",

@@ -9,13 +9,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from shotad.core.runsettings import Given, GivenCast
+from shotad.core.types import Interval
+from shotad.core.workfolder import WorkFolder
 from shotad.evaluation.datasets.ads import Ad
 from shotad.evaluation.predicting.choosing import ClipTask
 from shotad.evaluation.predicting.lines import PredictedLine, Shots
 from shotad.evaluation.predicting.shots import since
-from shotad.runsettings import Given, GivenCast
-from shotad.types import Interval
-from shotad.workfolder import WorkFolder
 
 SHORTEST = 0.001
 """Seconds of a slot that lie within the video, below which it cannot be described (a line lasts 1 ms)."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shotad.errors import CastError
-from shotad.runsettings import GivenCast
-from shotad.workfolder import key_of
+from shotad.core.errors import CastError
+from shotad.core.runsettings import GivenCast
+from shotad.core.workfolder import key_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,24 +7,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shotad.casting.recognise import check_cast
-from shotad.config import Config
-from shotad.describe.usage import Used, used
+from shotad.core.config import Config
+from shotad.core.progress import Progress
+from shotad.core.records import description_of
+from shotad.core.types import Slot
+from shotad.core.workfolder import WorkFolder
+from shotad.description.casting.recognise import check_cast
+from shotad.description.clip_builder import GrammarReaders, understand
+from shotad.description.prepare import Bench, prepare
+from shotad.description.usage import Used, used
+from shotad.description.writing import Engines, write
+from shotad.description.writing.track import write_track
 from shotad.evaluation.datasets.ads import Ad
 from shotad.evaluation.predicting.asking import Asked
 from shotad.evaluation.predicting.lines import PredictedLine
+from shotad.film.prepared import Prepared
 from shotad.film.reader import Film
-from shotad.plan.slots import word_budget
-from shotad.prepare import Bench, prepare
-from shotad.progress import Progress
-from shotad.recorded import Prepared
-from shotad.records import description_of
+from shotad.film.slots import word_budget
 from shotad.script.cue import Cue, CueStatus
-from shotad.types import Slot
-from shotad.understand import GrammarReaders, understand
-from shotad.workfolder import WorkFolder
-from shotad.writing import Engines, write
-from shotad.writing.track import write_track
 
 Record = Mapping[str, Any]
 
@@ -60,8 +60,8 @@ class Described:
 
 
 def describe_clip(asked: Asked, film: Film, folder: WorkFolder, means: Means) -> Described:
-    """The three acts of `shotad.pipeline`, for the slots that are asked for, with as many words as the human
-    ADs have time for: a slot may be longer than the AD that it was made for."""
+    """The three acts of `description.pipeline`, for the slots that are asked for, with as many words as the
+    human ADs have time for: a slot may be longer than the AD that it was made for."""
     end = _picture_end(film)
     ads = asked.within(end.seconds)
     if not ads:

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from shotad.errors import WorkFolderError
+from shotad.core.errors import WorkFolderError
+from shotad.core.recordlog import RecordLog
 from shotad.evaluation.predicting.lines import PredictedLine, line_of
-from shotad.recordlog import RecordLog
 
 
 class Ledger:

@@ -15,10 +15,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-from shotad.config import Config
-from shotad.describe import choice, repair, story, verify
-from shotad.describe.prompts import check_prompts
-from shotad.errors import CastError, FilmError, ScriptError, ShotadError, SubtitleError, UsageError
+from shotad.core.config import Config
+from shotad.core.errors import CastError, FilmError, ScriptError, ShotadError, SubtitleError, UsageError
+from shotad.core.progress import NoProgress, Progress, reported
+from shotad.core.runsettings import Given, write_settings
+from shotad.core.workfolder import WorkFolder, key_of, work_folder_of
+from shotad.description import choice, repair, story, verify
+from shotad.description.clip_builder import GrammarReaders, check_readers, make_readers
+from shotad.description.prompts import check_prompts
+from shotad.description.writing import Engines
 from shotad.evaluation.datasets.ads import Ad, Dataset, Video
 from shotad.evaluation.datasets.videos import video_of, video_places
 from shotad.evaluation.predicting.asking import Asked
@@ -33,11 +38,6 @@ from shotad.evaluation.predicting.terms import leans_on_others, line_key, terms_
 from shotad.evaluation.predicting.waiting import Later
 from shotad.film.opening import open_film
 from shotad.film.reader import Film
-from shotad.progress import NoProgress, Progress, reported
-from shotad.runsettings import Given, write_settings
-from shotad.understand import GrammarReaders, check_readers, make_readers
-from shotad.workfolder import WorkFolder, key_of, work_folder_of
-from shotad.writing import Engines
 
 MANY = 100
 """ADs of a clip from which the steps of its own run are reported too, for they take long."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from shotad.core.types import Interval
 from shotad.evaluation.datasets.ads import Dataset
 from shotad.evaluation.datasets.shotlists import touching
 from shotad.evaluation.predicting.lines import Shots
-from shotad.types import Interval
 
 GivenShots = tuple[tuple[Interval, ...] | None, Shots]
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from shotad.describe import usage
-from shotad.describe.usage import StageUsed, Used
-from shotad.engines.base import Stage
+from shotad.core.engine import Stage
+from shotad.description import usage
+from shotad.description.usage import StageUsed, Used
 from shotad.evaluation.predicting.lines import PredictedLine
 
 LISTED = 10

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from shotad.config import Config
-from shotad.describe.ask import identity_record
-from shotad.errors import ConfigError
+from shotad.core.config import Config
+from shotad.core.errors import ConfigError
+from shotad.core.resources import data_root
+from shotad.core.types import Interval
+from shotad.core.workfolder import key_of
+from shotad.description.ask import identity_record
+from shotad.description.writing import Engines
 from shotad.evaluation.datasets.ads import Ad
-from shotad.resources import data_root
-from shotad.types import Interval
-from shotad.workfolder import key_of
-from shotad.writing import Engines
 
 _NO_MATTER: dict[str, Any] = {
     "measures": True,

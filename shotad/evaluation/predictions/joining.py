@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shotad.errors import EvaluationError
+from shotad.core.errors import EvaluationError
 from shotad.evaluation.datasets.actions import alike
 from shotad.evaluation.datasets.ads import Ad, Dataset, Finding
 from shotad.evaluation.datasets.findings import MALFORMED, MISSING, NOTE, counted, tally

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
-from shotad.errors import EvaluationError
+from shotad.core.errors import EvaluationError
 from shotad.evaluation.datasets.actions import same_text
 from shotad.evaluation.datasets.ads import Ad, Dataset
 from shotad.evaluation.predictions.records import PredictionRow, Predictions

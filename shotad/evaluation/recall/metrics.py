@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Self
 
-from shotad.errors import EvaluationError
+from shotad.core.errors import EvaluationError
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.rows import Figure, Json, Row
 from shotad.evaluation.recall.bertscore import PUBLISHED, published, rescaled
 from shotad.evaluation.recall.pairs import Pair, PairScores, pair_scores, source_of
 from shotad.evaluation.recall.windows import Neighbours, neighbours_of, rank_of
-from shotad.language.tokenvectors import check_name
+from shotad.script.language.tokenvectors import check_name
 
 _PAPER = "roberta-large"
 _PAPER_WINDOWS = ((1, 5), (5, 16))

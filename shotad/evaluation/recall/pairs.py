@@ -6,14 +6,14 @@ import struct
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from shotad.config.measures import RecallSettings
-from shotad.errors import EvaluationError
+from shotad.core.config.measures import RecallSettings
+from shotad.core.errors import EvaluationError
+from shotad.core.progress import reported
+from shotad.core.workfolder import key_of
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.store import text_key
 from shotad.evaluation.recall.bertscore import PUBLISHED, f_scores, published
-from shotad.language.tokenvectors import EncoderPlace, TokenEncoder, TokenVectors, locate
-from shotad.progress import reported
-from shotad.workfolder import key_of
+from shotad.script.language.tokenvectors import EncoderPlace, TokenEncoder, TokenVectors, locate
 
 Pair = tuple[str, str]
 """A prediction and a reference."""

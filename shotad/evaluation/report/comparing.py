@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from shotad.config.measures import ReportSettings
-from shotad.errors import EvaluationError
+from shotad.core.config.measures import ReportSettings
+from shotad.core.errors import EvaluationError
 from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.rows import Json, Result
 from shotad.evaluation.report.inputs import base_name

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from shotad.core.wholefiles import readable_json, write_text
 from shotad.evaluation.report.columns import aligned
 from shotad.evaluation.report.comparing import LISTED_IDS, Changed, Comparison, MetricComparison
 from shotad.evaluation.report.intervals import basis_words
@@ -19,7 +20,6 @@ from shotad.evaluation.report.wording import (
     signed,
     span_words,
 )
-from shotad.wholefiles import readable_json, write_text
 
 LINE_HEADS = ("AD", "A", "B", "B − A", "Human AD", "Line of A", "Line of B", "Film", "When, how long")
 

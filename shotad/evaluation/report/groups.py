@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from shotad.core.types import ShotScale
 from shotad.evaluation.measure.items import Item
 from shotad.evaluation.measure.rows import Floats, Result, only
 from shotad.evaluation.report.inputs import ReportInput, base_name
 from shotad.evaluation.report.intervals import Span, span_of
-from shotad.types import ShotScale
 
 MAIN = (
     "cider", "critic", "action", "recall", "llm-ad-eval", "llm-action", "rouge-l", "meteor", "spice",
@@ -51,7 +51,7 @@ def main_results(run: ReportInput) -> tuple[Result, ...]:
 def duration_label(item: Item) -> str:
     """How long the human AD is: half-open classes.
 
-    >>> from shotad.types import Interval
+    >>> from shotad.core.types import Interval
     >>> duration_label(Item("1", "f", Interval(3.0, 4.0), ("He runs.",)))
     '1 to 2 s'
     """

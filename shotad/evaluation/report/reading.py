@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shotad.config import Config
-from shotad.config.measures import MeasureSettings
-from shotad.errors import EvaluationError
+from shotad.core.config import Config
+from shotad.core.config.measures import MeasureSettings
+from shotad.core.errors import EvaluationError
+from shotad.core.types import Interval
 from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.rows import Figure, Json, Result, Row
 from shotad.evaluation.report.inputs import Joined, LeftOut, Predictions, ReportInput
 from shotad.evaluation.report.records import ITEMS, REPORT, SCHEMA, SPEED
-from shotad.types import Interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from shotad.core.types import Interval
 from shotad.evaluation.measure.rows import Result
 from shotad.evaluation.report.inputs import ReportInput, base_name
 from shotad.evaluation.report.intervals import Span
-from shotad.types import Interval
 
 NONE = "–"
 """Where there is no number."""

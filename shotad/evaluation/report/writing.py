@@ -6,7 +6,8 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from shotad.errors import WorkFolderError
+from shotad.core.errors import WorkFolderError
+from shotad.core.wholefiles import readable_json, write_bytes, write_text
 from shotad.evaluation.report.content import content_of
 from shotad.evaluation.report.inputs import ReportInput
 from shotad.evaluation.report.intervals import Span, spans
@@ -23,7 +24,6 @@ from shotad.evaluation.report.records import (
     report_record,
     speed_record,
 )
-from shotad.wholefiles import readable_json, write_bytes, write_text
 
 TEXT, PAGE = "report.md", "report.html"
 

@@ -1,7 +1,7 @@
 """Whether people keep their names along a film. Pure logic.
 
 Somebody who is Tony in one line and Wendice in the next is two people to who cannot see. What a name is and
-whose is read as for CRITIC (`shotad.evaluation.names.mentions`), from the film's cast list.
+whose is read as for CRITIC (`shotad.script.names.mentions`), from the film's cast list.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from shotad.evaluation.names.members import TITLES, members
-from shotad.evaluation.names.mentions import Mention, book_of, mentions
-from shotad.evaluation.names.tokens import Token, tokens_of
+from shotad.script.names.members import TITLES, members
+from shotad.script.names.mentions import Mention, book_of, mentions
+from shotad.script.names.tokens import Token, tokens_of
 
 _ARTICLES = frozenset(("the", "a", "an"))
 

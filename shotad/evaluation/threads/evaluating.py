@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shotad import __version__
-from shotad.config import Config
-from shotad.errors import UsageError
+from shotad.core.config import Config
+from shotad.core.errors import UsageError
+from shotad.core.progress import NoProgress, Progress
+from shotad.core.workfolder import WorkFolder
 from shotad.evaluation.threads.labels import ThreadLabels
 from shotad.evaluation.threads.results import Json, Setup, SetupResult, setup_result
 from shotad.evaluation.threads.run import ThreadBench, score_clips
 from shotad.evaluation.threads.table import PAPER, table
 from shotad.grammar.base import RADIUS, TEMPERATURE, FeatureMaker
-from shotad.progress import NoProgress, Progress
-from shotad.workfolder import WorkFolder
 
 SCHEMA = 1
 """Version of ``threads.json``."""

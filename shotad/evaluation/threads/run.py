@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shotad.config import ThreadSettings
-from shotad.errors import FilmError, UsageError
+from shotad.core.config import ThreadSettings
+from shotad.core.errors import FilmError, UsageError
+from shotad.core.progress import NoProgress, Progress, reported
+from shotad.core.recordlog import RecordLog
+from shotad.core.types import Seconds
+from shotad.core.workfolder import WorkFolder, key_of
 from shotad.evaluation.threads.labels import LabelledClip
 from shotad.evaluation.threads.metrics import Floats
 from shotad.evaluation.threads.results import ClipScores, Setup
+from shotad.film.moments import ShotMoments, moments_of
 from shotad.grammar.base import RADIUS, TEMPERATURE, FeatureMaker, Features
-from shotad.plan.moments import ShotMoments, moments_of
-from shotad.progress import NoProgress, Progress, reported
-from shotad.recordlog import RecordLog
-from shotad.types import Seconds
-from shotad.workfolder import WorkFolder, key_of
 
 if TYPE_CHECKING:
     from shotad.film.reader import Film, Picture

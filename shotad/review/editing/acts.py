@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from shotad.errors import ReviewError
+from shotad.core.errors import ReviewError
 from shotad.review.editing.acts_time import add, join, move, shift, split
 from shotad.review.editing.scene import (
     Scene,

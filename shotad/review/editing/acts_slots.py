@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from shotad.config import SlotSettings
-from shotad.errors import ReviewError
-from shotad.plan.handslots import SlotChange, new_slot
+from shotad.core.config import SlotSettings
+from shotad.core.errors import ReviewError
+from shotad.core.types import Interval, Slot
+from shotad.description.writing.track import empty_line
+from shotad.film.handslots import SlotChange, new_slot
 from shotad.review.editing.scene import clock
 from shotad.review.kinds import Change, Json
 from shotad.script.track import Track
-from shotad.types import Interval, Slot
-from shotad.writing.track import empty_line
 
 
 @dataclass(frozen=True, slots=True)
 class SlotsChanged(Change):
     """A change that adds or removes slots too: who keeps the change keeps these with it
-    (`shotad.plan.handslots.change_slots`), and takes them back with it (`SlotChange.inverse`)."""
+    (`shotad.film.handslots.change_slots`), and takes them back with it (`SlotChange.inverse`)."""
 
     slots: SlotChange = field(default_factory=SlotChange)
 

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from dataclasses import replace
 
-from shotad.errors import ReviewError
+from shotad.core.errors import ReviewError
 from shotad.review.editing.scene import (
     Scene,
     Span,

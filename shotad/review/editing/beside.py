@@ -7,13 +7,20 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
-from shotad.errors import ShotadError
+from shotad.core.errors import ShotadError
+from shotad.core.workfolder import WorkFolder
 from shotad.review.editing.saving import signatures
+from shotad.script.scriptfiles import (
+    WRITTEN,
+    are_written,
+    edited_scripts,
+    script_places,
+    script_texts,
+    write_texts,
+)
 from shotad.script.text import Format
 from shotad.script.track import Track
-from shotad.scriptfiles import WRITTEN, are_written, edited_scripts, script_places, script_texts, write_texts
-from shotad.tracking import with_scripts
-from shotad.workfolder import WorkFolder
+from shotad.script.tracking import with_scripts
 
 Edited = tuple[Format, Path]
 

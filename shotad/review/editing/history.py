@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from shotad.errors import WorkFolderError
-from shotad.records import whole_record
+from shotad.core.errors import WorkFolderError
+from shotad.core.records import whole_record
 from shotad.review.kinds import Asked
 from shotad.script.cue import Cue, short_hash
 from shotad.script.cuefile import cue_json, read_cue
@@ -121,7 +121,7 @@ class Step:
 
 
 class History:
-    """The steps of a work folder. Who uses it holds `shotad.tracking.track_lock`."""
+    """The steps of a work folder. Who uses it holds `shotad.script.tracking.track_lock`."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from shotad.config import Config
-from shotad.errors import ReviewError, ScriptError, ShotadError, WorkFolderError
-from shotad.film.info import FilmInfo
-from shotad.plan.handslots import SlotChange, change_slots
+from shotad.core.config import Config
+from shotad.core.errors import ReviewError, ScriptError, ShotadError, WorkFolderError
+from shotad.core.info import FilmInfo
+from shotad.film.handslots import SlotChange, change_slots
 from shotad.review.editing.beside import Beside
 from shotad.review.editing.known import Known
 from shotad.review.editing.news import News, differences
@@ -20,7 +20,7 @@ from shotad.review.editing.steps import changed_track, slots_in
 from shotad.review.kinds import Change, Hub
 from shotad.review.later import WhenQuiet
 from shotad.script.track import Track
-from shotad.tracking import TRACK, track_lock
+from shotad.script.tracking import TRACK, track_lock
 
 
 class Keeper:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from shotad.config import Config
-from shotad.errors import WorkFolderError
-from shotad.film.info import FilmInfo
-from shotad.recorded import Prepared, recorded
+from shotad.core.config import Config
+from shotad.core.errors import WorkFolderError
+from shotad.core.info import FilmInfo
+from shotad.core.workfolder import WorkFolder
+from shotad.film.prepared import Prepared, recorded
 from shotad.review.editing.saving import signatures
-from shotad.workfolder import WorkFolder
 
 _RECORDS = ("shots.json", "speech.json", "slots.json")
 

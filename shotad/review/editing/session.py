@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from shotad.errors import OutOfDate, ReviewError, WorkFolderError
-from shotad.film.info import FilmInfo
-from shotad.recorded import Prepared
+from shotad.core.errors import OutOfDate, ReviewError, WorkFolderError
+from shotad.core.info import FilmInfo
+from shotad.core.runsettings import RunSettings
+from shotad.film.prepared import Prepared
 from shotad.review.editing.acts import ACTS
 from shotad.review.editing.acts_slots import SlotScene, add_slot, remove_slot
 from shotad.review.editing.acts_time import JOINED
@@ -23,7 +24,6 @@ from shotad.review.editing.news import differences
 from shotad.review.editing.scene import Scene
 from shotad.review.editing.steps import step_of, walked
 from shotad.review.kinds import Asked, Change, Done, Hub, Json
-from shotad.runsettings import RunSettings
 from shotad.script.cue import Cue
 from shotad.script.track import Track
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from shotad.errors import ShotadError
+from shotad.core.errors import ShotadError
 from shotad.review.hearing.speaking import Speaking
 from shotad.sound.fitting.nearby import Neighbourhood, Placed
 from shotad.sound.studio import Keeping

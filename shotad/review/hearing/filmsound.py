@@ -6,8 +6,8 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from shotad.config import Config
-from shotad.errors import FilmError
+from shotad.core.config import Config
+from shotad.core.errors import FilmError
 from shotad.film.opening import open_film
 from shotad.film.reader import Film
 from shotad.sound.mixing.programme import Programme, no_programme, programme_of

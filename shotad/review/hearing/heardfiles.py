@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from shotad.core.wholefiles import sweep, write_bytes
 from shotad.film.audio import Samples
-from shotad.wholefiles import sweep, write_bytes
 
 FILES = 200
 BYTES = 200 * 2**20
@@ -20,7 +20,7 @@ BYTES = 200 * 2**20
 
 _ENDING = ".wav"
 _OWN = re.compile(rf"[0-9a-f]{{16}}\{_ENDING}")
-"""Names of sounds, by `shotad.workfolder.key_of`."""
+"""Names of sounds, by `shotad.core.workfolder.key_of`."""
 
 
 class HeardFiles:

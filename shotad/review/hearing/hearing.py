@@ -13,12 +13,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from shotad.config import Config
-from shotad.config.sound import MixSettings
-from shotad.errors import ReviewError, ShotadError
+from shotad.core.config import Config
+from shotad.core.config.sound import MixSettings
+from shotad.core.errors import ReviewError, ShotadError
+from shotad.core.records import parse_json
+from shotad.core.types import Interval
+from shotad.core.workfolder import key_of
 from shotad.film.audio import Samples
-from shotad.recorded import Prepared
-from shotad.records import parse_json
+from shotad.film.prepared import Prepared
 from shotad.review.hearing.ahead import SpeakingAhead
 from shotad.review.hearing.filmsound import FilmSound
 from shotad.review.hearing.heardfiles import HeardFiles
@@ -28,14 +30,12 @@ from shotad.review.hearing.speaking import Speaking
 from shotad.review.kinds import Json
 from shotad.script.cue import Cue
 from shotad.script.track import Track
+from shotad.script.tracking import TRACK
 from shotad.sound.kinds import Take
 from shotad.sound.mixing.excerpt import Excerpt, foreseen_make_up, limit_of
 from shotad.sound.mixing.prepare import lay
 from shotad.sound.mixing.takes import loudness_of
 from shotad.sound.voices.base import plain_language
-from shotad.tracking import TRACK
-from shotad.types import Interval
-from shotad.workfolder import key_of
 
 __all__ = ["KINDS", "Heard", "Hearing", "Kind"]
 

@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from shotad.records import parse_json
+from shotad.core.records import parse_json
+from shotad.core.types import Interval
+from shotad.core.wholefiles import readable_json, write_text
+from shotad.core.workfolder import key_of
 from shotad.sound.loudness import Course, Loudness
 from shotad.sound.mixing.excerpt import nearby, sampled, whole
 from shotad.sound.mixing.prepare import Heard
 from shotad.sound.mixing.programme import Programme
-from shotad.types import Interval
-from shotad.wholefiles import readable_json, write_text
-from shotad.workfolder import key_of
 
 FORMAT = 1
 KEPT = 4

@@ -7,18 +7,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from shotad.config import Config
-from shotad.errors import VoiceError
-from shotad.recorded import Prepared
-from shotad.rendering.voicing import WORDLESS, has_words
+from shotad.core.config import Config
+from shotad.core.errors import VoiceError
+from shotad.core.types import Interval, SpeechKind
+from shotad.film.prepared import Prepared
 from shotad.review.hearing.ahead import SpeakingAhead
 from shotad.review.hearing.speaking import InTurn, Speaking
 from shotad.script.cue import Cue
 from shotad.script.track import Track
 from shotad.sound.fitting.nearby import MOST, fit_near, neighbourhood
 from shotad.sound.kinds import Spoken, Unspoken
+from shotad.sound.rendering.voicing import WORDLESS, has_words
 from shotad.sound.studio import Keeping
-from shotad.types import Interval, SpeechKind
 
 Kind = Literal["mix", "voice", "programme"]
 KINDS: tuple[Kind, ...] = ("mix", "voice", "programme")
@@ -179,7 +179,7 @@ class Placing:
 
 
 def _speech(prepared: Prepared, *, over_lyrics: bool) -> tuple[Interval, ...]:
-    """When the film is not lowered, as `shotad.rendering.materials.Materials.speech`."""
+    """When the film is not lowered, as `shotad.sound.rendering.materials.Materials.speech`."""
     heard = (one for one in prepared.speech if not (over_lyrics and one.kind is SpeechKind.LYRICS))
     return tuple(one.interval for one in heard)
 

@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from shotad.config.sound import VoiceSettings
-from shotad.errors import CastError, ReviewError, VoiceError
-from shotad.quiet import native_quiet
-from shotad.rendering.voicing import VOICES, pronunciations
+from shotad.core.config.sound import VoiceSettings
+from shotad.core.errors import CastError, ReviewError, VoiceError
+from shotad.core.quiet import native_quiet
+from shotad.core.runsettings import SETTINGS, read_settings
+from shotad.core.settings import build_settings
 from shotad.review.kinds import Json
-from shotad.runsettings import SETTINGS, read_settings
-from shotad.settings import build_settings
 from shotad.sound.kinds import Take
-from shotad.sound.saying import NOTHING, Lexicon
+from shotad.sound.pronunciation import NOTHING, Lexicon
+from shotad.sound.rendering.voicing import VOICES, pronunciations
 from shotad.sound.studio import Keeping
 from shotad.sound.voices import AUTO, make_voice, voices
 from shotad.sound.voices.base import Speaker, VoiceInfo

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from shotad.casting.records import CHARACTERS, FACES
-from shotad.pictures.marks import COLOURS
-from shotad.presence import NOBODY, Character, Mark, Presence
-from shotad.records import parse_json
+from shotad.core.clip_cast import NOBODY, Character, Mark, Presence
+from shotad.core.records import parse_json
+from shotad.core.types import Sighting
+from shotad.description.casting.records import CHARACTERS, FACES
+from shotad.film.overlay.marks import COLOURS
 from shotad.review.kinds import FrameNote
 from shotad.sight.facetracks import FaceTrack, from_row
-from shotad.types import Sighting
 
 SAME = 1e-5
 """Seconds by which records round."""

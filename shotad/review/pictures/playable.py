@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-from shotad.config import Config
-from shotad.errors import FilmError
+from shotad.core.config import Config
+from shotad.core.errors import FilmError
+from shotad.core.info import FilmInfo
 from shotad.film.audio import choose_track
 from shotad.film.container import find_media, is_cover
-from shotad.film.info import FilmInfo
 
 if TYPE_CHECKING:
     from av.container import InputContainer

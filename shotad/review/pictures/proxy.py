@@ -13,14 +13,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shotad.config import Config
-from shotad.film.info import FilmInfo
+from shotad.core.config import Config
+from shotad.core.info import FilmInfo
+from shotad.core.workfolder import key_of
 from shotad.film.opening import open_film
 from shotad.review.kinds import Hub, Json
 from shotad.review.pictures.encoding import BITS, LINES, QUALITY
 from shotad.review.pictures.playable import Playable, browser_kind
 from shotad.review.pictures.proxymaking import FORMAT, Order, known_copy
-from shotad.workfolder import key_of
 
 FILM_URL, COPY_URL = "/media/film", "/media/proxy"
 SURE = 0.02

@@ -17,17 +17,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
-from shotad.errors import FilmError, ReviewError, WorkFolderError
+from shotad.core.errors import FilmError, ReviewError, WorkFolderError
+from shotad.core.records import read_record
+from shotad.core.types import Image, Shot
+from shotad.core.wholefiles import write_bytes, write_text
+from shotad.core.workfolder import key_of
+from shotad.film.framing import STILLS
 from shotad.film.opening import open_film
+from shotad.film.prepared import Prepared
 from shotad.film.reader import Film, Size
-from shotad.framing import STILLS
-from shotad.recorded import Prepared
-from shotad.records import read_record
 from shotad.review.kinds import Picture
 from shotad.review.pictures.frames import Told
-from shotad.types import Image, Shot
-from shotad.wholefiles import write_bytes, write_text
-from shotad.workfolder import key_of
 
 WIDTH = 160
 """Pixels, at most."""

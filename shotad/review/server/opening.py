@@ -8,19 +8,19 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shotad.config import Config
-from shotad.config.sound import VoiceSettings
-from shotad.errors import ConfigError, FilmError
-from shotad.film.info import FilmInfo
+from shotad.core.config import Config
+from shotad.core.config.sound import VoiceSettings
+from shotad.core.errors import ConfigError, FilmError
+from shotad.core.info import FilmInfo
+from shotad.core.runsettings import RunSettings
+from shotad.core.settings import build_settings
+from shotad.core.workfolder import WorkFolder
 from shotad.film.opening import open_film
 from shotad.review.editing.session import Session
 from shotad.review.kinds import Asked, Done, Hub
 from shotad.review.server.remembered import remember, remembered
-from shotad.runsettings import RunSettings
 from shotad.script.track import FilmId, load_track
-from shotad.settings import build_settings
-from shotad.tracking import TRACK
-from shotad.workfolder import WorkFolder
+from shotad.script.tracking import TRACK
 
 if TYPE_CHECKING:
     from shotad.review.server.bundle import Pictures, Review

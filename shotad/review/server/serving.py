@@ -22,18 +22,18 @@ from urllib.parse import quote
 import uvicorn
 from filelock import FileLock, Timeout
 
-from shotad.errors import InUse, ReviewError, UsageError, WorkFolderError
-from shotad.progress import Progress
-from shotad.records import parse_json
+from shotad.core.errors import InUse, ReviewError, UsageError, WorkFolderError
+from shotad.core.progress import Progress
+from shotad.core.records import parse_json
+from shotad.core.wholefiles import write_text
+from shotad.core.workfolder import WorkFolder
 from shotad.review.server.events import Tabs
 from shotad.review.server.opening import open_session, review_of
 from shotad.review.server.security import Keys, hosts_for
-from shotad.wholefiles import write_text
-from shotad.workfolder import WorkFolder
 
 if TYPE_CHECKING:
+    from shotad.core.runsettings import RunSettings
     from shotad.review.server.bundle import Review
-    from shotad.runsettings import RunSettings
 
 LOCK, ADDRESS = ".review.lock", ".review.address"
 

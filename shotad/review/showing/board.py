@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from shotad.config import Config
-from shotad.plan.slots import word_budget
-from shotad.recorded import Prepared
+from shotad.core.config import Config
+from shotad.core.types import Interval, Slot
+from shotad.film.prepared import Prepared
+from shotad.film.slots import word_budget
 from shotad.review.editing.acts_slots import SlotsChanged
 from shotad.review.editing.acts_time import why_apart
 from shotad.review.editing.scene import Scene, is_added, room_of
@@ -23,7 +24,6 @@ from shotad.script.cue import Cue, LineState, count_words, milliseconds
 from shotad.script.pace import Budget, budget_in, spoken_words
 from shotad.script.rules import Finding
 from shotad.script.track import Track
-from shotad.types import Interval, Slot
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from shotad.config import Config
-from shotad.lint.check import Checker
-from shotad.lint.gather import rendered_findings, track_material
-from shotad.lint.lines import TrackLine
+from shotad.core.config import Config
+from shotad.description.linting.check import Checker
+from shotad.description.linting.load import rendered_findings, track_material
 from shotad.review.showing.nearby import Nearby
+from shotad.script.lint.lines import TrackLine
 from shotad.script.rules import Finding
 from shotad.script.track import Track
 

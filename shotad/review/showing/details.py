@@ -9,12 +9,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from shotad.description.writing.track import ADDED
 from shotad.review.editing.session import Session
 from shotad.review.showing.engineview import engine_title
 from shotad.review.showing.recordindex import Record, RecordIndex
 from shotad.review.showing.recordnotes import Note, first, note, of_records
 from shotad.script.cue import REDO, Cue, CueStatus, EditField
-from shotad.writing.track import ADDED
 
 _STATUS = {
     CueStatus.DROPPED: "Why it is not heard",

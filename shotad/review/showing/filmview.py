@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from shotad import __version__
-from shotad.errors import WorkFolderError
-from shotad.printable import printable
-from shotad.records import read_record
-from shotad.rendering.wanted import FILMS, MEANINGS, SOUNDS, Kind
+from shotad.core.errors import WorkFolderError
+from shotad.core.printable import printable
+from shotad.core.records import read_record
+from shotad.core.threadnames import thread_number
+from shotad.core.types import ShotScale
 from shotad.review.editing.session import Session
 from shotad.review.kinds import Json
 from shotad.review.showing.board import (
@@ -28,8 +29,7 @@ from shotad.review.showing.board import (
 from shotad.review.showing.engineview import engines_view
 from shotad.review.showing.findings import Findings
 from shotad.script.text import ALL_FORMATS
-from shotad.threadnames import thread_number
-from shotad.types import ShotScale
+from shotad.sound.rendering.outputs import FILMS, MEANINGS, SOUNDS, Kind
 
 FORMAT_TITLES: Mapping[str, str] = {
     "vtt": "WebVTT: descriptions for players and web pages",

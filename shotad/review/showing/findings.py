@@ -14,20 +14,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from shotad.errors import ReviewError, ShotadError
-from shotad.lint.accepted import accept, read_accepted, stamp_of, stamps
-from shotad.lint.again import Again
-from shotad.lint.book import hint_of, order_of, title_of
-from shotad.lint.check import lint
-from shotad.lint.lines import TrackLine, lines_of_track
-from shotad.lint.report import Report
+from shotad.core.errors import ReviewError, ShotadError
+from shotad.core.types import Interval
+from shotad.description.linting.cache import Again
+from shotad.description.linting.check import lint
 from shotad.review.editing.session import Session
 from shotad.review.kinds import Hub
 from shotad.review.later import WhenQuiet
 from shotad.review.showing.checked import Checked, Known, Whole
 from shotad.review.showing.nearby import is_told_at_once, reach_of
+from shotad.script.lint.accepted import accept, read_accepted, stamp_of, stamps
+from shotad.script.lint.lines import TrackLine, lines_of_track
+from shotad.script.lint.report import Report
+from shotad.script.lint.rules import hint_of, order_of, title_of
 from shotad.script.rules import Finding, Level
-from shotad.types import Interval
 
 _LOG = logging.getLogger(__name__)
 
@@ -265,7 +265,7 @@ def _found(lines: Mapping[str, Checked], name: str) -> tuple[Finding, ...]:
 
 
 def _order(finding: Finding) -> tuple[Any, ...]:
-    """As `shotad.lint.report.in_order`, of one line."""
+    """As `shotad.script.lint.report.in_order`, of one line."""
     return order_of(finding.rule), finding.span or (-1, -1), finding.message
 
 

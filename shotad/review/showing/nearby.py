@@ -8,12 +8,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from shotad.facts import TextFact
-from shotad.lint.along import Along
-from shotad.lint.check import DIALOGUE_WINDOW, Checker, each_line, in_time, lint
-from shotad.lint.lines import Material, TrackLine
+from shotad.core.observations import TextFact
+from shotad.core.types import Interval, Utterance
+from shotad.description.linting.check import DIALOGUE_WINDOW, Checker, each_line, in_time, lint
+from shotad.script.lint.interval_index import Along
+from shotad.script.lint.lines import Material, TrackLine
 from shotad.script.rules import Finding
-from shotad.types import Interval, Utterance
 
 LOOK_ALL = frozenset(("T5", "L6", "L7", "L8", "L11", "A1", "A2", "A3"))
 """Rules that look at all lines, or at the sound of a render."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from shotad.facts import Facts
-from shotad.pictures.sheet.inwords import in_words
+from shotad.core.observations import Facts
+from shotad.description.sheet.inwords import in_words
 from shotad.review.showing.recordindex import Record
 from shotad.script.cue import Cue, Provenance
 

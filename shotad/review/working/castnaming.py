@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shotad.cast.files.choosing import taken_name
-from shotad.cast.members import Member
-from shotad.errors import CastError, ReviewError
+from shotad.core.errors import CastError, ReviewError
+from shotad.core.members import Member
 from shotad.review.editing.acts import ACTS
 from shotad.review.kinds import Change, Json
 from shotad.review.working.renaming import names, renamed
 from shotad.script.cue import Cue, LineState
+from shotad.sight.cast.files.choosing import taken_name
 
 if TYPE_CHECKING:
     from shotad.review.editing.session import Session

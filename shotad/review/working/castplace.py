@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shotad.errors import CastError
-from shotad.runsettings import GivenCast, RunSettings, read_settings, with_cast, write_settings
-from shotad.workfolder import WorkFolder, key_of
+from shotad.core.errors import CastError
+from shotad.core.runsettings import GivenCast, RunSettings, read_settings, with_cast, write_settings
+from shotad.core.workfolder import WorkFolder, key_of
 
 if TYPE_CHECKING:
     from shotad.review.editing.session import Session

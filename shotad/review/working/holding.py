@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shotad.config import Config
-from shotad.errors import InUse, ReviewError
-from shotad.recorded import film_of
-from shotad.runsettings import RunSettings
-from shotad.workfolder import WorkFolder
+from shotad.core.config import Config
+from shotad.core.errors import InUse, ReviewError
+from shotad.core.runsettings import RunSettings
+from shotad.core.workfolder import WorkFolder
+from shotad.film.prepared import film_of
 
 if TYPE_CHECKING:
     from shotad.film.reader import Film

@@ -6,19 +6,19 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from shotad.cast.found.castfolder import Facts, Holdings
-from shotad.cast.found.people import Person, people_in
-from shotad.cast.members import Member
-from shotad.casting.discovering import PIXELS
-from shotad.casting.filing import join_of
-from shotad.casting.records import CHARACTERS, DISCOVERED
-from shotad.config import Config
-from shotad.film.info import FilmInfo
-from shotad.redo.desk import rows_of
+from shotad.core.config import Config
+from shotad.core.info import FilmInfo
+from shotad.core.members import Member
+from shotad.core.types import Interval
+from shotad.core.workfolder import WorkFolder
+from shotad.description.casting.discovering import PIXELS
+from shotad.description.casting.merge_people import join_of
+from shotad.description.casting.records import CHARACTERS, DISCOVERED
+from shotad.description.redo.rewriter import rows_of
+from shotad.sight.cast.found.castfolder import Facts, Holdings
+from shotad.sight.cast.found.people import Person, people_in
 from shotad.sight.facemodels import make_face_models
 from shotad.sight.facetracks import FaceTrack, from_row
-from shotad.types import Interval
-from shotad.workfolder import WorkFolder
 
 _LOOK = 0.34
 """Seconds for which somebody counts as seen around a single look."""

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shotad.cast.members import Member
-from shotad.describe.naming import spoken
-from shotad.presence import Character
+from shotad.core.clip_cast import Character
+from shotad.core.members import Member
+from shotad.description.naming import spoken
 from shotad.script.people import mentions
 
 _ARTICLE = re.compile(r"\A(?:an?|the)\s+", re.IGNORECASE)

@@ -10,21 +10,21 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from shotad.config import Config
-from shotad.errors import ReviewError, ShotadError
-from shotad.progress import Progress
+from shotad.core.config import Config
+from shotad.core.errors import ReviewError, ShotadError
+from shotad.core.progress import Progress
+from shotad.core.runsettings import for_rendering
 from shotad.review.working.castplace import run_with_cast
 from shotad.review.working.holding import file_row, held, opened
-from shotad.runsettings import for_rendering
 from shotad.script.exporting import script_file, write_format
 from shotad.script.findings import finding_row
 from shotad.script.text import FORMATS, script_format
 
 if TYPE_CHECKING:
-    from shotad.redo import Redone, Result
-    from shotad.rendering.rendered import Rendered
+    from shotad.description.redo import Redone, Result
+    from shotad.description.writing import Engines
     from shotad.review.editing.session import Session
-    from shotad.writing import Engines
+    from shotad.sound.rendering.rendered import Rendered
 
 SAME = (
     "the engines gave the line again that was there. An engine without chance gives the same answer to the "
@@ -40,7 +40,7 @@ Row = dict[str, Any]
 
 @lru_cache(maxsize=1)
 def _engines(settings: str) -> Engines:
-    from shotad.writing import Engines
+    from shotad.description.writing import Engines
 
     return Engines.of(Config.model_validate_json(settings))
 
@@ -65,7 +65,7 @@ def redo_line(
     ``over_edits``: also lines that a person wrote or accepted; their text stays among the candidates. Raises
     EditConflict for such lines otherwise, ReviewError where another shotad holds the folder, EngineError.
     """
-    from shotad.redo import redo
+    from shotad.description.redo import redo
 
     if not ids:
         raise ReviewError("No line was named.", "Choose a line first.")
@@ -173,11 +173,11 @@ def render_film(
 
     Without ``voice``, ``profile``, ``extended`` and ``speed`` those of the settings are taken. Edits made
     meanwhile are heard or, if they come too late for that, kept. Raises ReviewError where another shotad
-    holds the folder, and what `shotad.rendering.run.run_render` raises.
+    holds the folder, and what `shotad.sound.rendering.run.run_render` raises.
     """
-    from shotad.rendering.asking import shortener
-    from shotad.rendering.run import run_render
-    from shotad.rendering.wanted import parse_wanted, wanted_files
+    from shotad.description.shortener import shortener
+    from shotad.sound.rendering.outputs import parse_wanted, wanted_files
+    from shotad.sound.rendering.run import run_render
 
     run = run_with_cast(session)
     flags: Row = {

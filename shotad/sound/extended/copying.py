@@ -8,19 +8,19 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shotad.config.sound import ExtendedSettings
-from shotad.errors import SoundError
+from shotad.core.config.sound import ExtendedSettings
+from shotad.core.errors import SoundError
+from shotad.core.progress import NoProgress, Progress, Task, reported
+from shotad.core.wholefiles import replacing
 from shotad.film.container import Media, is_cover, legible, packets_of
 from shotad.film.probe import probe
 from shotad.film.reader import Film
-from shotad.progress import NoProgress, Progress, Task, reported
 from shotad.sound.extended.kinds import Pause
 from shotad.sound.extended.picturecopy import PictureCopy, PictureKept
 from shotad.sound.extended.soundcopy import SoundCopy, tracks_of
 from shotad.sound.extended.timemap import TimeMap
 from shotad.sound.mux.containers import TEXT
 from shotad.sound.mux.text_track import Converter
-from shotad.wholefiles import replacing
 
 if TYPE_CHECKING:
     from av import Packet

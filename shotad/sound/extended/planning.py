@@ -6,16 +6,16 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from shotad.config.sound import ExtendedSettings, FitSettings
-from shotad.describe.fit import split_sentences
-from shotad.errors import VoiceError
-from shotad.plan.gaps import subtract
+from shotad.core.config.sound import ExtendedSettings, FitSettings
+from shotad.core.errors import VoiceError
+from shotad.core.types import Interval, Shot
+from shotad.film.gaps import subtract
+from shotad.script.english.fit import split_sentences
 from shotad.script.pace import spoken_words
 from shotad.sound.extended.kinds import Extension, Pause
 from shotad.sound.extended.worth import Worth, names_of, worth
 from shotad.sound.fitting.lines import BETWEEN, earliest
 from shotad.sound.kinds import Fitting, Line, Spoken, Studio, Take, Unspoken
-from shotad.types import Interval, Shot
 
 NEAR = 3.0
 """Seconds from its cue within which a line may be said between two utterances."""

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
+from shotad.core.types import GainPoint, Interval, Shot, Utterance
 from shotad.sound.extended.kinds import Pause
 from shotad.sound.kinds import Fitting, Spoken
-from shotad.types import GainPoint, Interval, Shot, Utterance
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
-from shotad.config import FitSettings
-from shotad.describe.fit import split_sentences, variants
-from shotad.describe.inlanguage import fit_spoken
+from shotad.core.config import FitSettings
+from shotad.script.english.fit import split_sentences, variants
+from shotad.script.english.inlanguage import fit_spoken
 from shotad.script.pace import rate_of, spoken_words
 from shotad.script.tempo import BREATH, usual_words
 from shotad.sound.kinds import Line, Take

@@ -20,10 +20,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from shotad.config import FitSettings
-from shotad.progress import NoProgress, Progress, reported
+from shotad.core.config import FitSettings
+from shotad.core.progress import NoProgress, Progress, reported
 from shotad.script.pace import spoken_words
-from shotad.sound.fitting.asking import Answer, Shorten, Wish
+from shotad.script.shortening import Answer, Shorten, Wish
 from shotad.sound.fitting.forms import Form, shorter_forms, spoken, whole_form, written
 from shotad.sound.fitting.lines import BETWEEN, NO_ROOM, earliest, latest
 from shotad.sound.fitting.placing import (

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from shotad.config import FitSettings
-from shotad.plan.gaps import subtract
+from shotad.core.config import FitSettings
+from shotad.core.types import Interval
+from shotad.film.gaps import subtract
 from shotad.script.cue import EARLIEST, LEAD, Cue
 from shotad.script.edits import is_by_hand
 from shotad.script.track import Track
 from shotad.sound.kinds import Line
-from shotad.types import Interval
 
 BETWEEN = 0.3
 """Seconds of breath between two lines."""

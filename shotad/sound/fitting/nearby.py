@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from shotad.config import FitSettings
+from shotad.core.config import FitSettings
+from shotad.core.types import Interval
 from shotad.script.pace import spoken_words
 from shotad.script.track import Track
 from shotad.sound.fitting.forms import weight
 from shotad.sound.fitting.ladder import fit
 from shotad.sound.fitting.lines import BETWEEN, earliest, latest, lines_of
 from shotad.sound.kinds import PACE, Fitting, Line, Studio, Take
-from shotad.types import Interval
 
 MOST = 12
 """Neighbours to each side that are fitted along at most: a shift of one line dies away much sooner."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from shotad.core.types import Interval
 from shotad.script.cue import Cue, Voiced, line_stamp
 from shotad.script.track import Track
 from shotad.sound.kinds import Fitting, Spoken, Unspoken
-from shotad.types import Interval
 
 UNTRIED = "not spoken: it was not among the lines that were fitted"
 

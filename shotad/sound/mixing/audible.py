@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shotad.core.types import Interval
 from shotad.film.audio import Samples, SoundBlock
 from shotad.sound.loudness import along, level, power
-from shotad.types import Interval
 
 PIECE = 0.05
 """Seconds of a stretch in which the programme's level is taken as constant."""

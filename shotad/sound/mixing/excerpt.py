@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shotad.config.sound import MixSettings
+from shotad.core.config.sound import MixSettings
+from shotad.core.types import Interval
 from shotad.film.audio import Samples, SoundBlock
 from shotad.sound.ducking import envelope
 from shotad.sound.loudness import SILENT, Course, Loudness, Meter, gated
@@ -32,7 +33,6 @@ from shotad.sound.mixing.mix import Recipe
 from shotad.sound.mixing.prepare import Heard, Laid
 from shotad.sound.mixing.profiles import PROFILES
 from shotad.sound.mixing.programme import Programme
-from shotad.types import Interval
 
 LEAD = 1.0
 """Seconds that are mixed before an excerpt: what a limiter has lowered is back by then (40 dB a second)."""

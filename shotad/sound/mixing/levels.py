@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from shotad.config.sound import MixSettings
+from shotad.core.config.sound import MixSettings
+from shotad.core.types import GainPoint, Interval
 from shotad.sound.ducking import gain_at
 from shotad.sound.loudness import SILENT, WINDOW, Course, Loudness, gated, level, power
 from shotad.sound.mixing.profiles import ASSUMED, QUIET, Profile
-from shotad.types import GainPoint, Interval
 
 AMBIENCE = 15.0
 """LU that a line stands over a quiet scene: the proposal for commentary over ambience, as `MixSettings.over`

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from shotad.core.types import GainPoint
 from shotad.film.audio import Samples, SoundBlock
 from shotad.sound.ducking import gain_at
 from shotad.sound.loudness import Course, Loudness
@@ -16,7 +17,6 @@ from shotad.sound.mixing.limiter import Limiter, limited
 from shotad.sound.mixing.programme import Programme
 from shotad.sound.mixing.report import FileSound, MixReport
 from shotad.sound.mixing.takes import Lane
-from shotad.types import GainPoint
 
 
 @dataclass(frozen=True, slots=True, eq=False)

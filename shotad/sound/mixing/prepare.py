@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from shotad.config.sound import MixSettings
+from shotad.core.config.sound import MixSettings
+from shotad.core.progress import NoProgress, Progress, reported
+from shotad.core.types import Interval
 from shotad.film.audio import SoundBlock
 from shotad.film.reader import Film
-from shotad.progress import NoProgress, Progress, reported
 from shotad.sound.ducking import envelope
 from shotad.sound.kinds import Spoken, Take
 from shotad.sound.loudness import Course, Loudness, Meter
@@ -30,7 +31,6 @@ from shotad.sound.mixing.profiles import PROFILES
 from shotad.sound.mixing.programme import Programme, programme_of
 from shotad.sound.mixing.report import LineLevel, MixReport
 from shotad.sound.mixing.takes import Lane, PlacedTake, loudness_of, place
-from shotad.types import Interval
 
 
 def prepare_mix(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from shotad.core.types import Interval
 from shotad.sound.loudness import Loudness
-from shotad.types import Interval
 
 
 @dataclass(frozen=True, slots=True)

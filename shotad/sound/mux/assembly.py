@@ -8,20 +8,20 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shotad.config.sound import ContainerSettings
+from shotad.core.config.sound import ContainerSettings
+from shotad.core.info import FilmInfo
+from shotad.core.printable import printable
+from shotad.core.progress import Progress, reported
 from shotad.film.container import Media, exact, is_cover, packets_of
-from shotad.film.info import FilmInfo
-from shotad.printable import printable
-from shotad.progress import Progress, reported
 from shotad.sound.mux.boxes import TrackBoxes, mark_tracks
 from shotad.sound.mux.containers import MOV, Container
 from shotad.sound.mux.descriptors import mark_programme
 from shotad.sound.mux.kinds import AdSound, AdText, Copied
+from shotad.sound.mux.language_codes import track_language
 from shotad.sound.mux.payload import Payload
 from shotad.sound.mux.tags import film_tags, own_tags, shifted_chapters, track_tags
 from shotad.sound.mux.text_track import Converter, add_text, text_packets
 from shotad.sound.mux.timing import Clock, hides, unheard
-from shotad.sound.mux.tongues import track_language
 from shotad.sound.mux.tracks import How, Kept, Plan, add_track, attach_cover, default_tracks
 from shotad.sound.mux.voice_track import Coding, VoiceTrack, add_voice
 from shotad.sound.mux.ways import MICROSECOND, Way, Woven, second_of

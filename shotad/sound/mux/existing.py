@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from shotad.config.sound import ContainerSettings
+from shotad.core.config.sound import ContainerSettings
+from shotad.core.info import FilmInfo
 from shotad.film.container import legible
-from shotad.film.info import FilmInfo
 from shotad.sound.mux.kinds import AdSound, AdText
+from shotad.sound.mux.language_codes import same_language
 from shotad.sound.mux.tags import MADE_HERE
-from shotad.sound.mux.tongues import same_language
 from shotad.sound.mux.tracks import track_name
 
 

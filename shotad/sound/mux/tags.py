@@ -8,7 +8,7 @@ from typing import Any
 
 from shotad.film.container import legible
 from shotad.sound.mux.containers import Container
-from shotad.sound.mux.tongues import track_language
+from shotad.sound.mux.language_codes import track_language
 
 MADE_HERE = "Audio description made with shotad."
 """The remark on each track of AD that is made here. By it a later run knows its own (`existing`)."""

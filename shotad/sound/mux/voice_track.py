@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.errors import SoundError
+from shotad.core.errors import SoundError
+from shotad.core.info import FilmInfo
 from shotad.film.audio import SoundBlock
-from shotad.film.info import FilmInfo
 from shotad.sound.mux.containers import Container
 from shotad.sound.mux.kinds import AdSound
 

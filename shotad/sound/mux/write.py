@@ -11,11 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shotad.config.sound import ContainerSettings
-from shotad.errors import SoundError
+from shotad.core.config.sound import ContainerSettings
+from shotad.core.errors import SoundError
+from shotad.core.progress import NoProgress, Progress
 from shotad.film.container import Media
 from shotad.film.reader import Film
-from shotad.progress import NoProgress, Progress
 from shotad.sound.mux.assembly import Assembly, Recipe
 from shotad.sound.mux.containers import CONTAINERS, MKV, Container, container_for, first_endings
 from shotad.sound.mux.existing import existing_description

@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import cast
 
-from shotad.config.sound import VoiceSettings
-from shotad.errors import VoiceError
+from shotad.core.config.sound import VoiceSettings
+from shotad.core.errors import VoiceError
 from shotad.sound.voices.base import Kind, Speaker, VoiceInfo, nearness, plain_language, unknown
 
 KINDS = {

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from shotad.config.sound import VoiceSettings
-from shotad.errors import VoiceError
+from shotad.core.config.sound import VoiceSettings
+from shotad.core.errors import VoiceError
 from shotad.sound.kinds import Take, Voice
 
 ALL = "all"
@@ -27,7 +27,7 @@ _USUALLY = {"en": "en-us", "fr": "fr-fr"}
 
 
 class Reading(StrEnum):
-    """What a voice turns into words by itself; the rest is written out for it (`shotad.sound.saying`)."""
+    """What a voice turns into words by itself; the rest is written out for it (`sound.pronunciation`)."""
 
     NUMBERS = "numbers"
     """Cardinals, ordinals, decimals and years."""

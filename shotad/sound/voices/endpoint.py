@@ -14,12 +14,12 @@ import threading
 import time
 from typing import Any
 
-from shotad.config.sound import VoiceSettings
+from shotad.core.config.sound import VoiceSettings
+from shotad.core.errors import ShotadError, VoiceError
 from shotad.engines.openai.address import Address, address_of, key_from
-from shotad.engines.openai.line import Broken, Line, need_client
-from shotad.engines.openai.trouble import Raw, Trouble, trouble_in
-from shotad.engines.openai.trying import Clock, Sleep, asked_pause, pauses
-from shotad.errors import ShotadError, VoiceError
+from shotad.engines.openai.client import Broken, Line, need_client
+from shotad.engines.openai.rate_limiter import Clock, Sleep, asked_pause, pauses
+from shotad.engines.openai.server_error import Raw, Trouble, trouble_in
 from shotad.sound.kinds import Samples, Take
 from shotad.sound.voices.base import ALL, EVERYTHING, Reading, VoiceInfo
 from shotad.sound.voices.takes import cleaned, decoded, decoded_pcm, need_words

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from shotad.config.sound import VoiceSettings
-from shotad.errors import VoiceError
+from shotad.core.config.sound import VoiceSettings
+from shotad.core.errors import VoiceError
 from shotad.sound.kinds import Take
 from shotad.sound.voices.base import Reading, VoiceInfo, nearness, speaks_one, unknown
 from shotad.sound.voices.program import found, run

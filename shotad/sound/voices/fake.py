@@ -12,7 +12,7 @@ import re
 import numpy as np
 import numpy.typing as npt
 
-from shotad.config.sound import VoiceSettings
+from shotad.core.config.sound import VoiceSettings
 from shotad.sound.kinds import Take
 from shotad.sound.voices.base import ALL, EVERYTHING, Reading, VoiceInfo
 from shotad.sound.voices.takes import cleaned, need_words

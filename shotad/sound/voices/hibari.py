@@ -15,8 +15,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from shotad.config.sound import VoiceSettings
-from shotad.errors import VoiceError
+from shotad.core.config.sound import VoiceSettings
+from shotad.core.errors import VoiceError
 from shotad.sound.kinds import Take
 from shotad.sound.voices.base import EVERYTHING, Reading, VoiceInfo, speaks_one, unknown
 from shotad.sound.voices.takes import cleaned, need_words

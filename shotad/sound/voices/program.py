@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from shotad.errors import VoiceError
+from shotad.core.errors import VoiceError
 
 TIMEOUT = 120.0
 """Seconds that a program may take, and a tenth more for each character."""

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from shotad.errors import VoiceError
+from shotad.core.errors import VoiceError
+from shotad.core.wholefiles import write_bytes
 from shotad.sound.kinds import Samples, Take
-from shotad.wholefiles import write_bytes
 
 Integers = npt.NDArray[np.int16]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shotad.errors import VoiceError
+from shotad.core.errors import VoiceError
 from shotad.sound.kinds import Samples
 
 _FRAME = 0.005

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shotad.engines.base import Identity
-from shotad.language.embeddings import Vectors
-from shotad.language.parsing import Parse, Token
+from shotad.core.engine import Identity
+from shotad.script.language.embeddings import Vectors
+from shotad.script.language.parsing import Parse, Token
 
 SPACY_MODEL = "en_core_web_sm"
 """The small model of the manifest, fetched where it is not installed."""

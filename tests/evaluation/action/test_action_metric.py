@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shotad.config import Config
+from shotad.core.config import Config
+from shotad.core.types import Interval
 from shotad.evaluation.action.by_rule import actions_by_rule
 from shotad.evaluation.action.metrics import Action
 from shotad.evaluation.measure import texts as room
@@ -21,7 +22,6 @@ from shotad.evaluation.measure.metric import make_metric
 from shotad.evaluation.measure.rows import Result
 from shotad.evaluation.measure.scoring import score
 from shotad.evaluation.measure.store import Store
-from shotad.types import Interval
 from tests.evaluation.action.parsed import SPACY_MODEL, WordVectors
 
 pytestmark = pytest.mark.slow

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import Config
+from shotad.core.config import Config
 from shotad.evaluation.action.by_rule import actions_by_rule
 from shotad.evaluation.action.removing import without_characters
 from shotad.evaluation.measure.bench import Bench

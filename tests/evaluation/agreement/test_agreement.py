@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config.measures import ReportSettings
-from shotad.errors import EvaluationError
+from shotad.core.config.measures import ReportSettings
+from shotad.core.errors import EvaluationError
 from shotad.evaluation.agreement.agreement import agreement
 from shotad.evaluation.agreement.scores import HumanScores
 from shotad.evaluation.report.reading import Report, read_report

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.config.measures import ReportSettings
+from shotad.core.config.measures import ReportSettings
 from shotad.evaluation.agreement.correlation import correlations, kendall, pearson, spearman
 
 stats = pytest.importorskip("scipy.stats")

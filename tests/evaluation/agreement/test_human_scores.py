@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.errors import EvaluationError
+from shotad.core.errors import EvaluationError
 from shotad.evaluation.agreement.scores import HumanScores, read_scores
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from shotad.config import load_config
+from shotad.core.config import load_config
+from shotad.core.types import Interval
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.rows import Figure, Json, Row
 from shotad.evaluation.measure.store import Store
-from shotad.types import Interval
 
 
 def bench(*settings: str) -> Bench:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.errors import EvaluationError
+from shotad.core.errors import EvaluationError
 from shotad.evaluation.assisted.candidates import Offers
 from shotad.evaluation.assisted.expert import best_of, expert_scores
 from shotad.evaluation.assisted.protocol import Assisted, Role, assist

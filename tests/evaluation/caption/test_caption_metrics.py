@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.config import Config
+from shotad.core.config import Config
+from shotad.core.types import Interval
 from shotad.evaluation.caption.bleu import bleu_sums
 from shotad.evaluation.caption.cider import cider_scores
 from shotad.evaluation.caption.metrics import FEW
@@ -21,7 +22,6 @@ from shotad.evaluation.measure.metric import make_metric
 from shotad.evaluation.measure.rows import Result
 from shotad.evaluation.measure.scoring import score
 from shotad.evaluation.measure.store import Store
-from shotad.types import Interval
 from tests.evaluation.caption.cocotools import SHARED, coco_scores, made_predictions, need_cmdad, need_coco
 from tests.evaluation.measuring import corpus_of
 

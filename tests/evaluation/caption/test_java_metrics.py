@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shotad.config import Config
-from shotad.errors import EvaluationError
+from shotad.core.config import Config
+from shotad.core.errors import EvaluationError
+from shotad.core.types import Interval
 from shotad.evaluation.caption.java import Conversation
 from shotad.evaluation.caption.java_metrics import METEOR_COLUMNS
 from shotad.evaluation.measure.bench import Bench
@@ -24,7 +25,6 @@ from shotad.evaluation.measure.metric import make_metric
 from shotad.evaluation.measure.rows import meteor
 from shotad.evaluation.measure.scoring import score
 from shotad.evaluation.measure.store import Store
-from shotad.types import Interval
 from tests.evaluation.caption.cocotools import (
     SHARED,
     coco_scores,

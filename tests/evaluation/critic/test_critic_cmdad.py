@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import Config
+from shotad.core.config import Config
+from shotad.core.types import Interval
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.metric import make_metric
 from shotad.evaluation.measure.rows import Result
 from shotad.evaluation.measure.scoring import score
 from shotad.evaluation.measure.store import Store
-from shotad.types import Interval
 
 FOLDER = Path(__file__).resolve().parents[4] / "shared" / "data" / "cmd-ad"
 FEW = 12

@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
-from shotad.config import Config
-from shotad.errors import EvaluationError
+from shotad.core.config import Config
+from shotad.core.errors import EvaluationError
+from shotad.core.types import Interval
 from shotad.evaluation.critic.clusters import layout, meant, meant_exactly, parts
 from shotad.evaluation.critic.document import Document
 from shotad.evaluation.critic.plain import named
@@ -26,7 +27,6 @@ from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.metric import make_metric
 from shotad.evaluation.measure.scoring import score
 from shotad.evaluation.measure.store import Store
-from shotad.types import Interval
 
 CAST = ("Tony Wendice", "Margot Wendice", "Doc")
 LINES = ("Tony waits.", "He nods.", "Margo smiles at the doc.")

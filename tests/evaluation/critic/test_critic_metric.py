@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shotad.config import Config
-from shotad.errors import EvaluationError
+from shotad.core.config import Config
+from shotad.core.errors import EvaluationError
+from shotad.core.types import Interval
 from shotad.evaluation.critic.document import Document, People
 from shotad.evaluation.critic.metrics import NO_CAST, Critic
 from shotad.evaluation.critic.plain import PlainResolver
@@ -20,7 +21,6 @@ from shotad.evaluation.measure.metric import make_metric
 from shotad.evaluation.measure.rows import Json, Result
 from shotad.evaluation.measure.scoring import score
 from shotad.evaluation.measure.store import Store
-from shotad.types import Interval
 
 CAST = ("Tony Wendice", "Margot Wendice", "Mark Halliday")
 HUMAN = ("Tony opens the door.", "He smiles at Margot.", "Rain falls.", "Mark leaves.")

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from shotad.errors import DatasetError, EvaluationError
+from shotad.core.errors import DatasetError, EvaluationError
+from shotad.core.progress import NoProgress
 from shotad.evaluation.datasets.ads import Dataset
 from shotad.evaluation.datasets.checking import check_dataset
 from shotad.evaluation.datasets.loading import load_dataset
 from shotad.evaluation.datasets.shotlists import touching
 from shotad.evaluation.predictions.joining import join
 from shotad.evaluation.predictions.reading import read_predictions
-from shotad.progress import NoProgress
 
 FOLDER = Path(__file__).resolve().parents[4] / "shared" / "data" / "cmd-ad"
 pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason=f"needs the CMD-AD annotation in {FOLDER}")

@@ -10,13 +10,13 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shotad.errors import ShotadError
+from shotad.core.errors import ShotadError
+from shotad.core.progress import NoProgress
 from shotad.evaluation.datasets.ads import Dataset
 from shotad.evaluation.datasets.checking import Check, check_dataset
 from shotad.evaluation.datasets.loading import load_dataset
 from shotad.evaluation.predictions.joining import Joined, join
 from shotad.evaluation.predictions.reading import read_predictions
-from shotad.progress import NoProgress
 from tests.evaluation.datasets import datasetfiles as files
 
 PIECES = st.sampled_from(

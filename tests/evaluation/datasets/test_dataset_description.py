@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from shotad.config import load_config
-from shotad.errors import ConfigError, DatasetError
+from shotad.core.config import load_config
+from shotad.core.errors import ConfigError, DatasetError
+from shotad.core.resources import config_path
 from shotad.evaluation.datasets.description import dataset_names, read_description
-from shotad.resources import config_path
 
 
 def test_the_three_benchmarks_are_described() -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from shotad.errors import DatasetError
+from shotad.core.errors import DatasetError
+from shotad.core.types import Interval
 from shotad.evaluation.datasets.ads import Dataset
 from shotad.evaluation.datasets.loading import load_dataset
-from shotad.types import Interval
 from tests.evaluation.datasets import datasetfiles as files
 
 

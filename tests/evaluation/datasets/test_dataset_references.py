@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from shotad.errors import DatasetError, UsageError
+from shotad.core.errors import DatasetError, UsageError
+from shotad.core.types import Interval
 from shotad.evaluation.datasets.opening import open_dataset
 from shotad.evaluation.datasets.references import load_references
-from shotad.types import Interval
 from tests.evaluation.datasets import datasetfiles as files
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shotad.core.types import Interval
 from shotad.evaluation.datasets.shotlists import touching
-from shotad.types import Interval
 
 GAP = 0.02
 

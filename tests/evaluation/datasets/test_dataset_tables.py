@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.errors import DatasetError
+from shotad.core.errors import DatasetError
 from shotad.evaluation.datasets.cells import listed, number, numbers, pairs, texts
 from shotad.evaluation.datasets.tables import decoded, read_table
 

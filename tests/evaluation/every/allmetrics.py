@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from shotad.config import Config
+from shotad.core.config import Config
+from shotad.core.types import Interval
 from shotad.evaluation.caption import java_metrics
 from shotad.evaluation.caption.java_metrics import Spice
 from shotad.evaluation.measure import texts as room
@@ -26,8 +27,7 @@ from shotad.evaluation.measure.rows import Result, Row
 from shotad.evaluation.measure.scoring import score
 from shotad.evaluation.measure.store import Store
 from shotad.evaluation.recall import metrics as recall
-from shotad.language.parsing import ParserModel
-from shotad.types import Interval
+from shotad.script.language.parsing import ParserModel
 from tests.evaluation import naive
 from tests.evaluation.every.standins import Matcher, Overlap, Verbs, Words, spice
 from tests.evaluation.judges.judging import WORDS

@@ -16,11 +16,11 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from shotad.engines.base import Identity
+from shotad.core.engine import Identity
 from shotad.evaluation.caption.java_metrics import Spice
-from shotad.language.embeddings import Vectors
-from shotad.language.parsing import Parse, Token
-from shotad.language.tokenvectors import EncoderPlace
+from shotad.script.language.embeddings import Vectors
+from shotad.script.language.parsing import Parse, Token
+from shotad.script.language.tokenvectors import EncoderPlace
 
 
 @dataclass

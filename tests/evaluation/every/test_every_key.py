@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
+from shotad.core.types import Interval
 from shotad.evaluation.measure.items import Corpus
 from shotad.evaluation.measure.metric import Metric
 from shotad.evaluation.measure.rows import Json, Row
 from shotad.evaluation.measure.scoring import row_keys, score
 from shotad.evaluation.measure.store import Store
-from shotad.types import Interval
 from tests.evaluation.every.allmetrics import (
     ALONG,
     MIXED,

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import Config
+from shotad.core.config import Config
+from shotad.core.types import Interval
 from shotad.evaluation.measure.items import Corpus
 from shotad.evaluation.measure.metric import METRICS
 from shotad.evaluation.measure.rows import Result
@@ -19,7 +20,6 @@ from shotad.evaluation.report.merging import merge
 from shotad.evaluation.report.reading import read_report
 from shotad.evaluation.report.writing import write_report
 from shotad.evaluation.running import measure
-from shotad.types import Interval
 from tests.evaluation.every.allmetrics import (
     ALONG,
     BOUNDS,

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from shotad.config import Config
+from shotad.core.config import Config
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.items import Corpus
 from shotad.evaluation.measure.metric import make_metric

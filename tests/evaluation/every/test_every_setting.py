@@ -9,9 +9,9 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
-from shotad.config import Config
-from shotad.config.measures import CriticSettings, MeasureSettings
-from shotad.engines.base import Identity
+from shotad.core.config import Config
+from shotad.core.config.measures import CriticSettings, MeasureSettings
+from shotad.core.engine import Identity
 from shotad.evaluation.critic.document import Document, People
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.metric import ENGINE_METRICS

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from shotad.core.types import Interval
 from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.metric import ENGINE_METRICS
 from shotad.evaluation.predictions.reading import read_predictions
-from shotad.types import Interval
 from tests.evaluation.every.allmetrics import (
     ALONG,
     BOUNDS,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.config import Config
+from shotad.core.config import Config
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.metric import make_metric
 from shotad.evaluation.measure.scoring import score
@@ -36,8 +36,8 @@ def test_the_action_score_pair_by_pair(rules: str, bench: Bench) -> None:
     import spacy
     from sentence_transformers import SentenceTransformer
 
-    from shotad.language.parsing import find_parser
-    from shotad.weights import weights_folder
+    from shotad.core.weights import weights_folder
+    from shotad.script.language.parsing import find_parser
 
     place = find_parser("en_core_web_sm").place
     nlp = cache(spacy.load(place, exclude=["senter", "ner"]))
@@ -60,7 +60,7 @@ def test_recall_pair_by_pair(rule: str, bench: Bench) -> None:
     import torch
     from transformers import AutoModel, AutoTokenizer
 
-    from shotad.weights import weights_folder
+    from shotad.core.weights import weights_folder
 
     folder = str(weights_folder("minilm"))
     tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder)

@@ -11,8 +11,8 @@ from typing import ClassVar
 
 import pytest
 
-from shotad.engines.base import Abilities, Reply, Request
-from shotad.errors import EngineError
+from shotad.core.engine import Abilities, Reply, Request
+from shotad.core.errors import EngineError
 from shotad.evaluation.judges.asking import Judge, Question
 from shotad.evaluation.judges.prompts import action_question, ad_question
 from shotad.evaluation.measure.store import Store

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shotad.errors import EngineError
+from shotad.core.errors import EngineError
 from shotad.evaluation.judges.verdicts import judge_failures
 from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.metric import make_metric

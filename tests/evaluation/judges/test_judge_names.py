@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from shotad.config import SamplingSettings, load_config
-from shotad.config.measures import JudgeSettings
-from shotad.errors import EngineError, EvaluationError
+from shotad.core.config import SamplingSettings, load_config
+from shotad.core.config.measures import JudgeSettings
+from shotad.core.errors import EngineError, EvaluationError
 from shotad.evaluation.judges.names import JudgeName, judge_names, judge_of
 from shotad.evaluation.judges.verdicts import JudgedMetric
 from shotad.evaluation.measure.metric import ENGINE_METRICS, make_metric

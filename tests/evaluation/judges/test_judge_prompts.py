@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from shotad.describe.templates import check_templates
+from shotad.core.resources import data_root, prompt_text
+from shotad.description.templates import check_templates
 from shotad.evaluation.judges import asking, prompts
 from shotad.evaluation.judges.answers import Unreadable
 from shotad.evaluation.judges.asking import Question
 from shotad.evaluation.making import questions
-from shotad.resources import data_root, prompt_text
 
 TEMPLATES = {
     **asking.TEMPLATES,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.engines.local import shelf
-from shotad.errors import EngineError
+from shotad.core.errors import EngineError
+from shotad.engines.local import model_cache as shelf
 from shotad.evaluation.judges.verdicts import judge_failures
 from shotad.evaluation.measure.items import Corpus
 from shotad.evaluation.measure.metric import make_metric

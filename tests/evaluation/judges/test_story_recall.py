@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shotad.engines.base import Request
+from shotad.core.engine import Request
 from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.metric import make_metric
 from shotad.evaluation.measure.rows import Result

@@ -6,8 +6,8 @@ import json
 import re
 from typing import ClassVar
 
-from shotad.engines.base import Abilities, Identity, Reply, Request
-from shotad.errors import EngineError
+from shotad.core.engine import Abilities, Identity, Reply, Request
+from shotad.core.errors import EngineError
 from tests.evaluation.judges.judging import ScriptedEngine
 
 MAKER = "tests.evaluation.making.makers:Rote"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.errors import DatasetError
+from shotad.core.errors import DatasetError
 from shotad.evaluation.making.comparing import actions_in, compare
 
 THEIRS = {"1": ("He opens the door.", "He walks in."), "2": ("Rain falls.",), "3": None, "4": ("She nods.",)}

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import load_config
-from shotad.errors import DatasetError, EngineError, EvaluationError
+from shotad.core.config import load_config
+from shotad.core.errors import DatasetError, EngineError, EvaluationError
 from shotad.evaluation.datasets.actions import read_actions
 from shotad.evaluation.datasets.description import ActionFile
 from shotad.evaluation.judges.answers import Unreadable

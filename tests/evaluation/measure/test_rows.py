@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.errors import EvaluationError
+from shotad.core.errors import EvaluationError
 from shotad.evaluation.measure.rows import Figure, Result, Row, only
 
 SUMS = st.lists(st.tuples(st.floats(0, 1), st.floats(0.1, 5)), min_size=2, max_size=12)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import Config
+from shotad.core.config import Config
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.scoring import score
 from shotad.evaluation.measure.store import Store

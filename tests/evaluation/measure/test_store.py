@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.errors import EvaluationError
+from shotad.core.errors import EvaluationError
 from shotad.evaluation.measure.store import Store, text_key
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shotad.config import Config
-from shotad.errors import WeightsError
+from shotad.core.config import Config
+from shotad.core.errors import WeightsError
 from shotad.evaluation.measure import texts as room
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.store import Store
 from shotad.evaluation.measure.texts import INSTRUCTIONS, parser_of, vectors_of
-from shotad.language.parsing import Parse, ParserModel, Token
+from shotad.script.language.parsing import Parse, ParserModel, Token
 from tests.evaluation.action.parsed import WordVectors
 
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.errors import UsageError
+from shotad.core.errors import UsageError
+from shotad.core.types import Interval
 from shotad.evaluation.datasets.ads import Ad, Dataset
 from shotad.evaluation.predicting.choosing import ClipTask, Shard, Wanted, choose
-from shotad.types import Interval
 
 
 def dataset(sizes: list[int]) -> Dataset:

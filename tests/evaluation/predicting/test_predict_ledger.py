@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from shotad.errors import WorkFolderError
+from shotad.core.errors import WorkFolderError
+from shotad.core.types import Interval
 from shotad.evaluation.predicting.ledger import Ledger
 from shotad.evaluation.predicting.lines import PredictedLine, line_of
-from shotad.types import Interval
 
 IDS = ["a", "b", "c", "d"]
 

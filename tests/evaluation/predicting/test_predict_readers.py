@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shotad.errors import ConfigError
+from shotad.core.errors import ConfigError
 from shotad.evaluation.predicting.choosing import Wanted
 from shotad.grammar import dinov2
 from tests.evaluation.predicting.minidataset import Runs, make_cmd

@@ -10,9 +10,9 @@ from typing import Any
 import av
 import pytest
 
-from shotad.engines.base import Request
+from shotad.core.engine import Request
+from shotad.core.errors import EngineError, ShotadError
 from shotad.engines.fake import FakeEngine, plain_answer
-from shotad.errors import EngineError, ShotadError
 from shotad.evaluation.predicting import run
 from shotad.evaluation.predicting.casts import read_bank_of_films
 from shotad.evaluation.predicting.choosing import Wanted

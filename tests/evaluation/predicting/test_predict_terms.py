@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import load_config
+from shotad.core.config import load_config
+from shotad.core.errors import ConfigError
+from shotad.core.types import Interval
+from shotad.description.writing import Engines
 from shotad.engines.fake import FakeEngine
-from shotad.errors import ConfigError
 from shotad.evaluation.datasets.ads import Ad
 from shotad.evaluation.predicting.terms import leans_on_others, line_key, terms_of
 from shotad.evaluation.predicting.waiting import ahead_of
-from shotad.types import Interval
-from shotad.writing import Engines
 
 
 def terms(*settings: str, engines: Engines | None = None) -> str:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import load_config
+from shotad.core.config import load_config
+from shotad.description.writing import Engines
 from shotad.evaluation.predicting.choosing import Wanted, choose
 from shotad.evaluation.predicting.run import Job, predict
-from shotad.writing import Engines
 from tests.evaluation.predicting.minidataset import Runs, make_cmd
 from tests.shotad_process import PLAIN
 
@@ -32,7 +32,7 @@ class Full:
 
 
 def test_the_models_are_loaded_once_for_many_clips(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from shotad.engines.local.shelf import SHELF
+    from shotad.engines.local.model_cache import SHELF
     from tests.language_models import make_llama
     from tests.vision_models import qwen_folder
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.errors import EvaluationError
+from shotad.core.errors import EvaluationError
+from shotad.core.types import Interval
 from shotad.evaluation.datasets.ads import Ad, Dataset
 from shotad.evaluation.predictions.joining import NO_PREDICTION, Joined, corpus_of, join, with_descriptions
 from shotad.evaluation.predictions.records import Prediction, PredictionRow, Predictions
-from shotad.types import Interval
 
 TEXTS = ("Ann opens the door.", "She runs, and falls.", "Bob sits down.", "He waves.", "He waves.")
 

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shotad.config import Config
-from shotad.engines.base import Identity
-from shotad.errors import EvaluationError, WeightsError
+from shotad.core.config import Config
+from shotad.core.engine import Identity
+from shotad.core.errors import EvaluationError, WeightsError
+from shotad.core.types import Interval
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.metric import make_metric
@@ -23,8 +24,7 @@ from shotad.evaluation.measure.scoring import score
 from shotad.evaluation.measure.store import Store
 from shotad.evaluation.recall.metrics import Recall
 from shotad.evaluation.recall.pairs import PairScores, pair_scores, source_of
-from shotad.language.tokenvectors import EncoderPlace
-from shotad.types import Interval
+from shotad.script.language.tokenvectors import EncoderPlace
 from tests.evaluation.measuring import corpus_of
 
 
@@ -205,7 +205,7 @@ def test_a_model_that_cannot_be_had_is_said_before_anything_is_scored(
     def fetch(repo: str, *_: Any, **__: Any) -> Path:
         raise WeightsError(f"The model {repo} could not be fetched.")
 
-    monkeypatch.setattr("shotad.language.tokenvectors.model_folder", fetch)
+    monkeypatch.setattr("shotad.script.language.tokenvectors.model_folder", fetch)
     with pytest.raises(WeightsError, match=r"FacebookAI/roberta-large could not be fetched"):
         make_metric("recall", bench_of(model="roberta-large"))
 

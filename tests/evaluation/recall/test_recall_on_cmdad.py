@@ -9,14 +9,14 @@ from collections.abc import Iterable
 
 import pytest
 
-from shotad.config import Config
+from shotad.core.config import Config
+from shotad.core.types import Interval
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.scoring import score
 from shotad.evaluation.measure.store import Store
 from shotad.evaluation.recall.metrics import Recall
 from shotad.evaluation.recall.windows import neighbours_of
-from shotad.types import Interval
 from tests.cmdad import DATA
 from tests.evaluation.recall.test_recall import Given, bench_of
 

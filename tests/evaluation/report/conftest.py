@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import Config
-from shotad.config.measures import MeasureSettings, ReportSettings
+from shotad.core.config import Config
+from shotad.core.config.measures import MeasureSettings, ReportSettings
 from shotad.evaluation.measure.items import Corpus
 from shotad.evaluation.report.inputs import Joined, LeftOut, ReportInput
 from shotad.evaluation.report.writing import write_report

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from shotad.config import Config
-from shotad.config.measures import MeasureSettings, ReportSettings
+from shotad.core.config import Config
+from shotad.core.config.measures import MeasureSettings, ReportSettings
+from shotad.core.types import Interval
 from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.rows import Figure, Result, Row
 from shotad.evaluation.report.inputs import Predictions, ReportInput
-from shotad.types import Interval
 
 WORDS = ["Ann", "opens", "the door", "slowly", "and", "looks", "at Ben", "who", "runs", "to the car"]
 

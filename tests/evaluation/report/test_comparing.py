@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from shotad.config.measures import ReportSettings
-from shotad.errors import EvaluationError
+from shotad.core.config.measures import ReportSettings
+from shotad.core.errors import EvaluationError
 from shotad.evaluation.measure.items import Corpus
 from shotad.evaluation.report.comparing import Comparison, compare
 from shotad.evaluation.report.comparison_text import comparison_markdown, comparison_text, write_comparison

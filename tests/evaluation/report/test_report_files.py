@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from shotad.config import Config
-from shotad.config.measures import EmbeddingSettings, MeasureSettings
-from shotad.errors import EvaluationError, ShotadError, WorkFolderError
+from shotad.core.config import Config
+from shotad.core.config.measures import EmbeddingSettings, MeasureSettings
+from shotad.core.errors import EvaluationError, ShotadError, WorkFolderError
 from shotad.evaluation.measure.items import Corpus
 from shotad.evaluation.measure.rows import Row
 from shotad.evaluation.report import content

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from shotad.core.types import Interval
 from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.rows import Row
 from shotad.evaluation.report.groups import (
@@ -18,7 +19,6 @@ from shotad.evaluation.report.groups import (
     thread_label,
 )
 from shotad.evaluation.report.lines import listings, notes_words
-from shotad.types import Interval
 from tests.evaluation.report.fakes import made_corpus, made_result, made_run
 
 

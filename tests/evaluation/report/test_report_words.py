@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from shotad.config import Config
+from shotad.core.config import Config
 from shotad.evaluation.measure.items import Corpus
 from shotad.evaluation.measure.rows import Figure
 from shotad.evaluation.report.content import identity_words

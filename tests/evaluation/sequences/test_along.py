@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shotad.core.types import Interval
 from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.sequences.along import before_of, human, predicted, repeated, words_of
-from shotad.types import Interval
 from tests.evaluation.measuring import corpus_of
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.config import Config
+from shotad.core.config import Config
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.items import Corpus
 from shotad.evaluation.measure.metric import make_metric

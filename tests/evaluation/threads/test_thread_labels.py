@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from shotad.errors import DatasetError
+from shotad.core.errors import DatasetError
+from shotad.core.types import Interval
 from shotad.evaluation.threads.labels import ThreadLabels, read_thread_labels
-from shotad.types import Interval
 
 GOOD: dict[str, Any] = {
     "clip": "films/a.mp4",

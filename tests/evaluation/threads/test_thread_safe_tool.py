@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from shotad.core.types import Interval
 from shotad.evaluation.threads.labels import read_thread_labels
-from shotad.types import Interval
 from tests.media import FilmSpec, make_film
 
 TOOL = Path(__file__).parents[3] / "tools" / "thread_safe.py"

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from shotad.core.types import Interval
 from shotad.evaluation.threads.labels import LabelledClip
 from shotad.evaluation.threads.results import TABLE, ClipScores, Setup, SetupResult, matrix_of, setup_result
 from shotad.evaluation.threads.table import LISTED, PAPER, shown, table
 from shotad.grammar.threads import threads_of
-from shotad.types import Interval
 
 
 def clip(name: str, clusters: tuple[tuple[int, ...], ...] = ((0, 1),), shots: int = 3) -> LabelledClip:

@@ -1,0 +1,1 @@
+"""Many films: a queue, workers, clusters of machines, object storage."""

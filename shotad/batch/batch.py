@@ -1,0 +1,247 @@
+"""Many films on one machine: several at a time, each in a worker process, none harmed by another."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from shotad.batch.board import Board
+from shotad.batch.done_file import done_before
+from shotad.batch.finding import Planned
+from shotad.batch.jobs import FilmResult, failure
+from shotad.batch.limits import Need, Room, size_text
+from shotad.batch.messages import Came, Died, Go, News, Refuse, Wants
+from shotad.batch.serving import serve
+from shotad.batch.table import Row, labels, spell
+from shotad.batch.workers import Crew, Work, Worker
+from shotad.core.errors import NoRoom
+
+BEAT = 0.25
+"""Seconds between two looks at memory, room and new films."""
+
+OF_THE_ENGINE = frozenset({"EngineError", "WeightsError"})
+SAME = 3
+"""Films in a row that fail by the same fault of the engine, after which no other is begun: each would."""
+
+More = Callable[[], Sequence[Planned]]
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How a batch works: films at once, further tries, bytes that stay free on disk (None: nobody looks),
+    bytes of memory that a worker may take (None: no limit)."""
+
+    count: int = 1
+    retries: int = 1
+    keep: int | None = None
+    memory: int | None = None
+
+
+@dataclass(slots=True, eq=False)
+class _Entry:
+    """A film on its way through the batch."""
+
+    label: str
+    film: Planned
+    result: FilmResult | None = None
+    tries: int = 0
+    begun: float = 0.0
+    need: Need | None = None
+
+
+@dataclass(slots=True)
+class Batch:
+    """Works through films. ``more`` gives those that come later (None: none do; it ends with the last)."""
+
+    terms: Terms
+    board: Board
+    more: More | None = None
+    on_change: Callable[[], None] = lambda: None
+    clock: Callable[[], float] = time.monotonic
+    work: Work = serve
+    """What a worker process does."""
+    halted: str | None = None
+    """Why no further film is begun, if so."""
+    _entries: list[_Entry] = field(default_factory=list)
+    _queue: deque[_Entry] = field(default_factory=deque)
+    _alone: deque[_Entry] = field(default_factory=deque)
+    _at_work: dict[Worker, _Entry] = field(default_factory=dict)
+    _waiting: dict[Worker, _Entry] = field(default_factory=dict)
+    _same: list[str] = field(default_factory=list)
+    _room: Room = field(default_factory=lambda: Room(None))
+    _start: float = 0.0
+    _begun: int = 0
+
+    @property
+    def rows(self) -> list[Row]:
+        """All films, in the order in which they were named, and what came of them."""
+        return [
+            Row(entry.label, entry.film, entry.result, begun=entry.tries > 0) for entry in self._entries
+        ]  # fmt: skip
+
+    @property
+    def seconds(self) -> float:
+        """Since the batch began."""
+        return self.clock() - self._start
+
+    def run(self, films: Sequence[Planned]) -> list[Row]:
+        """Describe ``films`` and those that come; what became of each. A failure never raises.
+
+        An interruption ends the workers tidily and goes on to the caller; `rows` then tells how far it came.
+        """
+        self._start = self.clock()
+        self._room = Room(self.terms.keep)
+        self._add(films)
+        self.board.start(None if self.more else len(self._entries))
+        try:
+            with Crew(self.terms.count, memory=self.terms.memory, work=self.work) as crew, self._told():
+                while self._goes_on():
+                    self._hand_out(crew)
+                    for worker, news in crew.hear(BEAT):
+                        self._heard(crew, worker, news)
+                    self._let_in()
+                    self.board.still(self._counts())
+                    self._add(self.more() if self.more else ())
+        finally:
+            self.board.stop()
+        return self.rows
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Say of an interruption that it was heard, for what is at work may take a while to end."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            if self._at_work:
+                self.board.note("Stopping: films at work end tidily. Ctrl-C again ends them at once.")
+            raise
+
+    def _goes_on(self) -> bool:
+        waiting = not self.halted and (self._queue or self._alone or self.more)
+        return bool(self._at_work or waiting)
+
+    def _add(self, films: Sequence[Planned]) -> None:
+        if not films:
+            return
+        again = {film.job.film for film in films}
+        # A film that has changed since takes the place of what it was.
+        kept = [
+            one for one in self._entries if one.film.job.film not in again or one in self._at_work.values()
+        ]
+        names = labels([*(one.film for one in kept), *films])[len(kept) :]
+        new = [_Entry(label, film) for label, film in zip(names, films, strict=True)]
+        self._entries = [*kept, *new]
+        for entry in new:
+            if entry.film.trouble is not None:
+                self._end(entry, entry.film.trouble)
+            else:
+                self._queue.append(entry)
+
+    def _hand_out(self, crew: Crew) -> None:
+        while self._queue and crew.has_room and not self.halted:
+            entry = self._queue.popleft()
+            before = done_before(entry.film.job)
+            if before is not None:
+                self._begun += 1
+                self._end(entry, before)
+            else:
+                self._begin(entry, crew.give(entry.film))
+        if self._alone and not self._queue and not self._at_work and not self.halted:
+            entry = self._alone.popleft()
+            self._begin(entry, crew.give_alone(entry.film))
+
+    def _begin(self, entry: _Entry, worker: Worker) -> None:
+        entry.tries, entry.begun, entry.need = entry.tries + 1, self.clock(), None
+        self._at_work[worker] = entry
+        self._begun += entry.tries == 1
+        size = size_text(entry.film.size) if entry.film.size else ""
+        films = None if self.more else len(self._entries)
+        self.board.begun(entry.label, self._begun, films, size, entry.tries)
+
+    def _heard(self, crew: Crew, worker: Worker, news: News) -> None:
+        entry = self._at_work.get(worker)
+        if entry is None:
+            return  # an idle worker that has died
+        if isinstance(news, Wants):
+            entry.need = news.need
+            self._waiting[worker] = entry
+            if not self._asked_in(worker, entry):
+                self.board.note(f"{entry.label}: waits for room on the disk until another film is done.")
+        elif isinstance(news, Came):
+            if news.result.kind in ("memory", "unexpected"):
+                crew.retire(worker)
+            self._came(worker, entry, news.result)
+        elif isinstance(news, Died):
+            self._came(worker, entry, self._death(entry, news), fresh=worker.is_fresh)
+        else:
+            self.board.heard(entry.label, news)
+
+    def _death(self, entry: _Entry, died: Died) -> FilmResult:
+        what = f"{died.what} It said last: {died.last}" if died.last else died.what
+        result = failure(entry.film.job, what, died.hint, kind=died.kind, again=True)
+        seconds = 0.0 if entry.need is None else entry.need.film_seconds
+        return replace(result, film_seconds=seconds, wall_seconds=self.clock() - entry.begun)
+
+    def _came(self, worker: Worker, entry: _Entry, result: FilmResult, *, fresh: bool = False) -> None:
+        del self._at_work[worker]
+        self._waiting.pop(worker, None)
+        self._room.left(entry.label)
+        self.board.forget(entry.label)
+        self._look_for_a_pattern(result)
+        result = replace(result, attempts=entry.tries, peak=max(result.peak, worker.peak))
+        hopeless = result.kind == "memory" and fresh
+        if result.again and entry.tries <= self.terms.retries and not hopeless:
+            assert result.error is not None
+            self.board.note(f"{entry.label}: {result.error[0]} It will be tried again, alone, at the end.")
+            self._alone.append(entry)
+        else:
+            self._end(entry, result)
+
+    def _look_for_a_pattern(self, result: FilmResult) -> None:
+        """Begin no other film where the last ones failed by the same fault of the engine."""
+        if result.kind not in OF_THE_ENGINE or result.error is None:
+            self._same.clear()
+            return
+        what, hint = result.error
+        self._same = [*(one for one in self._same if one == what), what]
+        if len(self._same) >= max(SAME, self.terms.count + 1):
+            self.halted = (
+                f"{len(self._same)} films in a row failed alike, so no other is begun: {what} {hint}"
+            )
+            self.board.note(self.halted)
+
+    def _end(self, entry: _Entry, result: FilmResult) -> None:
+        entry.result = result
+        if result.state == "skipped":
+            self.board.skipped()
+        else:
+            self.board.ended(Row(entry.label, entry.film, result))
+        self.on_change()
+
+    def _let_in(self) -> None:
+        for worker, entry in list(self._waiting.items()):
+            self._asked_in(worker, entry)
+
+    def _asked_in(self, worker: Worker, entry: _Entry) -> bool:
+        """Whether a film that waits for room has its answer."""
+        assert entry.need is not None
+        try:
+            if not self._room.let_in(entry.label, entry.need):
+                return False
+            worker.tell(Go())
+        except NoRoom as error:
+            worker.tell(Refuse(error.what, error.hint))
+        del self._waiting[worker]
+        return True
+
+    def _counts(self) -> str:
+        done = [one for one in self._entries if one.result is not None]
+        text = f"{len(done)} of {len(self._entries)} films are done."
+        worked = sum(one.film.size for one in done if one.result and one.result.state == "done")
+        left = sum(one.film.size for one in self._entries if one.result is None)
+        if self.more or not worked:
+            return text
+        return f"{text} About {spell(self.seconds * left / worked)} left."

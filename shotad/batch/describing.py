@@ -1,0 +1,235 @@
+"""How one film of many is described in this process: placed, opened, described, rendered, marked as done."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from shotad.batch.done_file import done_before, mark_done
+from shotad.batch.jobs import FilmJob, FilmResult, failure
+from shotad.batch.limits import Need, need_of
+from shotad.batch.places import Placed, placed
+from shotad.core.config import Config
+from shotad.core.errors import EngineError, ShotadError
+from shotad.core.profiling import profiled
+from shotad.core.profiling.report import lines
+from shotad.core.progress import NoProgress, Progress
+from shotad.core.runsettings import Given, GivenCast, write_settings
+from shotad.core.system import forget_peak, peak_memory
+from shotad.core.workfolder import WorkFolder
+from shotad.description.result import Outcome
+from shotad.description.writing import Engines
+from shotad.film.opening import open_film
+from shotad.film.reader import Film
+from shotad.script.tracking import present_track
+from shotad.sound.rendering.outputs import Wanted, parse_wanted, wanted_files
+from shotad.sound.rendering.rendered import Rendered
+
+Begin = Callable[[Need], None]
+"""Is told what a film needs before work goes into it, and raises ShotadError to refuse it."""
+
+
+def describe_film(
+    job: FilmJob,
+    progress: Progress | None = None,
+    *,
+    engines: Engines | None = None,
+    begin: Begin | None = None,
+) -> FilmResult:
+    """Describe the film of ``job`` in this process, and render it where that is asked for.
+
+    Never raises for a failure of the film's own: that is the result. What is done in the work folder is not
+    done again; a film that is finished is skipped. ``engines`` are loaded ones, made for these settings
+    (None: they are made). ``begin`` is told what the film will need on disk as soon as it is open, and may
+    raise to refuse it.
+    """
+    run = _Run(job, progress or NoProgress(), engines, begin or _at_once)
+    clock = time.monotonic()
+    forget_peak()
+    try:
+        before = done_before(job)
+        if before is not None:
+            return before
+        with placed(job, run.progress) as place:
+            result = run.on(place)
+    except ShotadError as error:
+        result = failure(job, error.what, error.hint, kind=type(error).__name__, again=error.again)
+    except MemoryError:
+        result = failure(job, "There was not enough memory.", _LESS, kind="memory", again=True)
+    except Exception as error:  # noqa: BLE001  one film's failure must not take the others along
+        result = failure(job, *run.unexpected(error), kind="unexpected", again=True)
+    seconds = run.film_seconds or result.film_seconds
+    return replace(
+        result, film_seconds=seconds, wall_seconds=time.monotonic() - clock, peak=peak_memory()
+    )  # fmt: skip
+
+
+_LESS = "Describe fewer films at once (--jobs 1), or at a smaller size (film.grid_height)."
+
+
+def _at_once(need: Need) -> None:
+    """Nobody is asked."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """One film on its way; what is known of it also where it fails."""
+
+    job: FilmJob
+    progress: Progress
+    engines: Engines | None
+    begin: Begin
+    film_seconds: float = 0.0
+    folder: Path | None = None
+
+    def on(self, place: Placed) -> FilmResult:
+        """The whole way, from the film where it lies to the mark that it is done."""
+        job = self.job
+        with open_film(place.film, reader=job.config.film.reader, frame_rate=job.frame_rate) as film:
+            self.film_seconds = job.seconds_of(film.info.duration)
+            wanted = wanted_of(job, film, place.folder)
+            self.begin(need_of(job, film.info, place.folder, wanted))
+            with WorkFolder(place.folder, force=job.force) as folder:
+                self.folder = folder.path
+                return self._written(place, film, folder, wanted)
+
+    def _written(
+        self, place: Placed, film: Film, folder: WorkFolder, wanted: tuple[Wanted, ...]
+    ) -> FilmResult:
+        job, config, given = self.job, self.job.config, given_of(self.job, place)
+        _check(film, wanted, config)
+        present_track(folder, film.info, with_scripts=False)
+        write_settings(
+            folder,
+            config,
+            place.film,
+            given,
+            frame_rate=job.frame_rate,
+            configs=job.configs,
+            assignments=job.assignments,
+        )
+        engines = self.engines or Engines.of(config)
+        with profiled(folder.write_text if job.timed else None) as recorded:
+            outcome = self._describe(film, folder, given, engines)
+            heard = self._rendered(film, folder, wanted, engines) if wanted else None
+            spent = () if recorded is None else tuple(lines(recorded.table()))
+        return replace(finished(job, place.folder, outcome, heard), spent=spent)
+
+    def _describe(self, film: Film, folder: WorkFolder, given: Given, engines: Engines) -> Outcome:
+        from shotad.description.pipeline import describe
+
+        return describe(
+            film,
+            folder,
+            self.job.config,
+            given,
+            engines=engines,
+            progress=self.progress,
+            discard_edits=self.job.discard_edits,
+            sheet=self.job.sheet,
+        )
+
+    def _rendered(
+        self, film: Film, folder: WorkFolder, wanted: tuple[Wanted, ...], engines: Engines
+    ) -> Rendered:
+        from shotad.description.shortener import shortener
+        from shotad.sound.rendering.run import run_render
+
+        job = self.job
+        return run_render(
+            film,
+            folder,
+            job.config,
+            wanted,
+            self.progress,
+            shorten=partial(shortener, engines=engines),
+            force=job.force,
+            told=True,
+        )
+
+    def unexpected(self, error: Exception) -> tuple[str, str]:
+        """What to say of an error that nobody has foreseen; where it came from goes to the film's log."""
+        if self.folder is not None:
+            with suppress(ShotadError), _log(self.folder) as note:
+                note("".join(traceback.format_exception(error)).rstrip())
+                return f"shotad failed: {_short(error)}.", f"{self.folder / 'log.txt'} says where."
+        place = traceback.extract_tb(error.__traceback__)
+        at = f" ({Path(place[-1].filename).name}, line {place[-1].lineno})" if place else ""
+        return f"shotad failed: {_short(error)}{at}.", "Please report it."
+
+
+@contextmanager
+def _log(path: Path) -> Iterator[Callable[[str], None]]:
+    """``log.txt`` of a work folder that this process does not hold any more."""
+    yield WorkFolder(path).note
+
+
+def _short(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text[:300]}" if text else type(error).__name__
+
+
+def given_of(job: FilmJob, place: Placed) -> Given:
+    """The files and times that the job gives."""
+    cast = None if place.cast is None else GivenCast(place.cast, job.cast_key, place.cast_photos)
+    return Given(subtitles=place.subtitles, start=job.start, end=job.end, cast=cast)
+
+
+def wanted_of(job: FilmJob, film: Film, folder: Path) -> tuple[Wanted, ...]:
+    """The files that are to be rendered besides; none where the job asks for none."""
+    return wanted_files(parse_wanted(job.makes), film.info.name, folder) if job.makes else ()
+
+
+def _check(film: Film, wanted: tuple[Wanted, ...], config: Config) -> None:
+    """Refuse what cannot be made, and a voice that cannot speak, before any work goes into the film."""
+    from shotad.sound.rendering.validate import check_wanted
+    from shotad.sound.voices import make_voice
+
+    if wanted:
+        check_wanted(film, wanted, config, config.language)
+    if any(one.kind.is_heard for one in wanted):
+        make_voice(config.voice, config.language)
+
+
+def finished(job: FilmJob, folder: Path, outcome: Outcome, heard: Rendered | None = None) -> FilmResult:
+    """The result of a film whose track is written (and rendered); if all went well its folder is marked."""
+    counts = outcome.counts
+    made = [] if heard is None else [one.wanted.path for one in heard.made]
+    result = FilmResult(
+        job.film,
+        job.folder,
+        "done",
+        slots=len(outcome.track.cues) + len(outcome.failed_slots),
+        lines=counts["placed"] + counts["shortened"],
+        unsaid=counts["silent"] + counts["dropped"],
+        amiss=counts["failed"],
+        edited=counts["edited"],
+        silences=len(outcome.silences),
+        film_seconds=outcome.described.duration,
+        files=tuple(path.name for path in (*outcome.files, *made)),
+        warnings=outcome.warnings,
+    )
+    if (trouble := _trouble(result, outcome, heard)) is not None:
+        kind, *error = trouble
+        again = kind == EngineError.__name__
+        return replace(result, state="failed", kind=kind, error=(error[0], error[1]), again=again)
+    if not result.amiss:
+        mark_done(job, folder, result)
+    return result
+
+
+def _trouble(result: FilmResult, outcome: Outcome, heard: Rendered | None) -> tuple[str, str, str] | None:
+    """Kind, what and hint of what makes a written track no good one."""
+    if outcome.all_failed:
+        what = f"None of the {result.slots} slots could be described: {outcome.failures[0]}"
+        return EngineError.__name__, what, "The same command asks again."
+    if heard is not None and heard.failed:
+        told = [*(one.reason for one in heard.failures), *map(str, heard.findings)]
+        what = f"The track is written, but not all that was to be made is good: {next(iter(told), '')}"
+        return "SoundError", what, "render.json in the work folder tells all."
+    return None

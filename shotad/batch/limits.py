@@ -1,0 +1,175 @@
+"""What films take of disk and memory, and what there is of both.
+
+Estimates are upper ones: a film that is let in must not fill the disk on which the others are written.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from shotad.batch.jobs import FilmJob
+from shotad.core.errors import NoRoom, UsageError
+from shotad.core.info import FilmInfo
+from shotad.film.grid import Grid
+from shotad.sound.rendering.outputs import Wanted
+
+MB = 1_000_000
+
+_RECORDS = 20 * MB
+"""Bytes of records, scripts and overview, of any film."""
+_RECORDS_PER_SECOND = 20_000
+_JPEG = 0.15
+"""Bytes a pixel of a kept frame at most: live action took 0.08 at the default quality."""
+_SOUND_PER_SECOND = 48_000 * 2 * 4 * 3
+"""Bytes of sound while it is mixed: stereo in float, takes, programme and mix."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What a film is and will need: the seconds to describe, and bytes on the disk of its ``folder``."""
+
+    film_seconds: float
+    disk: int
+    folder: Path
+
+
+def need_of(job: FilmJob, info: FilmInfo, folder: Path, wanted: Sequence[Wanted] = ()) -> Need:
+    """What a run on a film needs at most, less what an earlier run has written already."""
+    seconds = job.seconds_of(info.duration)
+    kept = info.duration * Grid().rate * _pixels(info, job.config.film.grid_height) * _JPEG
+    disk = _RECORDS + _RECORDS_PER_SECOND * seconds + kept
+    if wanted:
+        size = info.path.stat().st_size if info.path is not None and info.path.is_file() else 0
+        films = sum(one.kind.is_film for one in wanted)
+        disk += films * size + _SOUND_PER_SECOND * info.duration * (1 + len(wanted))
+    return Need(seconds, max(int(disk) - size_of(folder), _RECORDS), folder)
+
+
+def _pixels(info: FilmInfo, height: int) -> int:
+    width, lines = info.size_within(height)
+    return width * lines
+
+
+def size_of(folder: Path) -> int:
+    """Bytes of all files in a folder; 0 where there is none."""
+    total = 0
+    for at, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                total += os.lstat(os.path.join(at, name)).st_size
+    return total
+
+
+def free_disk(folder: Path) -> int:
+    """Free bytes on the disk where ``folder`` is, or will be."""
+    there = folder.absolute()
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    return shutil.disk_usage(there).free
+
+
+def disk_of(folder: Path) -> int:
+    """Which disk a folder is on, or will be."""
+    there = folder.absolute()
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    return there.stat().st_dev
+
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_SIZE = re.compile(r"\s*+(\d++(?:[.,]\d++)?)\s*+([kmgt]?)i?b?\s*+", re.IGNORECASE)
+
+
+def parse_size(text: str) -> int:
+    """Bytes: ``2GB → 2000000000``, ``500 MB``, ``1.5g``. Raises UsageError."""
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        raise UsageError(f"{text!r} is no size.", "Write 2GB, 500MB or 1.5GB.")
+    return int(float(match[1].replace(",", ".")) * _UNITS[match[2].lower()])
+
+
+def size_text(size: float) -> str:
+    """``2500000000 → 2.5 GB``."""
+    for unit, factor in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if size >= factor:
+            return f"{size / factor:.1f} {unit}"
+    return f"{size / 1e3:.0f} kB"
+
+
+@dataclass(frozen=True, slots=True)
+class _Inside:
+    """A film that was let in, and how large its folder was then."""
+
+    need: Need
+    before: int
+
+
+class Room:
+    """Lets films in by the room on the disks of their folders: so much stays free, whatever they write.
+
+    ``keep``: bytes that are to stay free (None: nobody looks). The other arguments are how disks are asked.
+    """
+
+    def __init__(
+        self,
+        keep: int | None,
+        *,
+        free: Callable[[Path], int] = free_disk,
+        disk: Callable[[Path], int] = disk_of,
+        size: Callable[[Path], int] = size_of,
+    ) -> None:
+        self._keep, self._free, self._disk, self._size = keep, free, disk, size
+        self._inside: dict[str, _Inside] = {}
+
+    def let_in(self, film: str, need: Need) -> bool:
+        """Whether there is room for a film now; then it is counted until `left`. False: wait for others.
+
+        Raises NoRoom where nobody is left to wait for.
+        """
+        if self._keep is None:
+            return True
+        disk = self._disk(need.folder)
+        others = [one for one in self._inside.values() if self._disk(one.need.folder) == disk]
+        due = sum(self._due(one) for one in others)
+        free = self._free(need.folder)
+        if free - due - need.disk >= self._keep:
+            self._inside[film] = _Inside(need, self._size(need.folder))
+            return True
+        if others:
+            return False
+        raise NoRoom(
+            f"There is too little room on the disk of {need.folder.parent}: the film may need "
+            f"{size_text(need.disk)} and {size_text(self._keep)} are to stay free (--min-free), "
+            f"but {size_text(free)} are left.",
+            "Make room there, name another place with --out, or keep less free.",
+        )
+
+    def left(self, film: str) -> None:
+        """A film has ended, well or not."""
+        self._inside.pop(film, None)
+
+    def _due(self, one: _Inside) -> int:
+        """What a film that was let in may still write."""
+        return max(one.need.disk - max(self._size(one.need.folder) - one.before, 0), 0)
+
+
+def how_many(films: int, cores: int, memory: int | None, *, loads_models: bool) -> int:
+    """How many films to work on at once where nobody says: as many as cores and memory (bytes) carry.
+
+    Models that are loaded into a worker are loaded by each: then it is one film at a time, and so it is where
+    the system does not tell how much memory is free.
+    """
+    if loads_models or memory is None:
+        return 1
+    return max(1, min(films, cores // _CORES_PER_FILM, memory // _MEMORY_PER_FILM))
+
+
+_CORES_PER_FILM = 2
+"""Decoding uses about so many; see docs/batch.md for what was measured."""
+_MEMORY_PER_FILM = 2_000 * MB

@@ -1,0 +1,58 @@
+"""What leaves this machine for the films of a batch, said once and before it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+
+from shotad.batch.finding import Planned
+from shotad.batch.jobs import FilmJob
+from shotad.core.config import Config
+from shotad.core.errors import ShotadError
+
+
+class Leaving:
+    """Knows what was said; films may have settings, and so engines and voices, of their own."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+        self._seen: set[tuple[str, ...]] = set()
+
+    def of(self, films: Iterable[Planned]) -> list[str]:
+        """What was not said yet, in the order of the films."""
+        found: list[str] = []
+        for job in (film.job for film in films if film.trouble is None):
+            terms = (job.config.model_dump_json(exclude={"prompt"}), *job.makes)
+            if terms not in self._seen:
+                self._seen.add(terms)
+                found += _leaving(job)
+        new = [line for line in dict.fromkeys(found) if line not in self._said]
+        self._said.update(new)
+        return new
+
+
+def _leaving(job: FilmJob) -> list[str]:
+    """What leaves for this film; nothing of an engine or a voice that cannot be had: its run says why."""
+    found: list[str] = []
+    with suppress(ShotadError):
+        found += _to_engines(job.config)
+    with suppress(ShotadError):
+        found += _to_voice(job)
+    return found
+
+
+def _to_engines(config: Config) -> list[str]:
+    from shotad.description.writing import Engines
+    from shotad.engines.openai.notice import notice
+
+    engines = Engines.of(config)
+    return notice(engines.looks, engines.writes)
+
+
+def _to_voice(job: FilmJob) -> list[str]:
+    from shotad.sound.rendering.outputs import parse_wanted
+    from shotad.sound.voices import make_voice, notice
+
+    if not job.makes or not any(kind.is_heard for kind, _ in parse_wanted(job.makes)):
+        return []
+    return notice(make_voice(job.config.voice, job.config.language))

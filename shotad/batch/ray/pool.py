@@ -1,0 +1,145 @@
+"""One engine out of several servers of the same model: each call goes to the one with the least to do.
+
+A server that fails as a whole (it is gone, or refuses the key) rests for a while, and what it was asked goes
+to the others. Whose answer it is makes no difference, for the model is the same: ``identity`` is that of one.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from shotad.core.config import Config
+from shotad.core.engine import Engine, Foreseeable, Preparing, Reply, Request, Stage
+from shotad.core.errors import EngineError
+from shotad.core.progress import NoProgress, Progress
+from shotad.engines import make_engine, stage_engines
+from shotad.engines.background import in_order
+
+REST = 60.0
+"""Seconds for which a server that failed is left alone; one that is started anew takes about as long."""
+
+Make = Callable[[], Engine]
+
+
+@dataclass(slots=True, eq=False)
+class _Server:
+    """``engine`` is made anew when it has failed: one that was stopped stays so."""
+
+    make: Make
+    engine: Engine
+    busy: int = 0
+    until: float = 0.0
+
+
+class Pool:
+    """An engine that shares its calls among engines made by ``makes``; safe in threads."""
+
+    def __init__(
+        self, makes: Sequence[Make], *, rest: float = REST, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._servers = [_Server(make, make()) for make in makes]
+        self._rest, self._clock = rest, clock
+        self._lock = threading.Lock()
+        self._progress: Progress = NoProgress()
+        able = [server.engine.abilities for server in self._servers]
+        hosts = sorted({one.sends_to for one in able if one.sends_to})
+        self.identity = self._servers[0].engine.identity
+        self.abilities = replace(
+            able[0], in_flight=sum(one.in_flight for one in able), sends_to=", ".join(hosts)
+        )
+
+    def get_ready(self, progress: Progress) -> None:
+        """As `Preparing.get_ready`, for each. Raises what they raise."""
+        self._progress = progress
+        for server in self._servers:
+            if isinstance(server.engine, Preparing):
+                server.engine.get_ready(progress)
+        self.identity = self._servers[0].engine.identity
+
+    def generate(self, requests: Sequence[Request]) -> list[Reply]:
+        """One reply for each request, in order. Raises EngineError where no server is left."""
+        if len(requests) == 1:
+            return [self._reply(requests[0])]
+        return in_order(self._reply, requests, self.abilities.in_flight)
+
+    def _reply(self, request: Request) -> Reply:
+        """The reply of the first server that is well; where it failed, of one other, for the failure may be
+        the server's own."""
+        tried: list[_Server] = []
+        failed: list[Reply] = []
+        error = EngineError("No server is well.", "Start them again; what is done is kept.")
+        while len(failed) < 2 and (server := self._free(tried)) is not None:
+            tried.append(server)
+            try:
+                (reply,) = server.engine.generate([request])
+            except EngineError as trouble:
+                error = trouble
+                self._send_to_rest(server)
+            else:
+                if reply.error is None:
+                    return reply
+                failed.append(reply)
+            finally:
+                with self._lock:
+                    server.busy -= 1
+        if failed:
+            return failed[0]
+        raise error
+
+    def _free(self, tried: Sequence[_Server]) -> _Server | None:
+        """The server with the least to do of those that are well and were not tried; it has one call more."""
+        with self._lock:
+            now = self._clock()
+            well = [one for one in self._servers if one.until <= now and one not in tried]
+            if not well:
+                return None
+            found = min(well, key=lambda one: one.busy)
+            found.busy += 1
+            return found
+
+    def _send_to_rest(self, server: _Server) -> None:
+        with self._lock:
+            server.until = self._clock() + self._rest
+            server.engine = server.make()
+        if isinstance(server.engine, Preparing):
+            server.engine.get_ready(self._progress)
+
+
+def stage_engine(config: Config, stage: Stage, urls: Sequence[str] = ()) -> Engine:
+    """The engine of a stage. ``urls`` are servers that take the place of ``openai.base_url``; an engine that
+    asks no server, and a stage that has a server of its own, are as they would be without."""
+    name = getattr(stage_engines(config), stage)
+    own = config.stage1 if stage == "stage1" else config.stage2
+    made = make_engine(name, config, stage)
+    if not urls or own.base_url or not hasattr(made, "address"):
+        return made
+    return pool([_maker(name, config, stage, url) for url in urls])
+
+
+def pool(makes: Sequence[Make]) -> Engine:
+    """One engine out of those that ``makes`` make."""
+    return Pool(makes) if len(makes) > 1 else makes[0]()
+
+
+def _maker(name: str, config: Config, stage: Stage, url: str) -> Make:
+    there = config.model_copy(update={"openai": config.openai.model_copy(update={"base_url": url})})
+    return lambda: make_engine(name, there, stage)
+
+
+def ready(engine: Engine) -> None:
+    """Fetch what an engine wants, and refuse what cannot work. Raises ShotadError."""
+    from shotad.core.weights import weights_file
+
+    if isinstance(engine, Preparing):
+        engine.get_ready(NoProgress())
+    for name in engine.abilities.weights:
+        weights_file(name, NoProgress())
+
+
+def ready_if_here(engine: Engine) -> None:
+    """Make its identity final where that needs nothing to be fetched."""
+    if isinstance(engine, Foreseeable):
+        engine.ready_if_here()

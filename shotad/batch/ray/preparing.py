@@ -1,0 +1,202 @@
+"""The first workers: from a film to its slots, each with what Stage I is to be shown.
+
+A worker that dies is handed the same film again, and Ray counts rows: those that were taken already are left
+out by their number. So a film has the same rows in the same order however often it is begun.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from shotad.batch.describing import given_of
+from shotad.batch.done_file import done_before
+from shotad.batch.jobs import FilmJob
+from shotad.batch.places import Placed, placed
+from shotad.batch.ray.anew import begin_anew
+from shotad.batch.ray.carrying import Columns, Question, Row, columns, packed
+from shotad.batch.ray.parts import Parts, parts_of
+from shotad.batch.ray.pool import ready_if_here, stage_engine
+from shotad.batch.ray.settings import RaySettings
+from shotad.batch.ray.trouble import error_of, halted, lost
+from shotad.core.engine import Engine
+from shotad.core.errors import InUse
+from shotad.core.progress import NoProgress
+from shotad.core.recordlog import RecordLog
+from shotad.core.system import forget_peak, peak_memory
+from shotad.core.types import Clip
+from shotad.core.workfolder import WorkFolder, key_of
+from shotad.description import stage1
+from shotad.description.clip_builder import get_ready, understand
+from shotad.description.prepare import Bench, prepare
+from shotad.description.slotplan import SlotPlan
+from shotad.description.writing import is_done
+from shotad.film.clips import ClipPlan, clips
+from shotad.film.opening import open_film
+from shotad.script.tracking import present_track
+
+PATIENCE = 150.0
+"""Seconds for which a work folder on object storage is waited for that a killed worker has held."""
+_AGAIN = 3.0
+
+
+class Preparing:
+    """Takes films, gives the rows of their slots and, last, of their ends. ``register`` is the run's."""
+
+    def __init__(self, register: Any, settings: RaySettings) -> None:
+        self._register, self._settings = register, settings
+
+    def __call__(self, batch: Columns) -> Iterator[Columns]:
+        for film, job in zip(batch["film"], batch["job"], strict=True):
+            yield from (columns([row]) for row in self.rows(int(film), str(job)))
+
+    def rows(self, film: int, text: str) -> Iterator[Row]:
+        """The rows of one film: one for each slot, then its end."""
+        unit, clock, count = f"film {film}", time.monotonic(), 0
+        forget_peak()
+        told = int(self._register.told(unit))
+        error: dict[str, str] = {}
+        try:
+            for question in self._questions(film, text, unit):
+                count += 1
+                self._register.tell(unit, count)
+                yield Row(film, question.plan.slot.id, text, question)
+        except GeneratorExit:
+            raise
+        except Exception as trouble:  # noqa: BLE001  one film's failure must not take the others along
+            error = trouble.error if isinstance(trouble, _Refused) else error_of(trouble)
+        for number in range(count, told - 1):
+            # As many rows as an earlier attempt has handed on, before the one that must arrive.
+            count += 1
+            yield Row(film, f"left out {number}", text)
+        self._register.tell(unit, count + 1)
+        yield Row(
+            film,
+            "end",
+            text,
+            end=True,
+            count=count,
+            error=error,
+            seconds=time.monotonic() - clock,
+            peak=peak_memory(),
+        )
+        self._register.end(unit)
+
+    def _questions(self, film: int, text: str, unit: str) -> Iterator[Question]:
+        stopped = self._register.stopped()
+        if stopped:
+            raise _Refused(halted(stopped))
+        attempt = int(self._register.begin(film, unit))
+        if attempt > self._settings.attempts:
+            raise _Refused(lost("preparing the film", attempt - 1))
+        job = FilmJob.of(json.loads(text))
+        if done_before(job) is None:
+            yield from self._prepared(film, job, attempt)
+
+    def _prepared(self, film: int, job: FilmJob, attempt: int) -> Iterator[Question]:
+        """Both first acts, and the question of each slot as it comes, in the order of the film."""
+        config, parts = job.config, parts_of(job.folder)
+        engine = stage_engine(config, "stage1", self._settings.servers)
+        with (
+            held(job, again=attempt > 1) as place,
+            open_film(place.film, reader=config.film.reader, frame_rate=job.frame_rate) as opened,
+            WorkFolder(place.folder, force=job.force) as folder,
+        ):
+            present_track(folder, opened.info, with_scripts=False)
+            if job.force:
+                self._begin_anew(film, job, folder.path)
+            bench = Bench.of(opened, folder, config, given_of(job, place), NoProgress())
+            get_ready(bench)
+            prepared = prepare(bench)
+            plans = understand(prepared, bench, engine.abilities.frames_per_second).plans
+            ready_if_here(engine)
+            known = _known(folder, parts)
+            yield from _asked(_Asked(bench, engine, known), plans)
+
+    def _begin_anew(self, film: int, job: FilmJob, folder: Path) -> None:
+        """Of a forced run, once: an attempt that follows a lost one keeps what this run was told."""
+        unit = f"anew {film}"
+        if not self._register.told(unit):
+            begin_anew(job, folder)
+            self._register.tell(unit, 1)
+
+
+class _Refused(Exception):  # noqa: N818  not begun, for a reason that is known
+    def __init__(self, error: dict[str, str]) -> None:
+        super().__init__(error["what"])
+        self.error = error
+
+
+@contextmanager
+def held(job: FilmJob, *, again: bool) -> Iterator[Placed]:
+    """The job's files on this machine. ``again``: a killed worker may hold the folder for a while yet."""
+    until = time.monotonic() + (PATIENCE if again else 0.0)
+    while True:
+        with ExitStack() as stack:
+            try:
+                place = stack.enter_context(placed(job, NoProgress()))
+            except InUse:
+                if time.monotonic() >= until:
+                    raise
+                time.sleep(_AGAIN)
+                continue
+            yield place
+            return
+
+
+def _known(folder: WorkFolder, parts: Parts) -> dict[str, tuple[str, ...]]:
+    """The keys of good records by slot: of this run and of earlier ones."""
+    log = RecordLog(folder.path / "stage1.jsonl")
+    found: dict[str, tuple[str, ...]] = {}
+    for record in (*log.records(), *parts.records()):
+        if is_done(record):
+            slot = str(record["slot"])
+            found[slot] = (*found.get(slot, ()), str(record["key"]))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """With whom, and on what, the questions of a film are made."""
+
+    bench: Bench
+    engine: Engine
+    known: dict[str, tuple[str, ...]]
+
+    @property
+    def pixels(self) -> str:
+        """What stands for the film and the way its frames are read, in keys."""
+        return key_of(self.bench.film_key, self.bench.frames.key)
+
+    def is_answered(self, plan: SlotPlan) -> bool:
+        """Whether its record is good already, as far as can be told before the engine is ready."""
+        known = self.known.get(plan.slot.id, ())
+        return bool(known) and self.of(plan, None).key in known
+
+    def of(self, plan: SlotPlan, seen: Clip | None) -> stage1.Question:
+        """Stage I's question."""
+        return stage1.question(plan, self.engine, self.bench.config, self.pixels)
+
+
+def _asked(asked: _Asked, plans: Sequence[SlotPlan]) -> Iterator[Question]:
+    """The question of each plan, in order; the clips that are wanted are read in one pass."""
+    answered = {plan.slot.id for plan in plans if asked.is_answered(plan)}
+    wants = [ClipPlan(plan.slot.id, plan.frames) for plan in plans if plan.slot.id not in answered]
+    reading = clips(wants, asked.bench.frames.pictures) if wants else iter(())
+    following = next(reading, None)
+    for plan in plans:
+        slot = plan.slot.id
+        bare = Question(plan, asked.pixels, asked.known.get(slot, ()))
+        if slot in answered:
+            yield bare
+        elif following is None or following[0] != slot:
+            yield replace(bare, unread=True)
+        else:
+            seen = stage1.as_seen(following[1], plan, asked.engine, asked.bench.config)
+            yield replace(bare, clip=packed(seen))
+            following = next(reading, None)

@@ -1,0 +1,187 @@
+"""A catalogue as a Ray Data pipeline: films → slots → films.
+
+preparing   film → shots, speech, slots, grammar → a row for each slot, with its frames   CPUs
+looking     slot → Stage I → its record, kept at once                                     GPUs, or servers
+finishing   film → Stage II in order → track, scripts                                     CPUs, or GPUs
+
+Rows under way are bounded by Ray Data: a worker that hands on faster than others take waits, and so does the
+film that it reads.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from shotad.batch.jobs import FilmJob, FilmResult, failure
+from shotad.batch.ray.carrying import as_text, rows
+from shotad.batch.ray.cluster import Calls, connected, is_own, quiet_data, register_of_run
+from shotad.batch.ray.finishing import Finishing
+from shotad.batch.ray.looking import Looking
+from shotad.batch.ray.nodes import check_nodes, described, nodes_of, short_of
+from shotad.batch.ray.pool import stage_engine
+from shotad.batch.ray.preparing import Preparing
+from shotad.batch.ray.settings import Crew, RaySettings
+from shotad.batch.storage.places import is_address
+from shotad.core.engine import Abilities
+from shotad.core.errors import EngineError, ShotadError
+from shotad.core.progress import NoProgress, Progress
+
+Told = Callable[[FilmResult], None]
+
+_CALLS = "max_concurrent_calls_per_actor"
+_AGAIN = "What is done is kept: the same command goes on from there."
+
+
+def run(
+    jobs: Sequence[FilmJob],
+    *,
+    address: str | None = None,
+    settings: RaySettings | None = None,
+    progress: Progress | None = None,
+    told: Told = lambda _: None,
+) -> list[FilmResult]:
+    """Describe the films of ``jobs`` on a Ray cluster; one result for each, in their order.
+
+    ``address`` is the cluster's (``auto``, ``host:6379``); None: the one that is connected or named by the
+    environment, else processes of this machine. ``told`` gets each result as soon as it is there. Films and
+    work folders must be at paths that all machines share, or at addresses of a store. No film's failure stops
+    the others: it is a result. Raises ShotadError where Ray is missing or cannot be reached, and where a node
+    has no shotad, another version of it, or does not see the films.
+    """
+    settings, progress = settings or RaySettings(), progress or NoProgress()
+    found: dict[int, FilmResult] = {}
+    if not jobs:
+        return []
+    ended: Exception | None = None
+    with connected(address, settings) as ray, quiet_data(ray):
+        _look_around(ray, jobs, settings, progress, own=is_own(address))
+        try:
+            for film, result in _results(ray, jobs, settings):
+                if film not in found:
+                    found[film] = result
+                    told(result)
+        except (ray.exceptions.RayError, ray.data.exceptions.SystemException) as trouble:
+            # What is done is done, and the films that have no result say why.
+            ended = trouble
+    missing = _missing(jobs, found, ended)
+    for result in missing.values():
+        told(result)
+    return [(found | missing)[film] for film in range(len(jobs))]
+
+
+def _look_around(
+    ray: Any, jobs: Sequence[FilmJob], settings: RaySettings, progress: Progress, *, own: bool
+) -> None:
+    """Says what the cluster is, and refuses one on which no film could be described."""
+    nodes = nodes_of(ray)
+    place = "this machine" if own else "the cluster"
+    progress.note(f"Films at work on {place}, by Ray: {described(nodes)}.")
+    short = short_of(settings, nodes)
+    if short and own:
+        raise EngineError(short, "Ask for less in --ray-config, or name a cluster with --ray ADDRESS.")
+    if short:
+        progress.note(f"{short} The run waits until nodes with that come.")
+    check_nodes(ray, nodes, jobs)
+
+
+def _missing(
+    jobs: Sequence[FilmJob], found: dict[int, FilmResult], ended: Exception | None
+) -> dict[int, FilmResult]:
+    """A failed result for each film that has none."""
+    why = "The Ray run ended without its result."
+    what = why if ended is None else f"The Ray run broke off: {_short(ended)}"
+    return {
+        film: failure(job, what, _AGAIN, kind="stopped") for film, job in enumerate(jobs) if film not in found
+    }
+
+
+def _short(error: Exception) -> str:
+    cause = getattr(error, "cause", None) or error
+    return f"{type(cause).__name__}: {' '.join(str(cause).split())[:300]}"
+
+
+def _results(ray: Any, jobs: Sequence[FilmJob], settings: RaySettings) -> Iterator[tuple[int, FilmResult]]:
+    """Number and result of each film, in any order."""
+    register = register_of_run(ray)
+    for batch in pipeline(ray, jobs, settings, register).iter_batches(batch_size=None, prefetch_batches=0):
+        for row in rows(batch):
+            job, result = jobs[row.film], FilmResult.of(json.loads(row.result))
+            yield row.film, replace(result, film=job.film, folder=job.folder)
+
+
+def pipeline(ray: Any, jobs: Sequence[FilmJob], settings: RaySettings, register: Calls) -> Any:
+    """The lazy dataset: a row for each film in, one for each film's result out."""
+    films = [{"film": film, "job": as_text(_anywhere(job).as_json())} for film, job in enumerate(jobs)]
+    able = _abilities(jobs, settings)
+    batch = settings.batch or able.batch
+    data = ray.data.from_items(films, override_num_blocks=len(films))
+    preparing, writing = (_at_most(crew, len(films)) for crew in (settings.preparing, settings.writing))
+    data = _staffed(ray, data, Preparing, preparing, register, settings, 1, 1)
+    data = _staffed(ray, data, Looking, settings.looking, register, settings, batch, able.in_flight)
+    return _staffed(ray, data, Finishing, writing, register, settings, 1, 1)
+
+
+def _anywhere(job: FilmJob) -> FilmJob:
+    """The job with whole paths: workers run in folders of their own."""
+    given = (job.subtitles, job.cast, job.cast_photos, job.scratch)
+    subtitles, cast, photos, scratch = (None if place is None else _whole(place) for place in given)
+    film, folder = _whole(job.film), _whole(job.folder)
+    return replace(
+        job, film=film, folder=folder, subtitles=subtitles, cast=cast, cast_photos=photos, scratch=scratch
+    )
+
+
+def _whole(place: str) -> str:
+    return place if is_address(place) else str(Path(place).absolute())
+
+
+def _at_most(crew: Crew, films: int) -> Crew:
+    """No more workers than there are films for them."""
+    return crew.model_copy(update={"least": min(crew.least, films), "most": min(crew.most, films)})
+
+
+def _staffed(
+    ray: Any,
+    data: Any,
+    work: Callable[..., Any],
+    crew: Crew,
+    register: Calls,
+    settings: RaySettings,
+    batch: int,
+    at_once: int,
+) -> Any:
+    """``data`` handed to workers, ``batch`` rows at a time, ``at_once`` such batches in threads of each."""
+    size = {"size": crew.most} if crew.least == crew.most else {"min_size": crew.least, "max_size": crew.most}
+    more: dict[str, Any] = {"max_tasks_in_flight_per_actor": at_once}
+    others: dict[str, Any] = {}
+    if at_once > 1:
+        more["enable_true_multi_threading"] = True
+        known = _CALLS in inspect.signature(ray.data.ActorPoolStrategy).parameters
+        # Earlier versions of Ray take it among the arguments for the actors.
+        (more if known else others)[_CALLS if known else "max_concurrency"] = at_once
+    return data.map_batches(
+        work,
+        batch_size=batch,
+        fn_constructor_args=(register, settings),
+        compute=ray.data.ActorPoolStrategy(**size, **more),
+        num_cpus=crew.cpus,
+        num_gpus=crew.gpus,
+        zero_copy_batch=True,
+        **others,
+    )
+
+
+def _abilities(jobs: Sequence[FilmJob], settings: RaySettings) -> Abilities:
+    """What Stage I's engine takes; a plain one's where it cannot be told on this machine."""
+    try:
+        able = stage_engine(jobs[0].config, "stage1", settings.servers).abilities
+    except ShotadError:
+        return Abilities()
+    if settings.looking.serve.command is not None:
+        return replace(able, in_flight=max(able.in_flight, jobs[0].config.openai.in_flight))
+    return able

@@ -1,0 +1,247 @@
+"""What became of the films: lines for people, a table for wide terminals, rows for programs."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shotad.batch.finding import Planned
+from shotad.batch.jobs import FilmResult
+from shotad.batch.limits import size_text
+from shotad.batch.storage.places import is_local, local_path, scheme_of, shown
+from shotad.core.printable import printable, sentence
+
+_WORTH_TELLING = 0.5
+"""Seconds below which nobody wants to know how long it took."""
+NARROWEST = 60
+"""Columns of a terminal below which a table is told in lines."""
+_LONGEST_NAME = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A film and what came of it; ``result`` None: nothing yet. ``begun``: it was at work at the end."""
+
+    label: str
+    film: Planned
+    result: FilmResult | None = None
+    begun: bool = False
+
+    @property
+    def state(self) -> str:
+        """In a word or two."""
+        if self.result is None:
+            return "stopped" if self.begun else "not begun"
+        return _STATES[self.result.state]
+
+
+_IN_USE = "skipped: being described elsewhere"
+_STATES = {"done": "done", "failed": "failed", "skipped": "done before", "in_use": _IN_USE}
+
+
+def labels(films: Sequence[Planned]) -> list[str]:
+    """A short name for each film: its own, with as much of its folder as tells it from the others. Whatever
+    the names are, these can be printed."""
+    parts = [printable(_plain(film.job.film).rstrip("/")).split("/") for film in films]
+    depth = [1] * len(films)
+    for _ in range(max((len(one) for one in parts), default=0)):
+        names = ["/".join(one[-n:]) for one, n in zip(parts, depth, strict=True)]
+        twice = {name for name, count in Counter(names).items() if count > 1}
+        if not twice:
+            break
+        depth = [n + (name in twice) for n, name in zip(depth, names, strict=True)]
+    return ["/".join(one[-n:]) for one, n in zip(parts, depth, strict=True)]
+
+
+def _plain(film: str) -> str:
+    """A film's place without its keys, one of the web also without the rest of what is asked of it."""
+    return shown(film).partition("?")[0] if scheme_of(film) in ("http", "https") else shown(film)
+
+
+def _named(row: Row, text: str) -> str:
+    """A sentence on a film, with its name in front unless it begins with that."""
+    return (
+        text
+        if text.startswith(f"{row.film.name} ") and row.label == row.film.name
+        else f"{row.label}: {text}"
+    )
+
+
+def line_of(row: Row) -> str:
+    """``movie.mp4: done, 14 lines in 15 slots, 2 long silences, in 1 min 5 s (0.42 times its length).``"""
+    parts = [row.state, *_counts(row.result), *_time(row.result)]
+    text = f"{row.label}: {', '.join(parts)}."
+    return f"{text} {_trouble(row.result)}".rstrip()
+
+
+def as_lines(rows: Sequence[Row], seconds: float) -> str:
+    """All rows and their sum, one a line, for screen readers and files."""
+    told = []
+    for number, row in enumerate(rows, 1):
+        told += [f"{number}. {line_of(row)}{_with(row)}", *(f"  {line}" for line in _notes(row.result))]
+    return "\n".join([*told, summary(rows, seconds)])
+
+
+def as_table(rows: Sequence[Row], seconds: float, width: int) -> str:
+    """The same in columns, as wide as ``width``; errors and notes are told below."""
+    if width < NARROWEST:
+        return as_lines(rows, seconds)
+    head = ("Film", "State", "Lines", "Silences", "Time", "× length", "With")
+    cells = [head, *map(_cells, rows)]
+    widths = [min(max(len(one[0]) for one in cells), _LONGEST_NAME)]
+    widths += [max(len(one[n]) for one in cells) for n in range(1, len(head) - 1)]
+    below = [line for row in rows for line in _below(row)]
+    table = [_laid(one, widths, width) for one in cells]
+    return "\n".join([*table, *([""] if below else []), *below, "", summary(rows, seconds)])
+
+
+def _below(row: Row) -> list[str]:
+    """What a table has no room for."""
+    result = row.result
+    if result is None:
+        return []
+    wrong = _trouble(result) or (_amiss(result) if result.amiss else "")
+    notes = _notes(result)
+    head = [_named(row, wrong)] if wrong else [f"{row.label}:"] if notes else []
+    return [*head, *(f"  {line}" for line in notes)]
+
+
+def _notes(result: FilmResult | None) -> list[str]:
+    """What the run says of the track, and where its time went."""
+    if result is None:
+        return []
+    return [*(f"Note: {sentence(text)}" for text in result.warnings), *result.spent]
+
+
+def as_json(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The same for programs; ``of_json`` of a report reads it."""
+    return [_json(row) for row in rows]
+
+
+def summary(rows: Sequence[Row], seconds: float) -> str:
+    """``12 films: 10 done, 2 failed. 1 h 5 min for 20 h of film (0.05 times its length).``"""
+    found = Counter(row.state for row in rows)
+    states = [f"{found[state]} {state}" for state in _ORDER if found[state]]
+    text = f"{_number(len(rows), 'film')}: {', '.join(states) or 'nothing to do'}."
+    worked = sum(row.result.film_seconds for row in rows if row.result and row.result.state == "done")
+    if worked:
+        text += f" {spell(seconds)} for {spell(worked)} of film ({_times(seconds / worked)})."
+    return text
+
+
+_ORDER = ("done", "done before", _IN_USE, "failed", "stopped", "not begun")
+
+
+def _counts(result: FilmResult | None) -> list[str]:
+    if result is None or result.error is not None:
+        return []
+    told = [f"{_number(result.lines, 'line')} in {_number(result.slots, 'slot')}"]
+    if result.amiss:
+        told.append(_amiss(result))
+    return [*told, _number(result.silences, "long silence")] if result.silences else told
+
+
+def _amiss(result: FilmResult) -> str:
+    return f"{_number(result.amiss, 'line')} could not be written"
+
+
+def _time(result: FilmResult | None) -> list[str]:
+    if result is None or result.state == "skipped":
+        return []
+    pace = f" ({_times(result.pace)})" if result.pace is not None and result.state == "done" else ""
+    tries = f" at try {result.attempts}" if result.attempts > 1 else ""
+    took = f"in {spell(result.wall_seconds)}{pace}" if result.wall_seconds >= _WORTH_TELLING else ""
+    return [f"{took}{tries}".strip()] if took or tries else []
+
+
+def _trouble(result: FilmResult | None) -> str:
+    return "" if result is None or result.error is None else sentence(" ".join(filter(None, result.error)))
+
+
+def _with(row: Row) -> str:
+    return f" With {', '.join(map(printable, row.film.uses))}." if row.film.uses else ""
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    result, blank = row.result, ""
+    used = ", ".join(map(printable, row.film.uses))
+    name = row.label if len(row.label) <= _LONGEST_NAME else f"…{row.label[1 - _LONGEST_NAME :]}"
+    if result is None or result.error is not None:
+        time = blank if result is None or result.wall_seconds < _WORTH_TELLING else spell(result.wall_seconds)
+        return (name, row.state, blank, blank, time, blank, used)
+    lines = f"{result.lines} of {result.slots}"
+    pace = blank if result.pace is None else f"{result.pace:.2f}"
+    time = blank if result.state == "skipped" else spell(result.wall_seconds)
+    return (name, row.state, lines, str(result.silences), time, pace, used)
+
+
+def _laid(cells: Sequence[str], widths: Sequence[int], width: int) -> str:
+    """Cells under each other; numbers to the right, words to the left, the last as far as there is room."""
+    laid = [
+        cell.ljust(room) if n < 2 else cell.rjust(room)
+        for n, (cell, room) in enumerate(zip(cells, widths, strict=False))
+    ]
+    return "  ".join([*laid, cells[-1]]).rstrip()[:width]
+
+
+def _json(row: Row) -> dict[str, Any]:
+    job, result = row.film.job, row.result
+    film = shown(job.film)
+    own = {} if result is None else {**result.as_json(), "film": film, "pace": result.pace}
+    return {
+        "film": film,
+        **own,
+        "folder": os.path.abspath(local_path(job.folder)) if is_local(job.folder) else shown(job.folder),
+        "state": row.state.replace(" ", "_") if result is None else result.state,
+        "bytes": row.film.size,
+        "with": list(row.film.uses),
+    }
+
+
+def _number(count: int, what: str) -> str:
+    return f"1 {what}" if count == 1 else f"{count} {what}s"
+
+
+def _times(pace: float | None) -> str:
+    return "" if pace is None else f"{pace:.2f} times its length"
+
+
+def spell(seconds: float) -> str:
+    """A length of time in words: ``74 → 1 min 14 s``."""
+    whole = max(round(seconds), 0)
+    hours, minutes, rest = whole // 3600, whole % 3600 // 60, whole % 60
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def foreseen_lines(
+    names: Sequence[str], films: Sequence[Planned], results: Sequence[FilmResult | None]
+) -> list[str]:
+    """What a run would do with each film; ``results`` are known before (None: it would be described)."""
+    told = []
+    for number, (name, film, result) in enumerate(zip(names, films, results, strict=True), 1):
+        used = f", with {', '.join(map(printable, film.uses))}" if film.uses else ""
+        into = f"{_plan(result)}, into {printable(shown(film.job.folder))}{used}."
+        amiss = result is not None and result.error is not None
+        told.append(f"{number}. {name}: {f'cannot be described. {_trouble(result)}' if amiss else into}")
+    new = [film for film, result in zip(films, results, strict=True) if result is None]
+    size = size_text(sum(film.size for film in new))
+    return [*told, f"{_number(len(films), 'film')}: {len(new)} to describe ({size})."]
+
+
+def _plan(result: FilmResult | None) -> str:
+    return "to be described" if result is None else "done before"
+
+
+def foreseen_json(
+    names: Sequence[str], films: Sequence[Planned], results: Sequence[FilmResult | None]
+) -> dict[str, Any]:
+    """The same for programs."""
+    rows = [as_json([Row(*one)])[0] for one in zip(names, films, results, strict=True)]
+    return {
+        "films": [{**row, "state": "to_do" if row["state"] == "not_begun" else row["state"]} for row in rows]
+    }

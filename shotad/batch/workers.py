@@ -1,0 +1,260 @@
+"""The batch's side: worker processes that are started, heard, watched and, where one dies, replaced.
+
+Pools of the standard library, loky and pebble share queues and locks among their workers: one that is killed
+while it holds a lock stops them all, and the first two give up all films where one process dies. Here each
+worker has a pipe of its own, which ends with it.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shotad.batch.limits import size_text
+from shotad.batch.messages import Came, Died, News, Order, Take
+from shotad.batch.serving import serve
+from shotad.core.system import memory_of
+
+if TYPE_CHECKING:
+    from multiprocessing.context import SpawnProcess
+
+    from shotad.batch.finding import Planned
+
+Work = Callable[[Connection, str], None]
+"""What a worker process does with its line and with the file for what it would print."""
+
+PATIENCE = 20.0
+"""Seconds that a worker has to end tidily when it is asked to."""
+_LAST_WORDS = 2000
+"""Bytes of what a worker wrote last that are looked at."""
+
+
+@dataclass(slots=True, eq=False)
+class Worker:
+    """A worker process as the batch sees it. ``film`` is what it is at (None: it is idle)."""
+
+    process: SpawnProcess
+    line: Connection
+    log: Path
+    film: Planned | None = None
+    films: int = 0
+    """How many it has been given."""
+    over: int | None = None
+    """Bytes of memory for which it was ended."""
+    peak: int = 0
+    _said: int = field(default=0)
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether its film is its first."""
+        return self.films <= 1
+
+    def give(self, film: Planned) -> None:
+        """Begin a film."""
+        self.film, self.films, self.peak = film, self.films + 1, 0
+        self._said = _size(self.log)
+        self.tell(Take(film.job))
+
+    def tell(self, order: Order) -> None:
+        """Send an order; one that has died is noticed when it is heard."""
+        with suppress(OSError):
+            self.line.send(order)
+
+    def news(self) -> Iterator[News]:
+        """What it has said since; at last, where it has died, that."""
+        try:
+            while self.line.poll():
+                news: News = self.line.recv()
+                if isinstance(news, Came):
+                    self.film = None
+                yield news
+        except (EOFError, OSError):
+            self.process.join(PATIENCE)
+            yield self._death()
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.process.kill()
+
+    def end(self, patience: float = PATIENCE) -> None:
+        """End it: idle ones by word, others by signal, and by force where that takes too long."""
+        if self.film is None:
+            self.tell(None)
+        elif self.process.is_alive():
+            self.process.terminate()
+        self.process.join(max(patience, 0))
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+        self.close()
+
+    def close(self) -> None:
+        """Let go of one that has ended."""
+        self.line.close()
+        self.log.unlink(missing_ok=True)
+
+    def _death(self) -> Died:
+        last = self._last_words()
+        if self.over is not None:
+            what = f"It took more than {size_text(self.over)} of memory and was ended."
+            hint = "Give it more with --memory, or describe it at a smaller size (film.grid_height)."
+            return Died(what, hint, "memory", last)
+        what, hint = _told_of(self.process.exitcode)
+        return Died(what, hint, "killed", last)
+
+    def _last_words(self) -> str:
+        """The last line that it wrote to the terminal that it has not."""
+        try:
+            with self.log.open("rb") as file:
+                file.seek(max(self._said, _size(self.log) - _LAST_WORDS))
+                text = file.read().decode("utf-8", "replace")
+        except OSError:
+            return ""
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        fatal = [line for line in lines if line.startswith("Fatal Python error")]
+        return (fatal or lines or [""])[-1][:300]
+
+
+def _told_of(code: int | None) -> tuple[str, str]:
+    """What and hint of a process's end."""
+    if code is not None and code < 0:
+        with suppress(ValueError):
+            name = signal.Signals(-code).name
+            if name == "SIGKILL":
+                what = "The process at work on it was killed (SIGKILL)."
+                return what, "Most often that is for want of memory: fewer at once (--jobs), or more memory."
+            return (
+                f"The process at work on it crashed ({name}).",
+                "Its film may be damaged; please report it.",
+            )
+    return f"The process at work on it ended by itself (exit code {code}).", "Please report it."
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+class Crew:
+    """Up to ``count`` workers; a context manager that leaves none behind. ``memory``: bytes that each may
+    take (None: no limit). ``work`` is what a worker does."""
+
+    def __init__(self, count: int, *, memory: int | None = None, work: Work = serve) -> None:
+        if count < 1:
+            raise ValueError(f"a crew needs a worker, got {count}")
+        self.count, self._memory, self._work = count, memory, work
+        self._workers: list[Worker] = []
+        self._context = multiprocessing.get_context("spawn")
+        self._folder = tempfile.TemporaryDirectory(prefix="shotad-batch-")
+        self._numbers = iter(range(1 << 62))
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+        self._folder.cleanup()
+
+    @property
+    def busy(self) -> Sequence[Worker]:
+        """Those at work."""
+        return [worker for worker in self._workers if worker.film is not None]
+
+    @property
+    def has_room(self) -> bool:
+        """Whether one is free for a film."""
+        return len(self.busy) < self.count
+
+    def give(self, film: Planned) -> Worker:
+        """Begin a film, in a worker that is idle or new."""
+        idle = next((worker for worker in self._workers if worker.film is None), None)
+        worker = idle or self._started()
+        worker.give(film)
+        return worker
+
+    def give_alone(self, film: Planned) -> Worker:
+        """Begin a film in a new worker while there is no other."""
+        for worker in [worker for worker in self._workers if worker.film is None]:
+            worker.end()
+            self._workers.remove(worker)
+        return self.give(film)
+
+    def retire(self, worker: Worker) -> None:
+        """End a worker that is idle and had better not go on."""
+        self._workers.remove(worker)
+        worker.end()
+
+    def hear(self, seconds: float) -> Iterator[tuple[Worker, News]]:
+        """What the workers say within ``seconds``; it ends as soon as some has been heard."""
+        self._watch_memory()
+        lines = [worker.line for worker in self._workers]
+        ready = wait(lines, seconds) if lines else _slept(seconds)
+        for worker in [one for one in self._workers if one.line in ready]:
+            for news in worker.news():
+                if isinstance(news, Died):
+                    self._workers.remove(worker)
+                    worker.close()
+                yield worker, news
+                if worker not in self._workers:
+                    break  # it has died, or was ended on what it said
+
+    def stop(self, patience: float = PATIENCE) -> None:
+        """End all, those at work tidily. A second interruption ends them at once."""
+        workers, self._workers = self._workers, []
+        try:
+            for worker in workers:
+                if worker.film is not None and worker.process.is_alive():
+                    worker.process.terminate()
+            until = time.monotonic() + patience
+            for worker in workers:
+                worker.end(until - time.monotonic())
+        finally:
+            for worker in workers:
+                if worker.process.is_alive():
+                    worker.kill()
+                    worker.process.join()
+
+    def _started(self) -> Worker:
+        ours, theirs = self._context.Pipe()
+        log = Path(self._folder.name, f"{next(self._numbers)}.log")
+        process = self._context.Process(target=self._work, args=(theirs, str(log)), name="shotad batch")
+        with _unbroken():
+            process.start()
+        theirs.close()
+        worker = Worker(process, ours, log)
+        self._workers.append(worker)
+        return worker
+
+    def _watch_memory(self) -> None:
+        for worker in self.busy:
+            used = memory_of(worker.process.pid or 0) or 0
+            worker.peak = max(worker.peak, used)
+            if self._memory is not None and used > self._memory and worker.over is None:
+                worker.over = self._memory
+                worker.kill()
+
+
+def _slept(seconds: float) -> tuple[Connection, ...]:
+    time.sleep(seconds)
+    return ()
+
+
+@contextmanager
+def _unbroken() -> Iterator[None]:
+    """No interruption reaches a process that is being started, until it says that it wants to hear them."""
+    mask = {signal.SIGINT, signal.SIGTERM}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, mask)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

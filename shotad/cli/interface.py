@@ -1,0 +1,505 @@
+"""The Python interface: what ``import shotad`` offers (docs/python.md).
+
+All times are float seconds from the film's start, all intervals are half-open, ``[start, end)``. Every error
+is a `ShotadError` and says what happened, with which value, and what to do. Problems that still leave a
+result are warnings of the class `ShotadWarning`. Nothing is printed unless ``progress`` is set; no function
+installs a signal handler or ends the process.
+
+Every function takes
+
+- ``config``: settings by name (``"paper"``), by YAML file, as a `Config`, or several of these;
+- ``settings``: single settings, ``{"slots.minimum": 3}``, which win over ``config``;
+- ``progress``: True shows the work on standard error as the commands do; an object with the methods of
+  `Progress` gets the calls instead. `open_film`, which takes no time, has none.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from shotad.core.config import ConfigNames, config_names, load_config
+from shotad.core.errors import ScriptError, ShotadError, ShotadWarning, UsageError
+from shotad.core.progress import Display, NoProgress, Progress, display_mode
+from shotad.core.settings import assignments_of
+
+if TYPE_CHECKING:
+    from shotad.core.config import Config
+    from shotad.core.runsettings import GivenCast
+    from shotad.core.types import Shot, ShotScale
+    from shotad.core.workfolder import WorkFolder
+    from shotad.description.prepare import Bench
+    from shotad.description.result import Outcome
+    from shotad.evaluation.report.reading import Report
+    from shotad.film.reader import Film
+    from shotad.script.track import Track
+    from shotad.sound.rendering.rendered import Rendered
+
+PathLike = str | os.PathLike[str]
+Settings = Mapping[str, Any] | Iterable[str] | None
+"""Settings by dotted key, nested ones, or ``KEY=VALUE`` as the commands take them."""
+
+
+def describe(
+    film: PathLike | Film,
+    *,
+    engine: str | None = None,
+    cast: PathLike | GivenCast | None = None,
+    subtitles: PathLike | None = None,
+    slots: PathLike | None = None,
+    shots: PathLike | None = None,
+    start: float = 0.0,
+    end: float | None = None,
+    config: ConfigNames = None,
+    settings: Settings = None,
+    out: PathLike | None = None,
+    force: bool = False,
+    discard_edits: bool = False,
+    overview: bool = True,
+    progress: bool | Progress = False,
+) -> Track:
+    """Describe a film, and return its track; ``track.heard`` are the lines that are spoken.
+
+    ``film`` is a file, or what `open_film` gave. Track, scripts and the records of each step are kept in the
+    work folder ``out``, by default ``movie.shotad`` beside ``movie.mp4``; called again, it goes on where it
+    stopped, and lines that a person changed stay.
+
+    ``engine`` is a preset: auto, embedded, paper, openai, gpt-4o. ``cast`` is a cast folder, a ``cast.yaml``,
+    a folder of photos, or, of a bank of many films, a `GivenCast`. ``subtitles``, ``slots`` and ``shots`` are
+    files with what would else be found. Slots that begin in ``[start, end)`` are described, in seconds.
+    ``force`` makes everything again but a person's edits, ``discard_edits`` throws those away too;
+    ``overview`` draws the page of the film.
+
+    Raises ShotadError where every slot failed. For what cannot be used it raises FilmError, UsageError,
+    ConfigError, EngineError, WeightsError, SubtitleError, ScriptError, CastError, WorkFolderError; of the
+    last are OtherFilm (the folder is another film's), EditConflict (one line was edited in two places) and
+    InUse (another process holds the folder).
+    """
+    from shotad.core.runsettings import Given, GivenCast, write_settings
+    from shotad.description.pipeline import describe as write_lines
+    from shotad.description.writing import Engines
+    from shotad.description.writing.opening import opening
+
+    if end is not None and not end > start:
+        raise UsageError(f"end = {end} does not lie after start = {start}.", "Give a later end.")
+    resolved = load_config(config, settings, engine=engine)
+    named = GivenCast(Path(cast)) if isinstance(cast, str | os.PathLike) else cast
+    given = Given(_path(subtitles), _path(slots), _path(shots), start, end, named)
+    engines = Engines.of(resolved)
+    engines.check_machine(resolved)
+    shown = shown_progress(progress)
+    with work_on(film, resolved, out, force=force) as (opened, folder):
+        write_settings(
+            folder,
+            resolved,
+            opened.info.path,
+            given,
+            frame_rate=opened.info.frame_rate if opened.media is None else None,
+            configs=[one for one in config_names(config) if isinstance(one, str)],
+            assignments=assignments_of(settings),
+        )
+        for line in opening(resolved, folder.path, engines):
+            shown.note(line)
+        outcome = write_lines(
+            opened,
+            folder,
+            resolved,
+            given,
+            engines=engines,
+            progress=shown,
+            discard_edits=discard_edits,
+            sheet=overview,
+        )
+    _check(outcome)
+    return outcome.track
+
+
+def render(
+    film: PathLike | Film,
+    track: Track | PathLike | None = None,
+    file: PathLike | None = None,
+    *,
+    make: str | Sequence[str] = "film",
+    voice: str | None = None,
+    config: ConfigNames = None,
+    settings: Settings = None,
+    out: PathLike | None = None,
+    force: bool = False,
+    progress: bool | Progress = False,
+) -> Rendered:
+    """Speak a track and write the described film; ``rendered.made`` are the files.
+
+    ``track`` is a `Track`, a file of one, or None: that of the work folder. ``file`` is the file to write, or
+    a folder; None: the work folder, as ``movie.described.mp4``. ``make`` says what is written, one or several
+    of film, film+text, text, ad (the description alone), mix (the film's sound with it), with an ending where
+    another is wanted: ``"ad:mp3"``. ``voice`` is a name of ``shotad voices``.
+
+    ``out`` is the film's work folder (None: the one beside it). Its settings, speech and slots are used, and
+    spoken lines are kept in it, so that only what changed is spoken again. In a folder of no description the
+    speech is found first. ``force`` speaks and writes everything again.
+
+    What breaks a rule that must hold, and one of several files that could not be made, are warned of and
+    stand in ``rendered.findings`` and ``rendered.failures``. Raises UsageError, ConfigError, FilmError,
+    ScriptError, OtherFilm for a track of another film, WorkFolderError, VoiceError, SoundError.
+    """
+    from shotad.core.runsettings import SETTINGS, Given, for_rendering, read_settings
+    from shotad.description.prepare import Bench, shots_step, speech_step
+    from shotad.description.shortener import shortener
+    from shotad.script.track import load_track
+    from shotad.sound.rendering.outputs import parse_wanted, wanted_files
+    from shotad.sound.rendering.run import run_render
+
+    place, shown = _work_folder(film, out), shown_progress(progress)
+    run = read_settings(place) if (place / SETTINGS).is_file() else None
+    names, assignments = config_names(config), assignments_of(settings)
+    files = [one for one in names if isinstance(one, str)]
+    if run is None or len(files) < len(names):
+        resolved = load_config(config, assignments, voice__name=voice)
+    else:
+        resolved = for_rendering(run.config, files, assignments, voice__name=voice)
+    wanted = parse_wanted([make] if isinstance(make, str) else make)
+    rate = run.frame_rate if run else None
+    with work_on(film, resolved, place, frame_rate=rate) as (opened, folder):
+        source = _track_file(track, folder)
+        spoken = load_track(source)
+        tag = spoken.language if spoken.translated_from else ""
+        targets = wanted_files(wanted, spoken.film.name, place, out=_path(file), tag=tag)
+        if run is None:
+            bench = Bench.of(opened, folder, resolved, Given(), shown)
+            speech_step(bench)
+            if resolved.extended.on:
+                shots_step(bench)
+        done = run_render(
+            opened, folder, resolved, targets, shown, shorten=shortener, file=source, force=force
+        )
+    for text in (*done.warnings, *map(str, done.findings)):
+        _warn(text)
+    for failure in done.failures:
+        _warn(f"{failure.wanted.path} was not made: {failure.reason}")
+    return done
+
+
+def open_film(
+    film: PathLike | BinaryIO,
+    *,
+    frame_rate: Fraction | float | str | None = None,
+    config: ConfigNames = None,
+    settings: Settings = None,
+) -> Film:
+    """Open a film file, a seekable binary file, or numbered frames in a folder or tar. Close it by ``with``.
+
+    ``film.info`` says what is known of it; ``film.frames_at(seconds)`` gives pictures, ``uint8[H, W, 3]`` RGB
+    by ``frame.rgb()``, upright and with square pixels. ``frame_rate`` (3, ``"24000/1001"``) is that of
+    numbered frames, and means nothing elsewhere. Raises FilmError for what cannot be read as a film.
+    """
+    from shotad.film.opening import open_film as opened
+
+    return opened(film, reader=load_config(config, settings).film.reader, frame_rate=_rate(frame_rate))
+
+
+def detect_shots(
+    film: PathLike | Film,
+    *,
+    config: ConfigNames = None,
+    settings: Settings = None,
+    out: PathLike | None = None,
+    progress: bool | Progress = False,
+) -> tuple[Shot, ...]:
+    """Find the shots of a film: in order, without gaps, up to the film's end, numbered from 0.
+
+    ``out`` is a work folder in which they are kept and found again; None: nothing is kept. Raises FilmError,
+    ConfigError, WorkFolderError.
+    """
+    from shotad.core.records import shots_of
+    from shotad.description.prepare import shots_step
+
+    with _bench(film, load_config(config, settings), out, progress) as bench:
+        found = shots_step(bench)
+    if found.get("damage"):
+        _warn(found["damage"])
+    return shots_of(found["shots"])
+
+
+def find_threads(
+    film: PathLike | Film,
+    shots: Sequence[Shot] | None = None,
+    *,
+    config: ConfigNames = None,
+    settings: Settings = None,
+    out: PathLike | None = None,
+    progress: bool | Progress = False,
+) -> tuple[tuple[int, ...], ...]:
+    """Find which shots share a camera set-up: groups of two or more `Shot.index`, ascending.
+
+    ``shots`` ascend and each has an index of its own; None: those of `detect_shots`. Shots are compared that
+    lie as near to each other as those of one clip. ``out`` as in `detect_shots`; there the scales are read
+    too, so that both are at hand. Method: Shot-by-Shot, section 3.1, with the features that
+    ``threads.features`` names. Raises as `detect_shots`, and WeightsError.
+    """
+    rows = _grammar(film, shots, config, settings, out, progress, without="scale.method=none")
+    threads: dict[str, list[int]] = {}
+    for row in rows:
+        if row["thread"]:
+            threads.setdefault(row["thread"], []).append(row["index"])
+    return tuple(tuple(thread) for thread in threads.values())
+
+
+def shot_scales(
+    film: PathLike | Film,
+    shots: Sequence[Shot] | None = None,
+    *,
+    config: ConfigNames = None,
+    settings: Settings = None,
+    out: PathLike | None = None,
+    progress: bool | Progress = False,
+) -> dict[int, ShotScale]:
+    """Read how close the camera is in each shot, by `Shot.index`: extreme close-up to extreme long shot.
+
+    Shots whose scale cannot be told are left out. ``shots`` and ``out`` as in `find_threads`. Raises as it.
+    """
+    from shotad.core.types import ShotScale
+
+    rows = _grammar(film, shots, config, settings, out, progress, without="threads.features=none")
+    return {row["index"]: ShotScale(row["scale"]) for row in rows if row["scale"]}
+
+
+def evaluate(
+    predictions: PathLike | Sequence[PathLike],
+    dataset: PathLike,
+    *,
+    root: PathLike | None = None,
+    metrics: str | Sequence[str] = "all",
+    annotation: PathLike | None = None,
+    actions: PathLike | None = None,
+    casts: PathLike | None = None,
+    descriptions: PathLike | None = None,
+    id_column: str | None = None,
+    text_column: str | None = None,
+    judges: Sequence[str] = (),
+    missing: str | None = None,
+    system: str = "",
+    shard: str | None = None,
+    cache: PathLike | None = None,
+    config: ConfigNames = None,
+    settings: Settings = None,
+    out: PathLike | None = None,
+    force: bool = False,
+    progress: bool | Progress = False,
+) -> Report:
+    """Measure predicted ADs against those of people: ``report.values`` by metric, ``report.notes`` in words.
+
+    ``predictions`` are a CSV or JSON Lines file, or its shards, joined to the dataset by id. ``dataset`` is
+    cmd-ad, mad-eval or tv-ad with its folder ``root``, a YAML file that describes another, or a CSV or JSON
+    Lines file with human ADs of your own; its tables may be elsewhere (``annotation``, ``actions``,
+    ``casts``). ``metrics`` are names (docs/evaluation.md), or ``"all"`` that can be counted here.
+
+    ``out`` is the folder of the written report (report.html, report.json, items.csv …); None: none is
+    written. What is computed of a text is kept in ``cache`` (None: the user's own) unless ``force`` is set.
+    ``judges`` are engines such as ``"openai:gpt-4o"``; ``missing`` is ``"zero"`` or ``"skip"``; ``shard`` is
+    ``"K/N"`` of the films; ``descriptions`` are Stage I's texts; ``system`` is what the report calls them.
+
+    Raises DatasetError, EvaluationError for a metric that is unknown or cannot be counted, ConfigError.
+    """
+    from shotad.evaluation.predicting.choosing import Shard
+    from shotad.evaluation.report.reading import read_report
+    from shotad.evaluation.report.writing import check_folder, write_report
+    from shotad.evaluation.running import WHOLE, read_inputs
+    from shotad.evaluation.running import evaluate as measured
+
+    files = [predictions] if isinstance(predictions, str | os.PathLike) else predictions
+    part = Shard.parse(shard) if shard else WHOLE
+    with _folder(out) as folder:
+        check_folder(folder)
+        inputs = read_inputs(
+            os.fspath(dataset),
+            [Path(one) for one in files],
+            root=_path(root),
+            annotation=_path(annotation),
+            actions=_path(actions),
+            casts=_path(casts),
+            id_column=id_column,
+            text_column=text_column,
+            descriptions=_path(descriptions),
+            configs=config_names(config),
+            assignments=assignments_of(settings),
+            missing=missing,
+            judges=judges,
+            system=system,
+        )
+        names = [name.strip() for name in (metrics.split(",") if isinstance(metrics, str) else metrics)]
+        shown = shown_progress(progress)
+        run = measured(inputs, names, shown, shard=part, cache=_path(cache), force=force)
+        write_report(folder, run, plots=out is not None)
+        return read_report(folder)
+
+
+@contextmanager
+def work_on(
+    source: PathLike | Film,
+    config: Config,
+    out: PathLike | None = None,
+    *,
+    frame_rate: Fraction | None = None,
+    force: bool = False,
+) -> Iterator[tuple[Film, WorkFolder]]:
+    """The film, open, and its work folder, held: ``out``, or the one beside the film.
+
+    The film is opened first, so that a mistaken name leaves no folder behind. Raises OtherFilm where the
+    folder's track is of another film, before anything is written.
+    """
+    from shotad.core.workfolder import WorkFolder
+    from shotad.film.opening import open_film as opened
+    from shotad.script.tracking import present_track
+
+    with ExitStack() as stack:
+        film = (
+            stack.enter_context(opened(source, reader=config.film.reader, frame_rate=frame_rate))
+            if isinstance(source, str | os.PathLike)
+            else source
+        )
+        folder = stack.enter_context(WorkFolder(_work_folder(source, out), force=force))
+        present_track(folder, film.info, with_scripts=False)
+        yield film, folder
+
+
+def shown_progress(progress: bool | Progress) -> Progress:
+    """What shows progress: True as the commands do, False nothing."""
+    if isinstance(progress, bool):
+        return Display(display_mode()) if progress else NoProgress()
+    return progress
+
+
+def _work_folder(film: PathLike | Film, out: PathLike | None) -> Path:
+    from shotad.core.workfolder import work_folder_of
+
+    if out is not None:
+        return Path(out)
+    path = film if isinstance(film, str | os.PathLike) else film.info.path
+    if path is None:
+        raise UsageError("The film is of no file, so there is no folder beside it.", "Name one: out=FOLDER.")
+    return work_folder_of(path)
+
+
+@contextmanager
+def _folder(out: PathLike | None) -> Iterator[Path]:
+    """``out``, or a folder that is gone afterwards."""
+    if out is not None:
+        yield Path(out)
+        return
+    with tempfile.TemporaryDirectory(prefix="shotad-") as place:
+        yield Path(place)
+
+
+@contextmanager
+def _bench(
+    film: PathLike | Film, config: Config, out: PathLike | None, progress: bool | Progress
+) -> Iterator[Bench]:
+    from shotad.core.runsettings import Given
+    from shotad.description.prepare import Bench
+
+    with _folder(out) as place, work_on(film, config, place) as (opened, folder):
+        bench = Bench.of(opened, folder, config, Given(), shown_progress(progress))
+        yield bench
+        bench.frames.release()
+
+
+def _grammar(
+    film: PathLike | Film,
+    shots: Sequence[Shot] | None,
+    config: ConfigNames,
+    settings: Settings,
+    out: PathLike | None,
+    progress: bool | Progress,
+    *,
+    without: str,
+) -> list[dict[str, Any]]:
+    """The rows of ``grammar.json``; ``without`` is the setting that spares what nobody asked for."""
+    from shotad.description.clip_builder import study
+
+    if shots is not None:
+        _check_shots(shots)
+    spared = () if out is not None else (without,)
+    resolved = load_config(config, (*assignments_of(settings), *spared))
+    with _bench(film, resolved, out, progress) as bench:
+        notes = study(bench, shots)
+        found = bench.folder.read_json("grammar.json") or {"shots": []}
+    for note in notes:
+        _warn(note, 4)
+    rows: list[dict[str, Any]] = found["shots"]
+    return rows
+
+
+def _check_shots(shots: Sequence[Shot]) -> None:
+    for one, two in pairwise(shots):
+        if two.start < one.end or two.index <= one.index:
+            what = f"The shots {one.index} {one.interval} and {two.index} {two.interval} do not ascend."
+            raise UsageError(what, "Give shots in order that do not overlap, each with an index of its own.")
+
+
+def _track_file(track: Track | PathLike | None, folder: WorkFolder) -> Path:
+    """The file of the track that is meant. One of other lines than the folder's gets a file of its own."""
+    from shotad.core.wholefiles import write_text
+    from shotad.script.track import load_track, to_json
+    from shotad.script.tracking import TRACK
+
+    own = folder.path / TRACK
+    if isinstance(track, str | os.PathLike):
+        return Path(track)
+    if track is None and not own.is_file():
+        raise ScriptError(
+            f"There is no track to speak: {own} is not there.", "Give one, or describe the film."
+        )
+    if track is None or (own.is_file() and _same(load_track(own), track)):
+        return own
+    write_text(folder.path / GIVEN_TRACK, to_json(track))
+    return folder.path / GIVEN_TRACK
+
+
+def _same(one: Track, other: Track) -> bool:
+    """Whether two tracks say the same of the same film."""
+    return one.stamp == other.stamp and one.film.fingerprint == other.film.fingerprint
+
+
+GIVEN_TRACK = "given-track.json"
+"""In the work folder: the track that `render` was given, where its lines are not those of ``track.json``."""
+
+
+def _check(outcome: Outcome) -> None:
+    """Raise ShotadError where every slot failed; warn of those that did, and of what else is known."""
+    failures, slots = outcome.failures, len(outcome.cues) + len(outcome.failed_slots)
+    if failures:
+        first = f"{failures[0].rstrip('.')}."
+        again = "Call it again: what is done is kept, and what failed is tried again."
+        if outcome.all_failed:
+            raise ShotadError(f"{len(failures)} of {slots} slots failed: {first}", again, again=True)
+        _warn(f"{len(failures)} of {slots} slots failed; the first: {first} {again}", 4)
+    for text in outcome.warnings:
+        _warn(text, 4)
+
+
+def _warn(text: str, level: int = 3) -> None:
+    """Warn the caller of the function that calls this."""
+    warnings.warn(text, ShotadWarning, stacklevel=level)
+
+
+def _path(given: PathLike | None) -> Path | None:
+    return None if given is None else Path(given)
+
+
+def _rate(given: Fraction | float | str | None) -> Fraction | None:
+    if given is None:
+        return None
+    try:
+        rate = Fraction(given)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        rate = Fraction(0)
+    if rate <= 0:
+        raise UsageError(f"frame_rate = {given} is no rate.", "Give 3, 25 or '24000/1001'.")
+    return rate

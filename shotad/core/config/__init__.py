@@ -1,0 +1,199 @@
+"""The settings, typed, with every default defined once, in this package.
+
+Precedence: default < ``--config`` (a later one wins) < the file of a dataset, wherever it is named <
+``--set`` < flags. Unknown keys are refused with the nearest valid name.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from pydantic import Field, field_validator
+
+from shotad.core.config.film import (
+    ContextSettings,
+    FilmSettings,
+    FrameSettings,
+    OverlaySettings,
+    ShotSettings,
+    SlotSettings,
+    SpeechSettings,
+)
+from shotad.core.config.languages import language_of
+from shotad.core.config.measures import MeasureSettings
+from shotad.core.config.sight import (
+    CastSettings,
+    ComputeSettings,
+    DiscoverSettings,
+    NarratorSettings,
+    ScaleSettings,
+    ThreadSettings,
+)
+from shotad.core.config.sound import (
+    ContainerSettings,
+    ExtendedSettings,
+    FitSettings,
+    LintSettings,
+    MixSettings,
+    VoiceSettings,
+)
+from shotad.core.config.translating import TranslateSettings
+from shotad.core.config.words import (
+    EndpointSettings,
+    LocalSettings,
+    PromptSettings,
+    SamplingSettings,
+    Stage1Settings,
+    Stage2Settings,
+    StorySettings,
+    VerifySettings,
+)
+from shotad.core.errors import ConfigError, UsageError
+from shotad.core.settings import Settings, assignments_of, load_settings
+
+__all__ = [
+    "CastSettings",
+    "ComputeSettings",
+    "Config",
+    "ConfigNames",
+    "ContainerSettings",
+    "ContextSettings",
+    "DiscoverSettings",
+    "EndpointSettings",
+    "ExtendedSettings",
+    "FilmSettings",
+    "FitSettings",
+    "FrameSettings",
+    "LintSettings",
+    "LocalSettings",
+    "MeasureSettings",
+    "MixSettings",
+    "NarratorSettings",
+    "OverlaySettings",
+    "PromptSettings",
+    "SamplingSettings",
+    "ScaleSettings",
+    "ShotSettings",
+    "SlotSettings",
+    "SpeechSettings",
+    "Stage1Settings",
+    "Stage2Settings",
+    "StorySettings",
+    "ThreadSettings",
+    "TranslateSettings",
+    "VerifySettings",
+    "VoiceSettings",
+    "config_names",
+    "load_config",
+]
+
+
+class Config(Settings):
+    """Everything that can be set, in one record."""
+
+    engine: str = "auto"
+    """A preset: names the pair of engines."""
+    language: str = "en"
+    """Of the description: a tag of BCP 47 (``de``, ``pt-BR``), which gets its usual letters."""
+    seed: int = Field(42, ge=0)
+    """Of all that is drawn by chance: samples of an engine, examples. Each slot has its own from it."""
+    film: FilmSettings = FilmSettings()
+    shots: ShotSettings = ShotSettings()
+    speech: SpeechSettings = SpeechSettings()
+    slots: SlotSettings = SlotSettings()
+    context: ContextSettings = ContextSettings()
+    frames: FrameSettings = FrameSettings()
+    overlay: OverlaySettings = OverlaySettings()
+    compute: ComputeSettings = ComputeSettings()
+    threads: ThreadSettings = ThreadSettings()
+    scale: ScaleSettings = ScaleSettings()
+    prompt: PromptSettings = PromptSettings()
+    stage1: Stage1Settings = Stage1Settings()
+    stage2: Stage2Settings = Stage2Settings()
+    local: LocalSettings = LocalSettings()
+    openai: EndpointSettings = EndpointSettings()
+    story: StorySettings = StorySettings()
+    verify: VerifySettings = VerifySettings()
+    cast: CastSettings = CastSettings()
+    discover: DiscoverSettings = DiscoverSettings()
+    narrator: NarratorSettings = NarratorSettings()
+    measures: MeasureSettings = MeasureSettings()
+    voice: VoiceSettings = VoiceSettings()
+    fit: FitSettings = FitSettings()
+    mix: MixSettings = MixSettings()
+    container: ContainerSettings = ContainerSettings()
+    extended: ExtendedSettings = ExtendedSettings()
+    lint: LintSettings = LintSettings()
+    translate: TranslateSettings = TranslateSettings()
+
+    former: ClassVar[dict[str, Any]] = {
+        "text": {
+            "pixels": 230400,
+            "threads": 1,
+            "pixel_threshold": 0.3,
+            "box_threshold": 0.5,
+            "unclip": 1.6,
+            "min_height": 0.03,
+            "max_height": 0.5,
+            "min_score": 0.6,
+            "same_picture": 6.0,
+            "same_line": 12.0,
+        },
+        "observer": {
+            "people_score": 0.72,
+            "face_score": 0.75,
+            "thing_score": 0.88,
+            "text_score": 0.9,
+            "threads": 2,
+        },
+    }
+
+    @field_validator("language")
+    @classmethod
+    def _known_language(cls, tag: str) -> str:
+        """The tag in its usual letters. An error that is no ValueError keeps its hint on the way out."""
+        try:
+            return language_of(tag).tag
+        except UsageError as trouble:
+            raise ConfigError(f"language = {tag!r} cannot be used: {trouble.what}", trouble.hint) from None
+
+
+ConfigNames = str | os.PathLike[str] | Config | Sequence[str | os.PathLike[str] | Config] | None
+"""What ``config=`` takes: names, files, or settings that are there already; one or several."""
+
+
+def load_config(
+    name_or_file: ConfigNames = None,
+    assignments: Mapping[str, Any] | Iterable[str] | None = None,
+    **flags: Any,
+) -> Config:
+    """Settings from named or given YAML files, assignments, and flags by dotted key.
+
+    A file may be a `Config` too, on which the others build. Assignments are a mapping or ``KEY=VALUE``; a
+    flag's dots are written as two underscores.
+
+    >>> load_config(None, ["slots.minimum=3"]).slots.minimum
+    3.0
+    >>> load_config(["paper", "tv-ad"]).prompt.medium
+    'TV series'
+
+    Raises ConfigError for unknown names, unknown keys and values out of range.
+    """
+    given = config_names(name_or_file)
+    bases = [one for one in given if isinstance(one, Config)]
+    if len(bases) > 1:
+        raise ConfigError(f"{len(bases)} Config objects are given.", "Give one; what differs as settings.")
+    files = [one for one in given if isinstance(one, str)]
+    under = bases[0] if bases else None
+    found: Config = load_settings(Config, files, assignments_of(assignments), under=under, **flags)
+    return found
+
+
+def config_names(given: ConfigNames) -> tuple[str | Config, ...]:
+    """What is given as config, one or several: names, files, or settings that are there already."""
+    if given is None:
+        return ()
+    several = [given] if isinstance(given, str | os.PathLike | Config) else given
+    return tuple(one if isinstance(one, Config) else os.fspath(one) for one in several)

@@ -1,0 +1,150 @@
+"""Settings of what is read from the film: pictures, shots, speech, slots, and the clips shown."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from shotad.core.settings import Settings
+
+
+class FilmSettings(Settings):
+    """Which reader opens the film, and how deep its frames are kept."""
+
+    reader: Literal["pyav", "decord"] = "pyav"
+    """``decord`` needs its extra; what is read is the same to a level or two."""
+    decoder: Literal["cpu", "auto", "cuda", "vaapi", "qsv", "videotoolbox", "d3d11va"] = "cpu"
+    """What decodes the picture in the pass that finds shots: the processors, or a device by ffmpeg's name;
+    ``auto`` takes the first device that can. Where none can, the processors do, and that is told."""
+    audio_track: int | None = Field(None, ge=0)
+    """Number of the audio track, from 0; None takes the container's default."""
+    grid_height: int = Field(480, ge=16)
+    """Lines of the kept frames, at most."""
+
+    former: ClassVar[dict[str, Any]] = {"grid": 8, "grid_quality": 3}
+
+
+class ShotSettings(Settings):
+    """PySceneDetect's AdaptiveDetector; the defaults are the library's own (Shot-by-Shot, section 3.1)."""
+
+    adaptive_threshold: float = Field(3.0, gt=0)
+    """Times the score of its neighbours that a frame's must be to be a cut."""
+    min_scene_len: int = Field(15, ge=1)
+    """Frames of a shot, at least."""
+    window_width: int = Field(2, ge=1)
+    """Frames on each side that a frame's score is held against."""
+    min_content_val: float = Field(15.0, ge=0)
+    """Least score of a cut, 0 to 255."""
+    path: Literal["fast", "exact"] = "fast"
+    """``fast`` shrinks the planes before colour conversion; ``exact`` scores as the library does."""
+
+
+class SpeechSettings(Settings):
+    """What counts as speech, and how far from it a voice must stay."""
+
+    source: Literal["auto", "subtitles", "sound", "none"] = "auto"
+    """``auto``: subtitles if given or embedded as text, else the sound."""
+    margin: float = Field(0.25, ge=0)
+    """Seconds kept free at each side of speech."""
+    over_lyrics: bool = False
+    """True lets a voice speak over sung words; over a song's instrumental part it always may."""
+
+    former: ClassVar[dict[str, Any]] = {
+        "threshold": 0.4,
+        "release": 0.2,
+        "bridge": 0.3,
+        "shortest": 0.25,
+        "lead": 0.3,
+    }
+
+
+class SlotSettings(Settings):
+    """How free time becomes slots (below 2 s a pause is unusable by WCAG F113, 4 s is the usual minimum)."""
+
+    minimum: float = Field(4.0, gt=0)
+    """Seconds of free time that a slot needs by default."""
+    maximum: float = Field(9.0, gt=0)
+    """Seconds; a longer gap becomes several slots."""
+    find_credits: bool = True
+    """Whether the roll of end credits is looked for; it needs the weights that read text."""
+    detail: Literal["brief", "normal", "rich"] = "normal"
+    """How many slots a gap gets; each level keeps those of the one below."""
+    seconds_per_word: float = Field(0.375, gt=0)
+    """Seconds that a spoken word takes: 160 words a minute; the benchmarks bring their own speed factor."""
+    budget: Literal["fit", "paper"] = "fit"
+    """``fit``: the words that can be spoken in the slot; ``paper``: one more (Shot-by-Shot, Algorithm 2)."""
+    extra_words: int = Field(0, ge=0)
+    """Words more than that; the published code gives GPT-4o three more on MAD-Eval."""
+
+    former: ClassVar[dict[str, Any]] = {
+        "hard_minimum": 2.0,
+        "rich_minimum": 3.0,
+        "preferred": 5.5,
+        "breath": 0.5,
+        "snap": 1.0,
+        "earliest": 0.2,
+        "credits": 5.0,
+        "brief_share": 0.4,
+        "normal_share": 0.7,
+    }
+
+
+class ContextSettings(Settings):
+    """Which shots around a slot are shown (Shot-by-Shot, section 3.1)."""
+
+    past: int = Field(2, ge=0)
+    """Shots before the slot that are shown."""
+    future: int = Field(2, ge=0)
+    """Shots after the slot that are shown."""
+    internal_range: float = Field(3.0, ge=0)
+    """Seconds by which current shots may reach beyond the slot."""
+    external_range: float = Field(8.0, ge=0)
+    """Seconds per neighbour: context reaches at most internal + 2 x external beyond the slot."""
+    shortest: float = Field(0.4, ge=0)
+    """Seconds; pieces so short are dropped."""
+    keep_current: bool = True
+    """False drops current pieces as short as ``shortest`` too, as the published code does, unless none would
+    be left."""
+    inclusive: bool = False
+    """True: a slot overlaps the shots that it touches, in lists with a gap at each cut, as the published ones
+    of CMD-AD and MAD-Eval. Where shots meet, as of numbered frames, touching is not overlapping."""
+
+
+class FrameSettings(Settings):
+    """How many frames of a clip are shown, where, how large (Shot-by-Shot, section 3.1)."""
+
+    inside: int = Field(16, ge=1)
+    """Frames of the slot itself."""
+    outside: int = Field(16, ge=0)
+    """Frames of the rest of the clip."""
+    sampling: Literal["slot", "uniform", "reference"] = "slot"
+    """``slot``: inside and outside of the slot apart; ``uniform``: evenly over the clip;
+    ``reference``: the published code's, snapped to 32 positions a shot; at 3 frames a second or fewer whole
+    frames, spread over the current shots."""
+    lend: bool = False
+    """A slot with fewer frames than ``inside``: True shows more of the rest of the clip, False shows
+    the slot's frames more than once."""
+    max_pixels: int = Field(360 * 420, ge=28 * 28)
+    """Pixels of a frame that a model sees, at most: more costs memory and tokens."""
+    min_pixels: int = Field(128 * 28 * 28, ge=28 * 28)
+    """Pixels of a frame, at least; a smaller one is enlarged."""
+    short_side: int | None = Field(None, ge=56)
+    """Lines of the shorter side, as for GPT-4o; None: the bounds on pixels above give the size."""
+
+    former: ClassVar[dict[str, Any]] = {"margin_weight": 2.0}
+
+    @model_validator(mode="after")
+    def _bounds_in_order(self) -> Self:
+        if self.min_pixels > self.max_pixels:
+            raise ValueError(f"min_pixels {self.min_pixels} is above max_pixels {self.max_pixels}")
+        return self
+
+
+class OverlaySettings(Settings):
+    """What is painted on the frames."""
+
+    label: Literal["number", "box", "none"] = "number"
+    """``number``: the shot's number top left; ``box``: a red border on frames of current shots."""
+    characters: Literal["ellipses", "boxes", "none"] = "ellipses"
+    """How recognised people are marked, where a cast is given."""

@@ -1,0 +1,164 @@
+"""Settings of what the audience hears: the voice, how lines fit, the mix, the files, the checks."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, get_args
+
+from pydantic import Field
+
+from shotad.core.settings import Settings
+
+LoudnessProfile = Literal["source", "ebu-r128", "atsc-a85", "netflix", "web"]
+LOUDNESS_PROFILES: tuple[LoudnessProfile, ...] = get_args(LoudnessProfile)
+"""What the described sound is brought to; `shotad.sound.mixing.profiles` has the figures."""
+
+
+class VoiceSettings(Settings):
+    """Who speaks, and at what pace."""
+
+    name: str = "auto"
+    """``auto``: the embedded voice if it speaks the track's language, else a program that is installed; or
+    ``KIND`` or ``KIND:WHICH`` of `shotad voices`, such as ``espeak-ng:de``."""
+    speed: float = Field(1.0, ge=0.5, le=2.0)
+    """Pace at which every line is spoken: 1 is as AD is spoken, about 165 words a minute in English; of a
+    voice behind a server, its own pace."""
+    lexicon: str | None = None
+    """A file of pronunciations, ``word = as it is said`` on each line."""
+    base_url: str | None = None
+    """Address of an OpenAI-compatible speech endpoint, for the kind ``openai``."""
+    model: str = "gpt-4o-mini-tts"
+    """The endpoint's model."""
+    instructions: str = ""
+    """How the endpoint's voice is to speak, for models that take such words."""
+
+
+class FitSettings(Settings):
+    """How far a spoken line may be changed until it fits its gap; the ladder's order is fixed."""
+
+    fastest: float = Field(1.15, ge=1.0, le=1.5)
+    """Times faster than the pace of AD that a line may be spoken."""
+    longest_word_rate: float = Field(200.0, gt=0)
+    """Words a minute that speeding up must not pass (rule T3)."""
+    earlier: float = Field(1.0, ge=0)
+    """Seconds by which a line may begin before its cue, within its gap."""
+    later: float = Field(1.0, ge=0)
+    """Seconds by which it may begin after it."""
+    drop_sentences: bool = True
+    """Whether a line that does not fit may lose whole sentences."""
+    drop_clauses: bool = True
+    """Whether it may lose clauses."""
+    ask: bool | None = None
+    """Whether Stage II may be asked for a shorter line, which is a model call. None: where a language model
+    has just written the lines, and so is at hand."""
+
+    former: ClassVar[dict[str, Any]] = {"clear": 0.1, "between": 0.3}
+
+
+class MixSettings(Settings):
+    """How programme and description are put together."""
+
+    profile: LoudnessProfile = "source"
+    """Loudness of the described sound: ``source`` keeps that of the film; the others are delivery targets."""
+    duck: float = Field(9.0, ge=0, le=60)
+    """dB by which the programme is lowered under a line; less where it is quiet, more where it is loud."""
+    fade_out: float = Field(0.3, gt=0)
+    """Seconds in which it is lowered, before the line begins."""
+    fade_in: float = Field(0.4, gt=0)
+    """Seconds in which it comes back, after the line's end."""
+    hold: float = Field(1.5, ge=0)
+    """Seconds: between lines nearer than this it stays low, where nobody speaks in between."""
+    level: float = Field(0.0, ge=-20, le=20)
+    """LU by which a line is louder than the programme as a whole, in a scene of usual loudness; the voice
+    follows the scene, from 10 LU less to 3 LU more."""
+    over: float = Field(10.0, ge=0)
+    """LU by which a line must stand over the ducked programme around it; where that is loud it is lowered
+    further (10 over music is the proposal for commentary, AES 2019)."""
+    deepest: float = Field(20.0, ge=0, le=60)
+    """dB by which it is lowered at most."""
+    channels: Literal["auto", "centre", "front", "all"] = "auto"
+    """Where the voice is heard in 5.1 and wider: ``auto`` and ``centre``: the centre; ``front``: left, centre
+    and right; ``all``: everywhere but in the bass. Stereo: both sides alike."""
+    true_peak: float | None = Field(None, ge=-20, le=0)
+    """dBTP that the described sound stays under; None is the profile's own."""
+    rate: int = Field(48000, ge=8000, le=192000)
+    """Samples a second of what is written."""
+
+
+class ContainerSettings(Settings):
+    """How the described film is written."""
+
+    title: str = ""
+    """Of the AD track; empty: ``Audio Description`` in the track's language."""
+    default_track: bool = False
+    """Whether players start with the AD track."""
+    sound: Literal["mix", "alone"] = "mix"
+    """``mix``: programme and AD in one track; ``alone``: AD only, for players that mix by themselves."""
+    codec: str = "auto"
+    """Of the AD track: ``auto`` takes what the container's players know, or an ffmpeg name."""
+    bit_rate: int = Field(0, ge=0)
+    """Bits a second of the AD track; 0: by codec and number of channels."""
+    existing: Literal["auto", "keep", "replace"] = "auto"
+    """AD in the same language that the film has already: ``keep`` it beside the new one, or ``replace`` it;
+    ``auto`` replaces what was made with shotad and keeps what anybody else made."""
+
+
+class ExtendedSettings(Settings):
+    """Extended AD: the film pauses for lines that do not fit (off by default). Limits are for the machine's
+    lines: one that a person wrote, edited or accepted always gets its pause."""
+
+    on: bool = False
+    """Whether the film pauses for such lines (``--extended``)."""
+    most: int = Field(20, ge=0)
+    """Pauses in a film at most."""
+    longest: float = Field(10.0, gt=0)
+    """Seconds of a pause at most."""
+    share: float = Field(0.1, ge=0, le=1)
+    """Share of the film's length that all pauses together may have."""
+    least: float = Field(1.0, ge=0)
+    """Points that a line must have to be waited for: 3 for text read out, 2 for a new name, 1 for each half
+    minute without a line (2 at most), 1 for five cuts, 1 for twenty words."""
+    picture: Literal["encode", "copy"] = "encode"
+    """``encode``: anew, with the frame repeated through a pause, which every player takes; ``copy``: as it
+    is, the last frame before a pause merely shown longer: at once and without loss, HDR too, but players have
+    been seen to stumble over a frame of several seconds."""
+    crf: int = Field(18, ge=0, le=51)
+    """Quality of a picture that is encoded anew: less is better."""
+
+
+class LintSettings(Settings):
+    """Where the checks of ``shotad lint`` draw their lines; 0 turns a limit off."""
+
+    gap_error: float = Field(2.0, ge=0)
+    """Seconds; T2: a shorter gap is an error."""
+    gap_warning: float = Field(4.0, ge=0)
+    """Seconds; T2: a shorter gap is a warning."""
+    rate_error: float = Field(200.0, ge=0)
+    """Words a minute; T3: a faster line is an error."""
+    rate_warning: float = Field(180.0, ge=0)
+    """Words a minute; T3: a faster line is a warning."""
+    stretch: float = Field(45.0, ge=0)
+    """Seconds; T5: a longer stretch without a line is told."""
+    similar: float = Field(0.8, ge=0, le=1)
+    """Share of common words at which a line counts as said before (L9)."""
+    titles: bool = False
+    """Whether a title before a name is told (L13)."""
+    levels: dict[str, Literal["error", "warning", "off"]] = Field(default_factory=dict)
+    """Another level for a rule: ``{T2: off, L1: error}``."""
+    ignore: tuple[str, ...] = ()
+    """Findings that are not told: a rule (``L4``) or a rule in one line (``L4:s00083120``)."""
+    words: tuple[str, ...] = ()
+    """Files or folders with more words for the rules on words."""
+    parse: Literal["auto", "spacy", "words"] = "auto"
+    """``auto``: spaCy where it is installed, else the word lists alone."""
+    over: float = Field(4.0, ge=0)
+    """LU by which a line must stand over the programme at its cue (A3)."""
+
+    former: ClassVar[dict[str, Any]] = {
+        "overlap": 0.3,
+        "history": 5,
+        "dialogue_window": 25.0,
+        "antecedent": 3,
+        "antecedent_seconds": 90.0,
+        "text_window": 20.0,
+        "model": "en_core_web_sm",
+    }

@@ -1,0 +1,190 @@
+"""Settings of what the models are asked, and of the engines that answer."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from shotad.core.settings import Settings
+
+
+class PromptSettings(Settings):
+    """What the prompts say (Algorithms 1 and 2)."""
+
+    medium: Literal["movie", "TV series"] = "movie"
+    """What the prompts call the film."""
+    factor: Literal["auto", "none", "face", "object", "environment", "all"] = "auto"
+    """What Stage I is told to look for: ``auto`` goes by the shots' scales."""
+    factor_rule: Literal["paper", "code"] = "paper"
+    """Borders of the effective scale: the paper's, or those of the published code."""
+    circle_note: Literal["auto", "always"] = "auto"
+    """``auto``: coloured circles are spoken of only where characters are marked with them."""
+    thread_sentence_first: bool = False
+    """True puts the thread sentence before the note on circles, as the published code does."""
+    stress_steps: bool = False
+    """True adds the published code's words that stress steps 2 and 3 in Stage II."""
+    verbs: tuple[str, ...] = (
+        "look", "turn", "take", "hold", "pull", "walk", "run", "watch",
+        "stare", "grab", "fall", "get", "go", "open", "smile",
+    )  # fmt: skip
+    """Verbs that Stage II is given as usual: those most frequent in the AD of a dataset."""
+    example_count: int = Field(10, ge=0)
+    """Example ADs that Stage II is shown; 0: none."""
+    example_file: str | None = None
+    """A file of example ADs instead: plain text, a line each, or CSV with a column ``text_gt_wo_char``,
+    ``text`` or ``text_gt``."""
+    example_choice: Literal["random", "length", "published"] = "length"
+    """``random``: any, each once (the paper); ``length``: each once, within one word of the expected length,
+    or as near to it as there are enough; ``published``: within one word, drawn with replacement."""
+    note: str = ""
+    """The user's own note on the film: names, place, tone. The prompts of both stages carry it."""
+    note_words: int = Field(250, ge=0)
+    """Words of the note that are used."""
+    characters: Literal["apart", "clip", "current"] = "apart"
+    """Whom Stage I is told of: ``apart``, those of the current shots first and the others of the clip after;
+    ``clip``, all in one list; ``current``, those of the current shots alone."""
+    names: Literal["spoken", "full"] = "spoken"
+    """How Stage I is told of them: by the name to speak, or by the name in full, as in the published code."""
+    stage2_names: bool = True
+    """Whether Stage II is told what to call the people of the clip."""
+    heard_names: bool = True
+    """Whether names that the given subtitles hold near the clip are offered to Stage I as hints."""
+
+    former: ClassVar[dict[str, Any]] = {"examples": []}
+
+
+class SamplingSettings(Settings):
+    """How an engine draws its tokens."""
+
+    temperature: float = Field(0.0, ge=0)
+    """0: the likeliest token each time; more: freer answers."""
+    top_p: float = Field(1.0, gt=0, le=1)
+    """Share of the likeliest tokens, by chance, from which one is drawn."""
+    max_tokens: int = Field(512, ge=1)
+    """Tokens of an answer at most; it is cut off there."""
+
+
+class Stage1Settings(Settings):
+    """The engine that describes the clip. None: the preset's."""
+
+    engine: str | None = None
+    """Its name (docs/engines.md); None: the preset's."""
+    model: str | None = None
+    """The engine's model: a name, a repository of the hub or a folder; None: the engine's own."""
+    revision: str | None = None
+    """Of the model on its hub; None: the newest that is at hand."""
+    base_url: str | None = None
+    """The endpoint for this stage; None: ``openai.base_url``."""
+    sampling: SamplingSettings = SamplingSettings()
+    attempts: int = Field(3, ge=1, le=10)
+    """How often a slot is asked about, where no answer can be used."""
+
+
+class Stage2Settings(Settings):
+    """The engine that writes the AD sentence. None: the preset's."""
+
+    engine: str | None = None
+    """Its name (docs/engines.md); None: the preset's."""
+    model: str | None = None
+    """As in Stage I."""
+    revision: str | None = None
+    """Of the model on its hub; None: the newest that is at hand."""
+    base_url: str | None = None
+    """The endpoint for this stage; None: ``openai.base_url``."""
+    sampling: SamplingSettings = SamplingSettings(temperature=0.6, top_p=0.9, max_tokens=256)
+    attempts: int = Field(3, ge=1, le=10)
+    """How often a line is asked for, where no answer can be used."""
+    repair: Literal["all", "failed", "none"] = "all"
+    """What is asked for again: ``all`` is also a line that breaks a rule or its budget (once), ``failed``
+    only an answer without a line, ``none`` nothing."""
+    candidates: int = Field(1, ge=1, le=10)
+    """Lines that are written for each slot; one is chosen, all are kept."""
+    draw: Literal["joint", "independent"] = "joint"
+    """Several candidates in one answer, or each in a run of its own (Shot-by-Shot, Table 9)."""
+    select: Literal["single", "sequence", "engine"] = "single"
+    """Who chooses among candidates: stated rules for each slot alone; along the film the one that adds
+    most to what was said, by embeddings; or the engine of Stage II, along the film."""
+    history: int = Field(5, ge=0)
+    """How many of the last lines the narrator knows."""
+    fit: Literal["words", "none"] = "words"
+    """``words``: a line above its budget loses sentences, then clauses, else is dropped; ``none``: stays."""
+
+    @property
+    def lines_an_answer(self) -> int:
+        """How many lines one answer is to have: all candidates, or one where each has a run of its own."""
+        return self.candidates if self.draw == "joint" else 1
+
+
+class LocalSettings(Settings):
+    """Models that run on this machine through transformers; where and how precisely stands in ``compute``."""
+
+    attention: Literal["auto", "eager", "sdpa", "flash_attention_2"] = "auto"
+    """``auto``: flash attention where it is installed and the GPU has it, else SDPA."""
+    quantise: Literal["none", "8bit", "4bit"] = "none"
+    """Weights in fewer bits (bitsandbytes); the vision tower is left as it is."""
+    batch: int = Field(16, ge=1)
+    """Requests that are handed over together; 1 gives the same bytes whatever else is asked."""
+    tokens: int = Field(32768, ge=1)
+    """Most tokens, padding and answers included, that go through a model at once."""
+    frames_as: Literal["auto", "video", "images"] = "auto"
+    """How a clip is shown: as one video where the model takes one, else as images."""
+
+
+class EndpointSettings(Settings):
+    """A server that speaks OpenAI's chat protocol: vLLM, Ollama, llama.cpp, LM Studio, OpenAI."""
+
+    base_url: str | None = None
+    """None: the environment's ``OPENAI_BASE_URL``, else OpenAI's own."""
+    model: str | None = None
+    """The model's name on the server; without one here each stage must have its own."""
+    key_name: str = "OPENAI_API_KEY"
+    """The environment variable that holds the key. The key itself is never a setting."""
+    detail: Literal["low", "high", "auto"] = "low"
+    """How closely the server looks at each frame; a higher one costs more tokens."""
+    in_flight: int = Field(4, ge=1, le=256)
+    """Requests that are under way at once."""
+    timeout: float = Field(120.0, gt=0)
+    """Seconds that a server may take for an answer."""
+    retries: int = Field(5, ge=0)
+    """How often a call is repeated after 408, 409, 429, 5xx and broken connections."""
+    longest_pause: float = Field(60.0, gt=0)
+    """Seconds; the pauses between grow up to it. A longer ``Retry-After`` stops the run."""
+    structured: Literal["auto", "on", "off"] = "auto"
+    """Whether the answer's JSON schema is sent; ``auto``: until a server says that it knows none."""
+    price_in: float | None = Field(None, ge=0)
+    """Price of a million tokens read, in any currency."""
+    price_out: float | None = Field(None, ge=0)
+    """Price of a million tokens written, in the same."""
+
+    former: ClassVar[dict[str, Any]] = {"jpeg_quality": 75}
+
+
+class StorySettings(Settings):
+    """What Stage II is told of the film besides the clip. Off by default, and in the paper's configs.
+
+    Tokens are estimated, see `shotad.description.story`.
+    """
+
+    on: bool = False
+    """Whether Stage II is told of the story (``--context``)."""
+    renew_every: int = Field(8, ge=1)
+    """Lines after which that note is written anew."""
+
+    former: ClassVar[dict[str, Any]] = {
+        "lines": 5,
+        "line_tokens": 200,
+        "dialogue_reach": 25.0,
+        "dialogue_tokens": 300,
+        "name_tokens": 60,
+        "so_far_tokens": 150,
+    }
+
+
+class VerifySettings(Settings):
+    """A second look at each line: is what it states to be seen? Off by default and in the paper's configs."""
+
+    on: bool = False
+    """Whether there is a second look (``--verify``)."""
+
+    former: ClassVar[dict[str, Any]] = {"max_tokens": 256}

@@ -1,0 +1,219 @@
+"""What a run was asked to do, kept as ``settings.json`` in the work folder, so that single slots can be
+described anew under the same terms.
+
+It holds no secret: keys of servers are never settings, and what stands before the host in an address, or
+looks like a key behind it, is left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from shotad import __version__
+from shotad.core.addresses import without_secrets
+from shotad.core.config import Config
+from shotad.core.errors import CastError, ConfigError, WorkFolderError
+from shotad.core.records import read_record
+from shotad.core.settings import assigned, build_settings, load_settings
+from shotad.core.workfolder import WorkFolder
+
+SETTINGS = "settings.json"
+SCHEMA = 1
+
+PLANNING = ("film", "shots", "speech", "slots")
+"""Groups of settings by which slots are planned."""
+
+HEARD = ("voice", "fit", "mix", "container", "extended", "lint", "film", "stage2", "openai", "local")
+"""Groups of settings by which a track is spoken, mixed, written and checked."""
+
+_ENGINE_OF_STAGE = ("engine", "model", "revision", "base_url")
+
+
+@dataclass(frozen=True, slots=True)
+class GivenCast:
+    """Whom to look for: a cast file or folder; of a bank of many films ``key`` and a folder of pictures."""
+
+    path: Path
+    key: str = ""
+    photos: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Files that fix what a step would find, the part of the film to be described, and the cast."""
+
+    subtitles: Path | None = None
+    slots: Path | None = None
+    shots: Path | None = None
+    start: float = 0.0
+    end: float | None = None
+    cast: GivenCast | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """A run: its resolved settings, its film and the files given, and how the settings were named.
+
+    ``film`` is None for a film that was read from no file; ``frame_rate`` is that of numbered frames.
+    """
+
+    config: Config
+    film: Path | None
+    given: Given
+    frame_rate: Fraction | None = None
+    configs: tuple[str, ...] = ()
+    assignments: tuple[str, ...] = field(default=())
+
+
+def with_cast(run: RunSettings, path: Path | None) -> RunSettings:
+    """The run with its cast at ``path``, or as it is where that is None. Of a bank the film's key and the
+    folder of pictures stay. Raises CastError where the run's own cast is not there any more."""
+    before = run.given.cast
+    if path is None:
+        if before is not None and not before.path.exists():
+            what = f"The cast of this run is no longer at {before.path}."
+            raise CastError(what, "Say where it is: --cast CAST.")
+        return run
+    bank = before is not None and path.suffix.lower() == ".json"
+    cast = replace(before, path=path) if before is not None and bank else GivenCast(path)
+    return replace(run, given=replace(run.given, cast=cast))
+
+
+def write_settings(
+    folder: WorkFolder,
+    config: Config,
+    film_path: Path | None,
+    given: Given,
+    *,
+    frame_rate: Fraction | None = None,
+    configs: Sequence[str] = (),
+    assignments: Sequence[str] = (),
+) -> None:
+    """Write ``settings.json``. Paths become absolute, so that a later command may run elsewhere."""
+    record = {
+        "schema_version": SCHEMA,
+        "shotad": __version__,
+        "film": {
+            "name": None if film_path is None else film_path.name,
+            "path": _absolute(film_path),
+            "frame_rate": None if frame_rate is None else str(frame_rate),
+        },
+        "given": {
+            "subtitles": _absolute(given.subtitles),
+            "slots": _absolute(given.slots),
+            "shots": _absolute(given.shots),
+            "start": given.start,
+            "end": given.end,
+            "cast": _cast_row(given.cast),
+        },
+        "configs": [without_secrets(name) for name in configs],
+        "assignments": [without_secrets(text) for text in assignments],
+        "config": _clean(config.model_dump(mode="json")),
+    }
+    folder.write_text(SETTINGS, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
+
+
+def read_settings(path: Path) -> RunSettings:
+    """The run of which ``path``, ``settings.json`` or its folder, tells.
+
+    Raises WorkFolderError where it is missing, damaged or of a newer shotad.
+    """
+    file = path / SETTINGS if path.is_dir() else path
+    remedy = "Run shotad describe on the film again; what is done is not asked for twice."
+    record = read_record(file, remedy)
+    if record is None:
+        raise WorkFolderError(f"There is no {file}, so the run's settings are not known.", remedy)
+    try:
+        return _run_of(record)
+    except ValueError as trouble:
+        raise WorkFolderError(f"{file} is damaged: {trouble}.", remedy) from None
+    except ConfigError as trouble:
+        raise WorkFolderError(f"{file} was written by another shotad: {trouble.what}", remedy) from None
+
+
+def changed(config: Config, *, engine: str | None = None, assignments: Iterable[str] = ()) -> Config:
+    """The settings of a run with others in their place, for some of its slots.
+
+    A new ``engine`` also takes the place of engines and models that the run chose for single stages.
+    Raises ConfigError for what cannot be set, and for what would plan the slots of the whole film anew.
+    """
+    tree = config.model_dump(mode="json")
+    if engine is not None:
+        tree["engine"] = engine
+        for stage in ("stage1", "stage2"):
+            tree[stage] |= dict.fromkeys(_ENGINE_OF_STAGE)
+    found = build_settings(Config, assigned(tree, assignments))
+    for group in PLANNING:
+        if getattr(found, group) != getattr(config, group):
+            raise ConfigError(
+                f"The settings of {group} are those of the whole film and cannot be others for single slots.",
+                "Run shotad describe with them.",
+            )
+    return found
+
+
+def for_rendering(
+    config: Config, files: Iterable[str] = (), assignments: Iterable[str] = (), **flags: Any
+) -> Config:
+    """The settings of a run with others in their place for what is heard. Raises ConfigError for what cannot
+    be set, and for what has no effect any more once lines are written."""
+    found = load_settings(Config, files, assignments, under=config, **flags)
+    named = {text.partition("=")[0].strip().partition(".")[0] for text in assignments}
+    if wrong := sorted(named - set(HEARD)):
+        raise ConfigError(
+            f"{wrong[0]} says nothing of how a track is spoken and mixed.",
+            f"Groups that do: {', '.join(HEARD)}. For others run shotad describe.",
+        )
+    return found
+
+
+def _run_of(record: Mapping[str, Any]) -> RunSettings:
+    if record["schema_version"] > SCHEMA:
+        raise ValueError(f"schema_version {record['schema_version']} is that of a newer shotad")
+    film, given = record["film"], record["given"]
+    return RunSettings(
+        config=build_settings(Config, record["config"]),
+        film=_path(film["path"]),
+        given=Given(
+            _path(given["subtitles"]),
+            _path(given["slots"]),
+            _path(given["shots"]),
+            float(given["start"]),
+            None if given["end"] is None else float(given["end"]),
+            _cast_of(given.get("cast")),
+        ),
+        frame_rate=None if film["frame_rate"] is None else Fraction(film["frame_rate"]),
+        configs=tuple(record["configs"]),
+        assignments=tuple(record["assignments"]),
+    )
+
+
+def _cast_row(cast: GivenCast | None) -> dict[str, str | None] | None:
+    if cast is None:
+        return None
+    return {"path": _absolute(cast.path), "key": cast.key, "photos": _absolute(cast.photos)}
+
+
+def _cast_of(row: Mapping[str, Any] | None) -> GivenCast | None:
+    return None if row is None else GivenCast(Path(row["path"]), row["key"], _path(row["photos"]))
+
+
+def _absolute(path: Path | None) -> str | None:
+    return None if path is None else str(path.absolute())
+
+
+def _path(text: str | None) -> Path | None:
+    return None if text is None else Path(text)
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _clean(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_clean(inner) for inner in value]
+    return without_secrets(value) if isinstance(value, str) else value

@@ -1,0 +1,296 @@
+"""How typed settings are loaded: files, ``KEY=VALUE`` assignments and flags into one checked record.
+
+Precedence: default < files in order < a dataset's file < assignments < flags. Unknown keys are refused
+with the nearest valid name.
+
+A file may begin with two keys that are no settings: ``base``, the names or files that it builds on, and
+``dataset``, the name of the dataset whose numbers it holds.
+"""
+
+from __future__ import annotations
+
+import copy
+import difflib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar, get_args
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
+
+from shotad.core.errors import ConfigError
+from shotad.core.resources import config_path
+
+
+class Settings(BaseModel):
+    """Base of all groups of settings: frozen, and closed to unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+
+    former: ClassVar[Mapping[str, Any]] = {}
+    """What was a setting once and is a constant beside its code now, with its value then, as JSON. A config
+    that names it at that value is still good, and keys of records hold it still (`with_former`). Whoever
+    changes such a constant gives the record that depends on it another number, as for any other constant."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_former(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        for key, was in cls.former.items():
+            if key in given and (odd := _odd(given[key], was, key)):
+                dotted, value, always = odd
+                raise PydanticCustomError(
+                    "former_setting", "{key} is {was}", {"key": dotted, "value": value, "was": always}
+                )
+        return {key: value for key, value in given.items() if key not in cls.former}
+
+    def with_former(self, leave_out: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The group as JSON, with what once were settings: what keys of records are made of, so that a record
+        of an earlier version stays good. ``leave_out`` maps what is left out to True, or a group to the same
+        of its own."""
+        out = leave_out or {}
+        tree = {**self.former, **self.model_dump(mode="json")}
+        for key, value in self:
+            if isinstance(value, Settings):
+                tree[key] = value.with_former(out.get(key) if isinstance(out.get(key), Mapping) else None)
+        return {key: value for key, value in tree.items() if out.get(key) is not True}
+
+
+def _odd(given: Any, was: Any, key: str) -> tuple[str, Any, Any] | None:
+    """The first key that is given otherwise than it was, the value given, and the one that it had."""
+    if not (isinstance(was, Mapping) and isinstance(given, Mapping)):
+        same = given == was or (isinstance(given, tuple) and list(given) == was)
+        return None if same else (key, given, was)
+    odd = (_odd(value, was.get(inner), f"{key}.{inner}") for inner, value in given.items())
+    return next((one for one in odd if one), None)
+
+
+Group = TypeVar("Group", bound=Settings)
+
+_TRUTH = "tag:yaml.org,2002:bool"
+
+
+def load_settings(
+    model: type[Group],
+    files: Iterable[str] = (),
+    assignments: Iterable[str] = (),
+    *,
+    under: Group | None = None,
+    **flags: Any,
+) -> Group:
+    """A checked ``model`` from named or given YAML files, assignments, and flags by dotted key.
+
+    A later file wins, but a dataset's wins over all others wherever it is named. Dots of a flag's key are
+    written as two underscores; a flag that is None is left out. ``under`` are the settings that hold where
+    none of these says otherwise (None: the defaults). Raises ConfigError for unknown names,
+    unknown keys and values out of range.
+    """
+    tree: dict[str, Any] = {} if under is None else under.model_dump(mode="json")
+    for source in _stack(files):
+        _merge(tree, source.tree)
+    tree = assigned(tree, assignments)
+    for key, value in flags.items():
+        if value is not None:
+            _assign(tree, key.replace("__", "."), value)
+    return build_settings(model, tree)
+
+
+def assignments_of(settings: Mapping[str, Any] | Iterable[str] | None) -> tuple[str, ...]:
+    """Settings by dotted key, or nested ones, as ``KEY=VALUE``; what is written so already stays.
+
+    >>> assignments_of({"slots.minimum": 3, "stage2": {"candidates": 5}})
+    ('slots.minimum=3', 'stage2.candidates=5')
+    """
+    if not isinstance(settings, Mapping):
+        return (settings,) if isinstance(settings, str) else tuple(settings or ())
+    found: list[str] = []
+    for key, value in settings.items():
+        if isinstance(value, Mapping) and value:
+            found += assignments_of({f"{key}.{inner}": one for inner, one in value.items()})
+        else:
+            found.append(f"{key}={json.dumps(value, ensure_ascii=False, default=str)}")
+    return tuple(found)
+
+
+def assigned(tree: Mapping[str, Any], assignments: Iterable[str]) -> dict[str, Any]:
+    """A copy of a nested mapping with each ``KEY=VALUE`` set in it. Raises ConfigError for what is none."""
+    changed = copy.deepcopy(dict(tree))
+    for assignment in assignments:
+        key, sign, value = assignment.partition("=")
+        if not sign or not key.strip():
+            raise ConfigError(
+                f"--set {assignment!r} is not KEY=VALUE.", "Write, for example, slots.minimum=3."
+            )
+        _assign(changed, key.strip(), _parse(value))
+    return changed
+
+
+def build_settings(model: type[Group], tree: Mapping[str, Any]) -> Group:
+    """A checked ``model`` from a nested mapping. Raises ConfigError, naming key, value and remedy.
+
+    What the mapping leaves out keeps its default, also beside a key that is given: a group may have
+    other defaults in one place than in another (the sampling of the two stages).
+    """
+    complete = model().model_dump()
+    _merge(complete, tree)
+    try:
+        return model.model_validate(complete)
+    except ValidationError as error:
+        raise ConfigError(*_explain(model, error.errors()[0])) from None
+
+
+def setting_names(model: type[BaseModel], prefix: str = "") -> list[str]:
+    """All dotted keys, such as ``slots.minimum``."""
+    names: list[str] = []
+    for key, info in model.model_fields.items():
+        group = _group(info.annotation)
+        names += setting_names(group, f"{prefix}{key}.") if group else [prefix + key]
+    return names
+
+
+def _group(annotation: Any) -> type[BaseModel] | None:
+    candidates = (annotation, *get_args(annotation))
+    return next((c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A file of settings: what it builds on, the dataset whose numbers it holds, and its settings."""
+
+    name: str
+    path: Path
+    bases: tuple[str, ...]
+    dataset: str | None
+    tree: dict[str, Any]
+
+
+def _stack(names: Iterable[str]) -> list[_Source]:
+    """The files from weakest to strongest: each after those it builds on, a dataset's last."""
+    plain: list[_Source] = []
+    datasets: list[_Source] = []
+    named = [_read(name) for name in names]
+    for source in named:
+        pile = plain if source.dataset is None else datasets
+        _lay_bases(source, pile, (source.path,))
+        pile.append(source)
+    if len(ours := [source for source in named if source.dataset is not None]) > 1:
+        raise ConfigError(
+            f"{' and '.join(source.name for source in ours)} are the settings of different datasets.",
+            "Name one of them.",
+        )
+    return [*plain, *datasets]
+
+
+def _lay_bases(source: _Source, pile: list[_Source], under: tuple[Path, ...]) -> None:
+    """Put on ``pile`` what ``source`` builds on and what is not there yet; ``under`` are those above it."""
+    for name in source.bases:
+        base = _read(name)
+        if base.path in under:
+            raise ConfigError(f"The config {source.name} builds on itself: base {name}.", "Take it out.")
+        if all(base.path != other.path for other in pile):
+            _lay_bases(base, pile, (*under, base.path))
+            pile.append(base)
+
+
+def _read(name_or_file: str) -> _Source:
+    path = Path(config_path(name_or_file))
+    try:
+        tree = _yaml(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(f"The config {name_or_file} cannot be read: {error}.") from None
+    if tree is None:
+        tree = {}
+    if not isinstance(tree, dict):
+        raise ConfigError(f"The config {name_or_file} is not a mapping of keys to values.")
+    base, dataset = tree.pop("base", ()), tree.pop("dataset", None)
+    bases = [base] if isinstance(base, str) else base
+    if not isinstance(bases, (list, tuple)) or not all(isinstance(name, str) for name in bases):
+        raise ConfigError(f"The config {name_or_file} has base = {base!r}.", "Name a config, or several.")
+    if not isinstance(dataset, str | None):
+        raise ConfigError(f"The config {name_or_file} has dataset = {dataset!r}.", "Write its name.")
+    return _Source(name_or_file, path.resolve(), tuple(_beside(path, name) for name in bases), dataset, tree)
+
+
+def _beside(path: Path, base: str) -> str:
+    """A base by its name, or as a file in relation to the file that names it."""
+    return str(path.parent / base) if "/" in base or base.endswith((".yaml", ".yml")) else base
+
+
+class _Yaml(yaml.SafeLoader):
+    """YAML whose only truth values are true and false, as in YAML 1.2.
+
+    Elsewhere `on` is a key of ours and a word among others; a setting that is yes or no takes them still.
+    """
+
+    yaml_implicit_resolvers = {  # noqa: RUF012  as its base class has it
+        first: [(tag, pattern) for tag, pattern in known if tag != _TRUTH]
+        for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+
+_Yaml.add_implicit_resolver(_TRUTH, re.compile("^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
+
+
+def _yaml(text: str) -> Any:
+    return read_yaml(text, _Yaml)
+
+
+def read_yaml(text: str, loader: Any = yaml.SafeLoader) -> Any:
+    """What a YAML text says. Raises YAMLError, also for one that is nested too deeply to be read."""
+    try:
+        return yaml.load(text, loader)
+    except RecursionError:
+        raise yaml.YAMLError("it is nested too deeply") from None
+
+
+def _parse(text: str) -> Any:
+    try:
+        return _yaml(text)
+    except yaml.YAMLError:
+        return text
+
+
+def _merge(base: dict[str, Any], extra: Mapping[str, Any]) -> None:
+    for key, value in extra.items():
+        if isinstance(value, Mapping) and isinstance(base.get(key), dict):
+            _merge(base[key], value)
+        else:
+            base[key] = dict(value) if isinstance(value, Mapping) else value
+
+
+def _assign(tree: dict[str, Any], dotted: str, value: Any) -> None:
+    *groups, last = dotted.split(".")
+    for group in groups:
+        inner = tree.setdefault(group, {})
+        if not isinstance(inner, dict):
+            raise ConfigError(f"{dotted} cannot be set: {group} is a single value.")
+        tree = inner
+    tree[last] = value
+
+
+def _whole_key(dotted: str, value: Any) -> str:
+    """The key down to its value, where a whole group is unknown: ``frame`` → ``frame.inside``."""
+    while isinstance(value, Mapping) and len(value) == 1:
+        (key, value), = value.items()  # fmt: skip
+        dotted = f"{dotted}.{key}"
+    return dotted
+
+
+def _explain(model: type[Settings], error: Mapping[str, Any]) -> tuple[str, str]:
+    dotted = ".".join(str(part) for part in error["loc"])
+    if error["type"] == "former_setting":
+        context = error["ctx"]
+        dotted = ".".join([*map(str, error["loc"]), context["key"]])
+        what = f"{dotted} = {context['value']!r} cannot be set any more: it is always {context['was']!r}."
+        return what, "Take it out of the settings."
+    if error["type"] == "extra_forbidden":
+        dotted, names = _whole_key(dotted, error["input"]), setting_names(model)
+        near = difflib.get_close_matches(dotted, names, n=1, cutoff=0.4)
+        hint = f"Did you mean {near[0]}?" if near else f"Valid keys: {', '.join(names)}."
+        return f"There is no setting {dotted}.", hint
+    return f"{dotted} = {error['input']!r} cannot be used: {error['msg']}.", "Correct the value."

@@ -1,0 +1,343 @@
+"""The second act: from slots to clips, with their frames, their film grammar and who is in them.
+
+What is known of the grammar stands in ``grammar.json``, which grows clip by clip and is taken up again
+by a later run; it is read once for a shot, however many clips show it. Plans come one by one, so that
+Stage I can begin with the first while the others are made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from shotad.core.config import Config
+from shotad.core.errors import ConfigError, WeightsError
+from shotad.core.progress import Progress, reported
+from shotad.core.records import shots_of
+from shotad.core.runsettings import Given
+from shotad.core.types import ContextShot, Grammar, Interval, Role, Seconds, Shot, Slot
+from shotad.core.weights import weights_file
+from shotad.core.workfolder import WorkFolder, key_of
+from shotad.description.casting.recognise import check_cast, recognise
+from shotad.description.prepare import Bench, shots_step
+from shotad.description.slotplan import SlotPlan, shown_shots
+from shotad.film.context import context_shots
+from shotad.film.framing import OVERVIEW
+from shotad.film.moments import ShotMoments, moments_of, published_moments_of
+from shotad.film.prepared import Prepared
+from shotad.film.sampling import plan_frames
+from shotad.grammar.cache import Look, book_of, grammar_of, look_rows, pair_rows
+from shotad.grammar.clipwise import ClipReader, Sweep
+from shotad.grammar.features import make_feature_maker
+from shotad.grammar.reading import Readers, moments_read, threshold_of
+from shotad.grammar.scale import make_scale_reader, scale_weights
+
+FALLBACK_RATE = Fraction(24)
+"""Frames a second where a container tells none; the reader still delivers the frame of each moment."""
+
+SAVE_EVERY = 16
+"""Clips after which ``grammar.json`` is written, so that a killed run loses little."""
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What the second act found: a plan for each slot, and what it could not do."""
+
+    plans: tuple[SlotPlan, ...]
+    warnings: tuple[str, ...] = ()
+    recognised: tuple[tuple[str, int], ...] | None = None
+    """Who of the cast was recognised, and in how many shots; None without a cast."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """A slot's clip before its grammar is known: its frames are final, its plan has no grammar."""
+
+    plan: SlotPlan
+    context: tuple[ContextShot, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GrammarReaders:
+    """Who reads the film's grammar, and what had to be left out; of use for any number of films.
+
+    Models that they have loaded stay loaded as long as they are held.
+    """
+
+    readers: Readers
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """All clips of the part that is to be described, in order; only their grammar is still to come."""
+
+    sketches: tuple[Sketch, ...]
+    warnings: tuple[str, ...] = ()
+    recognised: tuple[tuple[str, int], ...] | None = None
+    """As in `Understood`."""
+
+
+def understand(
+    prepared: Prepared,
+    bench: Bench,
+    density: float = 0.0,
+    *,
+    run: WorkFolder | None = None,
+    readers: GrammarReaders | None = None,
+) -> Understood:
+    """What is to be shown and asked for each slot of the part that is to be described.
+
+    ``density`` is the number of frames a second of the slot that the engine wants at least; ``run`` as in
+    `shotad.description.casting.recognise.recognise`. ``readers`` None: they are made for this film, and let
+    go.
+    """
+    insight = Insight(bench, density, readers)
+    outline = insight.outline(prepared, run)
+    return Understood(tuple(insight.plans(outline)), outline.warnings, outline.recognised)
+
+
+class Insight:
+    """The second act of one film: what is known of its clips, and who reads the rest."""
+
+    def __init__(self, bench: Bench, density: float = 0.0, readers: GrammarReaders | None = None) -> None:
+        given = readers or make_readers(bench.config, bench.progress)
+        self._bench, self._density, self.warnings = bench, density, given.warnings
+        self._readers = given.readers
+        self._key = self._grammar_key()
+        known = bench.folder.known("grammar", self._key) or {"shots": [], "pairs": []}
+        book = book_of(known["shots"], known["pairs"], guessed=given.readers.scales is not None)
+        config = bench.config
+        self._reader = ClipReader(book, given.readers, config.threads, config.compute.batch)
+        self._stamps: tuple[float, Seconds | None] | None = None
+
+    def sketch(self, slot: Slot, prepared: Prepared) -> Sketch:
+        """The clip of one slot. ``prepared`` may know the film only up to the end of that clip."""
+        return _sketch(slot, prepared, self._bench.config, self._density, self._clock(prepared.end))
+
+    def outline(self, prepared: Prepared, run: WorkFolder | None = None) -> Outline:
+        """The clips of the slots that are to be described, with who is in them."""
+        slots = wanted(prepared.slots, self._bench.given)
+        sketches = [self.sketch(slot, prepared) for slot in slots]
+        if run is None:
+            self._expect(sketches, prepared)
+        known = recognise([sketch.plan for sketch in sketches], prepared, self._bench, run)
+        named = tuple(replace(one, plan=plan) for one, plan in zip(sketches, known.plans, strict=True))
+        return Outline(named, (*self.warnings, *known.warnings), known.shots)
+
+    def _expect(self, sketches: Sequence[Sketch], prepared: Prepared) -> None:
+        """Say of what moments frames will be wanted, so that all who look share one pass."""
+        frames, clips = self._bench.frames, [self._clip(sketch) for sketch in sketches]
+        lacking = self._reader.moments(clip for clip in clips if self._reader.lacks(clip))
+        every = moments_read(clips, self._readers, self._bench.config.threads)
+        shown = {float(s) for sketch in sketches for plan in sketch.plan.frames for s in plan.seconds}
+        frames.expect("grammar", every, read=lacking)
+        frames.expect("clips", shown)
+        middles = {shot.index: shot.interval.middle for shot in prepared.shots}
+        middles |= {look.shot: look.moments.middle for clip in reversed(clips) for look in reversed(clip)}
+        frames.expect(OVERVIEW, shown.union(middles.values()))
+
+    def early(self, sketches: Iterable[Sketch]) -> Iterator[SlotPlan]:
+        """The plan of each of ``sketches`` as it comes, while the film is not yet known to its end."""
+        clips: list[Sequence[Look]] = []
+        for sketch in sketches:
+            clips.append(self._clip(sketch))
+            if self._reader.lacks(clips[-1]):
+                self._reader.read(clips[-1], self._bench.frames.pictures)
+                if len(clips) % SAVE_EVERY == 0:
+                    self._save(clips)
+            yield self._plan(sketch, clips[-1])
+
+    def plans(self, outline: Outline) -> Iterator[SlotPlan]:
+        """The plan of each clip as soon as its grammar is known, in order; what was read is written down."""
+        clips = [self._clip(sketch) for sketch in outline.sketches]
+        for number in self._read(clips, "clips"):
+            yield self._plan(outline.sketches[number], clips[number])
+
+    def whole(self, shots: Sequence[Shot], end: float) -> None:
+        """Read the grammar of every shot of the film, which ends at second ``end``, and write it down.
+
+        Pairs are scored that lie as near to each other as those of the clip of a slot within one shot.
+        """
+        context, clock = self._bench.config.context, self._clock(end)
+        pieces = [ContextShot(shot, Role.CURRENT, shot.interval) for shot in shots]
+        known = [(piece, _moments(piece, whole=True, clock=clock)) for piece in pieces]
+        looks = [Look(piece.shot.index, moments) for piece, moments in known if moments is not None]
+        near = context.past + 1 + context.future
+        for _ in self._read([looks[first : first + near] for first in range(len(looks))], "shots"):
+            pass
+
+    def _read(self, clips: Sequence[Sequence[Look]], unit: str) -> Iterator[int]:
+        """The number of each clip as soon as its grammar is known, in order; what is read is written down."""
+        self._reader.book.keep(clips)
+        lacking = [number for number, clip in enumerate(clips) if self._reader.lacks(clip)]
+        moments = self._reader.moments(clips[number] for number in lacking)
+        pictures = Sweep(moments, self._bench.frames.pictures)
+        read = dict(zip(lacking, range(1, len(lacking) + 1), strict=True))
+        try:
+            with reported(self._bench.progress, "Reading film grammar", len(lacking), unit) as task:
+                for number, clip in enumerate(clips):
+                    if number in read:
+                        self._reader.read(clip, pictures)
+                        task.advance()
+                        if read[number] % SAVE_EVERY == 0:
+                            self._save(clips)
+                    yield number
+        finally:
+            self._save(clips)
+
+    def known(self, sketch: Sketch) -> SlotPlan | None:
+        """The plan, where all of its grammar has been read."""
+        clip = self._clip(sketch)
+        return None if self._reader.lacks(clip) else self._plan(sketch, clip)
+
+    def _clip(self, sketch: Sketch) -> list[Look]:
+        end = self._stamps[0] if self._stamps else self._bench.film.info.duration
+        return _looks(sketch, self._bench.config, self._clock(end))
+
+    def _plan(self, sketch: Sketch, clip: Sequence[Look]) -> SlotPlan:
+        config, numbers = self._bench.config, {p.shot.index: n for n, p in enumerate(sketch.plan.shots)}
+        threshold = threshold_of(self._readers, config.threads)
+        grammar = grammar_of(self._reader.book, clip, numbers, threshold, config.scale.value)
+        return replace(sketch.plan, grammar=grammar)
+
+    def _clock(self, end: float) -> Clock:
+        """The film's frames up to ``end``; one more than there are changes nothing before it."""
+        if self._stamps is None or self._stamps[0] != end:
+            self._stamps = end, self._bench.frames.stamps(end)
+        return self._stamps[1], self._bench.film.info.frame_rate or FALLBACK_RATE
+
+    def _grammar_key(self) -> str:
+        bench, settings = self._bench, self._bench.config.threads
+        matching = settings.with_former(dict.fromkeys(("features", "revision", "threshold", "span"), True))
+        flat = threshold_of(self._readers, settings) if settings.mend_flat else None
+        return key_of("grammar/1", bench.film_key, bench.frames.key, matching, flat, _names(self._readers))
+
+    def _save(self, clips: Sequence[Sequence[Look]]) -> None:
+        record = _record(clips, self._reader, self._bench.config)
+        self._bench.folder.write_json("grammar.json", {"key": self._key, **record})
+
+
+def wanted(slots: Sequence[Slot], given: Given) -> list[Slot]:
+    """The slots that begin between ``given.start`` and ``given.end``; they are those of a full run."""
+    end = float("inf") if given.end is None else given.end
+    return [slot for slot in slots if given.start <= slot.interval.start < end]
+
+
+Clock = tuple[Seconds | None, Fraction]
+"""Where frames stand: on these stamps, or this far apart."""
+
+
+def _sketch(slot: Slot, prepared: Prepared, config: Config, density: float, clock: Clock) -> Sketch:
+    inside = max(config.frames.inside, math.ceil(slot.interval.duration * density))
+    context = context_shots(slot.interval, prepared.shots, config.context)
+    settings = config.frames.model_copy(update={"inside": inside})
+    frames = plan_frames(slot.interval, context, settings, clock[1], stamps=clock[0])
+    clip = Interval(min(c.clipped.start for c in context), max(c.clipped.end for c in context))
+    spoken = tuple(part for u in prepared.speech if (part := u.interval.clip(clip)))
+    return Sketch(SlotPlan(slot, shown_shots(context, frames), frames, Grammar(), spoken), tuple(context))
+
+
+def study(bench: Bench, shots: Sequence[Shot] | None = None) -> tuple[str, ...]:
+    """Read the grammar of all shots of the film, for those who want no lines, into ``grammar.json``.
+
+    ``shots`` None: those that are found. Returns what the user should know of what was left out.
+    """
+    get_ready(bench)
+    insight = Insight(bench)
+    if shots is None:
+        found = shots_step(bench)
+        insight.whole(shots_of(found["shots"]), float(found["end"]))
+    else:
+        insight.whole(shots, max((shot.end for shot in shots), default=0.0))
+    return insight.warnings
+
+
+def get_ready(bench: Bench) -> None:
+    """Refuse settings that cannot be meant and fetch what is wanted, before any work goes into the film.
+
+    Raises CastError, and what `check_readers` raises.
+    """
+    check_cast(bench)
+    check_readers(bench.config, bench.progress)
+
+
+def check_readers(config: Config, progress: Progress) -> None:
+    """`get_ready` for what reads the film's grammar: nothing is read from the weights.
+
+    Raises ConfigError, WeightsError, and ShotadError where an extra is not installed.
+    """
+    if config.threads.match == "whole" and config.threads.threshold is None:
+        raise ConfigError(
+            "threads.match = whole has no usual threshold, and threads.threshold is not set.",
+            "Set it; shotad evaluate threads --match whole finds the best for labels of yours.",
+        )
+    make_feature_maker(config.threads, config.compute, progress)
+    try:
+        for name in scale_weights(config.scale):
+            weights_file(name, progress)
+    except WeightsError:
+        if not _ours_to_choose(config):
+            raise
+
+
+def _ours_to_choose(config: Config) -> bool:
+    """Whether scales may be left out where they cannot be read: nobody asked for them by name."""
+    return config.scale.method == "auto" and config.scale.checkpoint is None
+
+
+def make_readers(config: Config, progress: Progress) -> GrammarReaders:
+    """Who reads threads and scales. Where the choice is ours, scales that cannot be read are left out.
+
+    Raises what `check_readers` raises.
+    """
+    scales = None
+    warnings: tuple[str, ...] = ()
+    try:
+        scales = make_scale_reader(config.scale, config.compute, progress)
+    except WeightsError as error:
+        if not _ours_to_choose(config):
+            raise
+        warnings = (f"Shot scales were not read, so Stage I asks as for medium shots. {error}",)
+    maker = make_feature_maker(config.threads, config.compute, progress)
+    return GrammarReaders(Readers(maker, scales), warnings)
+
+
+def _looks(sketch: Sketch, config: Config, clock: Clock) -> list[Look]:
+    """The looks at the shots of a clip; a shot shorter than the grid of frames has none."""
+    looks = []
+    for piece in sketch.context:
+        whole = config.threads.span == "shot"
+        moments = _moments(piece, whole=whole, clock=clock)
+        if moments is not None:
+            looks.append(Look(piece.shot.index, moments, "" if whole else sketch.plan.slot.id))
+    return looks
+
+
+def _moments(piece: ContextShot, *, whole: bool, clock: Clock) -> ShotMoments | None:
+    stamps, rate = clock
+    if whole:
+        return moments_of(piece.shot.interval, rate, stamps=stamps)
+    return published_moments_of(piece.clipped)
+
+
+def _names(readers: Readers) -> list[str | None]:
+    return [reader.identity if reader else None for reader in (readers.features, readers.scales)]
+
+
+def _record(clips: Sequence[Sequence[Look]], reader: ClipReader, config: Config) -> dict[str, Any]:
+    """The content of ``grammar.json``: what is known of the clips that have been read to the end."""
+    book, readers = reader.book, reader.readers
+    features, scale_method = _names(readers)
+    threshold = threshold_of(readers, config.threads)
+    looks = [look for clip in clips if not reader.lacks(clip) for look in clip]
+    return {
+        "features": features,
+        "threshold": threshold,
+        "scale_method": scale_method,
+        "shots": look_rows(book, looks, threshold),
+        "pairs": pair_rows(book, looks),
+    }

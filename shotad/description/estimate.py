@@ -1,0 +1,261 @@
+"""What a run will ask and cost, counted from its open questions before anything is sent.
+
+Calls and frames are exact for answers that can be used at once; ``most`` adds every repair that the settings
+allow. Tokens of words are estimated by `shotad.description.tokens.tokens_in`, those of frames are told by an
+engine that can count them. Calls that a server turned down and that are sent again are not counted: servers
+do not charge for them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from shotad.core.config import Config
+from shotad.core.engine import Counting, Engine, Stage
+from shotad.core.types import Message
+from shotad.description.tokens import tokens_in
+
+DESCRIPTION_WORDS = 110
+"""Words of a Stage I description as a vision-language model writes it: assumed, in four to six steps."""
+LINE_WORDS = 9
+"""Words of an AD line; the means of CMD-AD, MAD-Eval and TV-AD are 9.0, 8.6 and 7.2."""
+WRAPPING = 14
+"""Tokens of the JSON around one line."""
+MESSAGE_TOKENS = 5
+"""What a chat template puts around a message; ChatML, the most common, takes 5 with the role's name."""
+OPENING_TOKENS = 3
+"""What it puts before the answer."""
+COMPLAINT_TOKENS = 60
+"""What is said to an answer that cannot be used, when it is asked for again."""
+MARGIN = 1.15
+"""By how much ``most`` exceeds the rule for words: more than that was ever short of in English prompts."""
+
+ImageTokens = Callable[[int, int, int], int]
+"""Width, height and number of frames → tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """What is still to be asked about one slot: one question, in ``calls`` calls of their own.
+
+    ``messages`` is the prompt; ``frames`` of ``width`` x ``height`` pixels go with it; ``answer_tokens`` is
+    the most that an answer may have, ``attempts`` how often each call is made where no answer can be used.
+    ``awaited_tokens`` is the most that Stage I's description may have, where the prompt will hold one that is
+    not there yet; 0 where the prompt is whole.
+    ``candidates`` is the number of lines in one answer (Stage II). A second look at a line (verification) is
+    a question of Stage I with two attempts.
+    """
+
+    stage: Stage
+    messages: tuple[Message, ...]
+    frames: int = 0
+    width: int = 0
+    height: int = 0
+    answer_tokens: int = 512
+    calls: int = 1
+    attempts: int = 1
+    awaited_tokens: int = 0
+    candidates: int = 1
+    likely_answer: int | None = None
+    """Tokens of a usual answer; None: those of a description or of the lines."""
+
+    def __post_init__(self) -> None:
+        if min(self.frames, self.width, self.height, self.awaited_tokens) < 0:
+            raise ValueError(
+                f"frames, their size and awaited_tokens must be 0 or more, got {self.frames} of {self.size} "
+                f"and {self.awaited_tokens}"
+            )
+        if self.frames and not (self.width and self.height):
+            raise ValueError(f"{self.frames} frames need a size, got {self.size}")
+        if min(self.answer_tokens, self.calls, self.attempts, self.candidates) < 1:
+            raise ValueError(
+                "answer_tokens, calls, attempts and candidates must be 1 or more, got "
+                f"{self.answer_tokens}, {self.calls}, {self.attempts}, {self.candidates}"
+            )
+
+    @property
+    def size(self) -> str:
+        return f"{self.width} x {self.height}"
+
+    @property
+    def usual_answer(self) -> int:
+        """Tokens that an answer is likely to have, never more than it may have."""
+        words = DESCRIPTION_WORDS if self.stage == "stage1" else self.candidates * LINE_WORDS
+        usual = _of_words(words) + (0 if self.stage == "stage1" else self.candidates * WRAPPING)
+        return min(self.answer_tokens, usual if self.likely_answer is None else self.likely_answer)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Who answers the questions of a stage, and on what terms.
+
+    Prices are of a million tokens, in any currency; ``image_tokens`` is None where the engine cannot tell.
+    ``free``: its answers cost nothing, whatever prices are given. ``reads`` is False for one that reads no
+    prompts and so has no tokens.
+    """
+
+    engine: str
+    image_tokens: ImageTokens | None = None
+    price_in: float | None = None
+    price_out: float | None = None
+    free: bool = True
+    reads: bool = True
+
+    @staticmethod
+    def of(engine: Engine, config: Config) -> Terms:
+        """The terms of an engine under these settings; only an endpoint has prices."""
+        counts = engine.image_tokens if isinstance(engine, Counting) else None
+        who = engine.identity
+        name = f"{who.engine} ({who.model})" if who.model and who.model != who.engine else who.engine
+        if who.engine != "openai":
+            return Terms(name, counts, reads=engine.abilities.converses)
+        return Terms(name, counts, config.openai.price_in, config.openai.price_out, free=False)
+
+    def cost(self, tokens_in: int, tokens_out: int) -> float | None:
+        """What so many tokens cost; None where a price is missing."""
+        if self.free:
+            return 0.0
+        if self.price_in is None or self.price_out is None:
+            return None
+        return (tokens_in * self.price_in + tokens_out * self.price_out) / 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Calls and what they take. ``frame_tokens`` is None where frames are sent and cannot be counted."""
+
+    calls: int = 0
+    frames: int = 0
+    word_tokens: int = 0
+    frame_tokens: int | None = 0
+    tokens_out: int = 0
+
+    def __add__(self, other: Count) -> Count:
+        known = self.frame_tokens is not None and other.frame_tokens is not None
+        return Count(
+            self.calls + other.calls,
+            self.frames + other.frames,
+            self.word_tokens + other.word_tokens,
+            (self.frame_tokens or 0) + (other.frame_tokens or 0) if known else None,
+            self.tokens_out + other.tokens_out,
+        )
+
+    @property
+    def tokens_in(self) -> int:
+        """Tokens of words and, where they can be counted, of frames."""
+        return self.word_tokens + (self.frame_tokens or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class StageEstimate:
+    """One stage: what is likely, and the most that the settings allow."""
+
+    stage: Stage
+    terms: Terms
+    likely: Count
+    most: Count
+    assumed: int = 0
+    """Questions whose prompt is not known yet, for it will hold an answer of Stage I."""
+
+    @property
+    def cost(self) -> tuple[float, float] | None:
+        """Likely and most; None where prices are missing."""
+        likely = self.terms.cost(self.likely.tokens_in, self.likely.tokens_out)
+        most = self.terms.cost(self.most.tokens_in, self.most.tokens_out)
+        return None if likely is None or most is None else (likely, most)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Both stages, or those of them that have open questions."""
+
+    stages: tuple[StageEstimate, ...] = ()
+
+    @property
+    def costs(self) -> bool:
+        """True where money may be asked for any of it."""
+        return any(not stage.terms.free for stage in self.stages)
+
+    @property
+    def cost(self) -> tuple[float, float] | None:
+        """Likely and most, of all stages; None where a price is missing."""
+        parts = [stage.cost for stage in self.stages]
+        known = [part for part in parts if part is not None]
+        if len(known) < len(parts):
+            return None
+        return sum(part[0] for part in known), sum(part[1] for part in known)
+
+
+def estimate(questions: Sequence[OpenQuestion], terms: Mapping[Stage, Terms]) -> Estimate:
+    """What these questions take, stage by stage. Nothing is sent."""
+    stages: tuple[Stage, ...] = ("stage1", "stage2")
+    return Estimate(tuple(_stage(name, questions, terms[name]) for name in stages if _asks(name, questions)))
+
+
+def _asks(stage: Stage, questions: Sequence[OpenQuestion]) -> bool:
+    return any(question.stage == stage for question in questions)
+
+
+def _stage(stage: Stage, questions: Sequence[OpenQuestion], terms: Terms) -> StageEstimate:
+    mine = [question for question in questions if question.stage == stage]
+    return StageEstimate(
+        stage,
+        terms,
+        sum((_likely(question, terms) for question in mine), Count()),
+        sum((_most(question, terms) for question in mine), Count()),
+        assumed=sum(question.awaited_tokens > 0 for question in mine),
+    )
+
+
+def _likely(question: OpenQuestion, terms: Terms) -> Count:
+    calls = question.calls
+    if not terms.reads:
+        return Count(calls, calls * question.frames)
+    return Count(
+        calls,
+        calls * question.frames,
+        calls * prompt_tokens(question),
+        _frame_tokens(question, terms, calls),
+        calls * question.usual_answer,
+    )
+
+
+def _most(question: OpenQuestion, terms: Terms) -> Count:
+    """Every attempt is made, each answer is as long as it may be, and repairs repeat what was answered."""
+    calls = question.calls * question.attempts
+    if not terms.reads:
+        return Count(calls, calls * question.frames)
+    repeats = question.calls * question.attempts * (question.attempts - 1) // 2
+    prompt = math.ceil(words_of(question) * MARGIN) + question.awaited_tokens
+    return Count(
+        calls,
+        calls * question.frames,
+        calls * prompt + repeats * (question.answer_tokens + COMPLAINT_TOKENS),
+        _frame_tokens(question, terms, calls),
+        calls * question.answer_tokens,
+    )
+
+
+def _frame_tokens(question: OpenQuestion, terms: Terms, calls: int) -> int | None:
+    if not question.frames:
+        return 0
+    if terms.image_tokens is None:
+        return None
+    return calls * terms.image_tokens(question.width, question.height, question.frames)
+
+
+def prompt_tokens(question: OpenQuestion) -> int:
+    """Tokens of one call without its frames, with a usual description where one is still to come."""
+    return words_of(question) + min(question.awaited_tokens, _of_words(DESCRIPTION_WORDS))
+
+
+def words_of(question: OpenQuestion) -> int:
+    """Tokens of the prompt as it is known."""
+    return sum(tokens_in(message.text) + MESSAGE_TOKENS for message in question.messages) + OPENING_TOKENS
+
+
+def _of_words(words: int) -> int:
+    """Tokens of so many English words: 1.35 each, as measured on descriptions."""
+    return round(words * 1.35)

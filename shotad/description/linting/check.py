@@ -1,0 +1,304 @@
+"""All rules on all lines of a track."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from shotad.core.config import Config, FitSettings, LintSettings
+from shotad.core.config.languages import is_english
+from shotad.core.types import Interval, SpeechKind
+from shotad.description.linting.load import rendered_findings, track_material
+from shotad.script.english.persons import people_named
+from shotad.script.lint.accepted import parse_wish, read_accepted, stamp_of, stamps
+from shotad.script.lint.dialogue_overlap import check_dialogue, check_subtitles
+from shotad.script.lint.interval_index import Along
+from shotad.script.lint.lines import Material, TrackLine
+from shotad.script.lint.people import check_pronouns
+from shotad.script.lint.rates import check_pace
+from shotad.script.lint.report import Report, in_order
+from shotad.script.lint.screen import check_texts, read_from
+from shotad.script.lint.sentences import Reader, reader_for
+from shotad.script.lint.wordfiles import UserWords, lists_for, read_words
+from shotad.script.namerules import check_names
+from shotad.script.rules import (
+    BENCHMARK,
+    Finding,
+    Level,
+    Limits,
+    check_line,
+    check_order,
+    check_seen,
+    gaps,
+    stretches,
+)
+from shotad.script.track import Track
+from shotad.script.words import WordList
+
+OVERLAP = 0.3
+"""T1: seconds of speech that a line may touch (describers' own cues run that far over)."""
+DIALOGUE_WINDOW = 25.0
+"""L10: seconds; whoever spoke longer ago is not heard in the line any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checker:
+    """Settings made ready: limits, word lists, and who takes sentences apart (None: words alone).
+
+    ``notes`` say what could not be had.
+    """
+
+    settings: LintSettings
+    fit: FitSettings
+    limits: Limits
+    words: tuple[UserWords, ...]
+    reader: Reader | None
+    notes: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(settings: LintSettings, fit: FitSettings | None = None, *, parse: bool = True) -> Checker:
+        """A checker by these settings; with ``parse`` False sentences are read by word lists alone.
+
+        Raises ConfigError for words that cannot be read, ShotadError for a parser that is not there.
+        """
+        reader, note = reader_for(settings) if parse else (None, "")
+        for wish in settings.ignore:
+            parse_wish(wish)
+        notes = (note,) if note else ()
+        return Checker(
+            settings, fit or FitSettings(), limits_of(settings), read_words(settings.words), reader, notes
+        )
+
+
+def limits_of(settings: LintSettings) -> Limits:
+    """The limits of single lines; 0 turns one off."""
+    return Limits(
+        gap_error=settings.gap_error,
+        gap_warning=settings.gap_warning,
+        rate_error=settings.rate_error or math.inf,
+        rate_warning=settings.rate_warning or math.inf,
+        stretch=settings.stretch or math.inf,
+        similar=settings.similar or math.inf,
+        overlap=OVERLAP,
+        titles=settings.titles,
+    )
+
+
+def without_minima(limits: Limits) -> Limits:
+    """The limits for slots and budgets of a benchmark: no T2 and no T3 (`shotad.script.rules.BENCHMARK`)."""
+    return replace(
+        limits,
+        gap_error=BENCHMARK.gap_error,
+        gap_warning=BENCHMARK.gap_warning,
+        rate_error=BENCHMARK.rate_error,
+        rate_warning=BENCHMARK.rate_warning,
+    )
+
+
+def lint_track(
+    track: Track,
+    folder: Path | None,
+    config: Config,
+    *,
+    extra: Sequence[Finding] = (),
+    parse: bool = True,
+) -> Report:
+    """All that is wrong with a track, as far as its work folder tells of the film.
+
+    ``extra`` are findings of whoever looked at the sound and the files; those of ``render.json`` in the
+    folder come too. ``parse`` False: no parser is loaded, whatever the settings say.
+    """
+    material, skipped = track_material(track, folder)
+    checker = Checker.of(config.lint, config.fit, parse=parse)
+    found = (*extra, *(rendered_findings(folder) if folder else ()))
+    return lint(material, checker, extra=found, folder=folder, skipped=skipped)
+
+
+def lint(
+    material: Material,
+    checker: Checker,
+    *,
+    extra: Sequence[Finding] = (),
+    folder: Path | None = None,
+    skipped: Sequence[str] = (),
+    each: Iterable[Finding] | None = None,
+    together: Iterable[Finding] | None = None,
+) -> Report:
+    """All that is wrong with these lines. What a person accepted in ``folder`` is kept apart.
+
+    ``each`` is what `each_line` finds, where that is known already (`shotad.description.linting.cache`),
+    ``together`` what `all_lines` finds.
+    """
+    single = each_line(material, checker) if each is None else each
+    joint = all_lines(material, checker) if together is None else together
+    found = [*single, *joint, *dict.fromkeys(extra)]
+    levelled = [done for finding in found if (done := _levelled(finding, checker.settings)) is not None]
+    ordered = in_order(levelled, material.lines)
+    texts = stamps(material.lines)
+    known = read_accepted(folder) if folder is not None else frozenset()
+    wishes = [parse_wish(wish) for wish in checker.settings.ignore]
+    told = [finding for finding in ordered if not any(wish.covers(finding) for wish in wishes)]
+    return Report(
+        material.name,
+        material.lines,
+        tuple(finding for finding in told if stamp_of(finding, texts) not in known),
+        tuple(dict.fromkeys((*skipped, *_not_checked(material)))),
+        tuple(finding for finding in told if stamp_of(finding, texts) in known),
+        checker.notes,
+    )
+
+
+def each_line(
+    material: Material, checker: Checker, *, only: Container[str] | None = None
+) -> Iterator[Finding]:
+    """Rules that look at a line, and at the words of those just before it; ``only`` names the lines that are
+    looked at (None: all)."""
+    if material.given:
+        checker = replace(checker, limits=without_minima(checker.limits))
+    limits = checker.limits
+    lists = {line.language: lists_for(line.language, checker.words) for line in material.lines}
+    english = [events for tongue, words in lists.items() if is_english(tongue) for events in _events(words)]
+    wanted = [line for line in material.lines if only is None or line.id in only]
+    parsed = checker.reader.read(wanted, frozenset(english)) if checker.reader else {}
+    said = Along.of(material.speech or (), lambda utterance: utterance.interval)
+    talk = [u.interval for u in said.items if u.kind is not SpeechKind.LYRICS]
+    spoken = Along.of(talk, lambda interval: interval)
+    free = Along.of(
+        gaps([u.interval for u in said.items], material.duration) if said.items else (), lambda gap: gap
+    )
+    for number, line in enumerate(material.lines):
+        if only is not None and line.id not in only:
+            continue
+        before = [earlier.text for earlier in material.lines[max(number - limits.history, 0) : number]]
+        wording = check_line(line.text, previous=before, limits=limits, lists=lists[line.language])
+        read = parsed.get(line.id)
+        events = _events(lists[line.language])
+        sentences = read.merged(wording, events) if read is not None else wording
+        yield from _of(line, sentences)
+        yield from _of(line, _times(line, spoken.near(line.heard), free.near(line.heard), checker))
+        seen_from = line.seen_from if line.seen_from is not None else material.seen.get(line.id)
+        if seen_from is None and line.by_hand:
+            seen_from = read_from(line, material.texts or ())
+        if seen_from is not None:
+            yield from _of(line, tuple(check_seen(line.heard, seen_from, by_hand=line.by_hand)))
+        if material.speech is not None:
+            yield from _of(
+                line, tuple(check_dialogue(line, said.near(line.heard, DIALOGUE_WINDOW), DIALOGUE_WINDOW))
+            )
+        if material.texts is not None:
+            yield from _of(line, tuple(check_subtitles(line, material.texts, DIALOGUE_WINDOW)))
+
+
+def _events(lists: Sequence[WordList]) -> frozenset[str]:
+    """The verbs of the set ``event``, of what is done to somebody and is no state."""
+    return frozenset(word for words in lists for word in words.sets.get("event", ()) if " " not in word)
+
+
+def _times(
+    line: TrackLine, spoken: Sequence[Interval], free: Sequence[Interval], checker: Checker
+) -> tuple[Finding, ...]:
+    """T1 to T4 and the times of T6, on the line as it is heard."""
+    heard, voiced = line.heard, line.voiced
+    around = max(
+        (gap for gap in free if gap.overlaps(heard)), key=lambda gap: _shared(gap, heard), default=None
+    )
+    measured = voiced.interval.duration - voiced.pause if voiced and voiced.interval else None
+    found = check_line(
+        line.said,
+        interval=heard,
+        slot=_room(line, around, checker.fit),
+        speech=spoken,
+        gap=around,
+        measured=measured,
+        limits=checker.limits,
+        lists=(),
+    )
+    times = [finding for finding in found if finding.rule.startswith("T") and finding.rule != "T3"]
+    times += check_pace(line, checker.limits)
+    if voiced is not None and voiced.interval is None:
+        reason = "; ".join(voiced.steps) or "the voice found no room for it"
+        times.append(Finding("T4", Level.ERROR, f"is not heard: {reason}"))
+    return tuple(times)
+
+
+def _room(line: TrackLine, gap: Interval | None, fit: FitSettings) -> Interval | None:
+    """The time that a voice may take: the slot and, within the gap, as far beside it as lines may move."""
+    if line.slot is None:
+        return gap
+    wide = Interval(line.slot.start - fit.earlier, line.slot.end + fit.later)
+    part = wide.clip(gap) if gap is not None else None
+    return line.slot if part is None or part.duration < line.slot.duration else part
+
+
+def _shared(one: Interval, other: Interval) -> float:
+    part = one.clip(other)
+    return 0.0 if part is None else part.duration
+
+
+def all_lines(material: Material, checker: Checker) -> Iterator[Finding]:
+    """Rules that look at all lines together."""
+    yield from in_time(material, checker)
+    yield from _whole(material, checker)
+
+
+def in_time(material: Material, checker: Checker) -> Iterator[Finding]:
+    """T5, and the order of T6."""
+    for before, line in zip(material.lines, material.lines[1:], strict=False):
+        yield from check_order(before.heard, line.heard, line.id)
+    if material.speech is not None and material.duration > 0:
+        free = gaps([u.interval for u in material.speech], material.duration)
+        heard = sorted(line.heard for line in material.lines)
+        yield from stretches(heard, free, checker.limits)
+
+
+def _whole(material: Material, checker: Checker) -> Iterator[Finding]:
+    """Rules on all lines together: who is meant, names, text on the screen."""
+    english = [line for line in material.lines if is_english(line.language)]
+    for line, unclear in zip(english, check_pronouns(english), strict=True):
+        yield from _of(line, unclear)
+    cast = material.cast
+    if cast is not None:
+        told = [(line.interval.start, line.text) for line in material.lines]
+        people = people_named if len(english) == len(material.lines) else None
+        named = check_names(
+            told, lambda second: cast.characters(material.film or material.name, second), people
+        )
+        for line, amiss in zip(material.lines, named, strict=True):
+            yield from _of(line, amiss)
+    yield from check_texts(material)
+
+
+def _of(line: TrackLine, findings: Sequence[Finding]) -> Iterator[Finding]:
+    return (replace(finding, cue_id=line.id) for finding in findings)
+
+
+def _levelled(finding: Finding, settings: LintSettings) -> Finding | None:
+    """The finding at the level that the settings give its rule; None where they turn it off."""
+    level = settings.levels.get(finding.rule)
+    if level is None:
+        return finding
+    return None if level == "off" else replace(finding, level=Level(level))
+
+
+def _not_checked(material: Material) -> Iterator[str]:
+    """Rules that could not be looked at, and why."""
+    if material.given:
+        yield "T2 and T3: slots or budgets are those of a benchmark."
+    if material.speech is None:
+        yield "T1, T2, T5 and L10: it is not known where anybody speaks; give --speech FILE."
+    elif material.speech and not any(u.text for u in material.speech):
+        yield "L10: it is known where somebody speaks, but not what is said; give --speech FILE."
+    if all(line.voiced is None for line in material.lines):
+        yield "T4: no line has been spoken yet; shotad render does."
+    if material.cast is None:
+        yield "L7 and L8: no cast is known; give --cast CAST."
+    if material.texts is None:
+        yield "L11 and L12: nothing was read from the screen; --read-screen does (it takes a while)."
+    languages = {
+        line.language.lower().split("-")[0] for line in material.lines if not is_english(line.language)
+    }
+    if languages:
+        those = ", ".join(sorted(languages))
+        yield f"L1 to L6, but for markup and your own words: they are English, and lines are in {those}."

@@ -1,0 +1,258 @@
+"""From the records in a work folder to what a sheet shows.
+
+The shots must be there; whatever else is missing or broken is left out, and said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from shotad.core.errors import WorkFolderError
+from shotad.core.observations import Facts
+from shotad.core.printable import printable
+from shotad.core.records import shots_of, slots_of, utterances_of, whole_record
+from shotad.core.threadnames import thread_name
+from shotad.core.types import Interval, Role, Shot, ShotScale, Slot
+from shotad.core.workfolder import WorkFolder
+from shotad.description.sheet.inwords import in_words
+from shotad.description.sheet.subject import Line, Look, Overlay, Piece, Recognised, SheetShot, Subject
+from shotad.script.rules import Limits, gaps, silences
+from shotad.script.track import Track, load_track
+
+Row = Mapping[str, Any]
+_BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError)
+"""What reading a record of the wrong form raises."""
+
+OVERLAYS: tuple[Overlay, ...] = ("number", "box", "none")
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What ``grammar.json`` tells of one shot."""
+
+    middle: float
+    scale: ShotScale | None
+    thread: str | None
+
+    @staticmethod
+    def of(row: Row) -> _Known:
+        scale = row["scale"]
+        return _Known(float(row["middle"]), ShotScale(scale) if scale is not None else None, row["thread"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Grammar:
+    """``grammar.json`` as it is read; shots by their index in the film."""
+
+    shots: Mapping[int, _Known]
+    scores: Mapping[tuple[str, int, int], float]
+    threshold: float | None
+    features: str | None
+    scale_method: str | None
+
+
+def read_subject(folder: Path) -> Subject:
+    """What the records in ``folder`` tell of its film.
+
+    Raises WorkFolderError where there are no shots to show, ScriptError for a track that cannot be read.
+    """
+    missing: list[str] = []
+    records = WorkFolder(folder)
+    found = _shots_record(records)
+    grammar = _grammar(records, missing)
+    shots = _shots(found, grammar)
+    spoken = _part(records, "speech", missing, "the speech is left out")
+    slots = _slots(records, missing)
+    track = load_track(folder / "track.json") if (folder / "track.json").exists() else None
+    looks = _looks(folder, grammar, missing) if track else {}
+    speech = utterances_of(spoken["speech"]) if spoken else ()
+    end = float(found["end"])
+    subject = Subject(
+        name=printable(track.film.name if track else str(found.get("film", folder.stem))),
+        end=end,
+        shots=_with_words(shots, looks),
+        speech=speech,
+        speech_source=_source(spoken) if spoken else "",
+        slots=slots,
+        lines=_lines(track, slots, looks) if track else (),
+        track=track,
+        scores=grammar.scores if grammar else {},
+        threshold=grammar.threshold if grammar else None,
+        features=grammar.features if grammar else None,
+        scale_method=grammar.scale_method if grammar else None,
+        missing=tuple(missing),
+    )
+    return replace(subject, silences=_silences(subject)) if track and spoken else subject
+
+
+def _silences(subject: Subject) -> tuple[Interval, ...]:
+    """Stretches with neither speech nor a line, as `shotad.description.result` tells them (rule T5)."""
+    free = gaps([utterance.interval for utterance in subject.speech], subject.end)
+    heard = [line.interval for line in subject.lines if line.cue.heard]
+    return tuple(silences(heard, free, Limits().stretch))
+
+
+def _shots_record(records: WorkFolder) -> dict[str, Any]:
+    found = records.read_json("shots.json")
+    hint = "Run shotad describe on the film, or name its work folder."
+    if found is None:
+        raise WorkFolderError(f"{records.path / 'shots.json'} is missing.", hint)
+    return found
+
+
+def _part(records: WorkFolder, name: str, missing: list[str], without: str) -> dict[str, Any] | None:
+    try:
+        found = records.read_json(f"{name}.json")
+    except WorkFolderError as error:
+        what = error.what.removeprefix(str(records.path)).lstrip("/\\")
+        missing.append(f"{what.rstrip('.')}; so {without}.")
+        return None
+    if found is None:
+        missing.append(f"{name}.json is missing, so {without}.")
+    return found
+
+
+def _source(record: Row) -> str:
+    """Where the speech comes from; what else the record says of it are figures that the page has anyway."""
+    source = str(record.get("source", ""))
+    return "by listening" if source == "sound" else str(record.get("detail") or source)
+
+
+def _slots(records: WorkFolder, missing: list[str]) -> tuple[Slot, ...]:
+    record = _part(records, "slots", missing, "the slots are left out")
+    return slots_of(record["slots"]) if record else ()
+
+
+def _grammar(records: WorkFolder, missing: list[str]) -> _Grammar | None:
+    without = "threads, shot scales and matching scores are left out"
+    record = _part(records, "grammar", missing, without)
+    if record is None:
+        return None
+    return _Grammar(
+        {row["index"]: _Known.of(row) for row in reversed(record["shots"])},
+        {
+            (slot[0] if slot else "", min(a, b), max(a, b)): float(score)
+            for a, b, score, *slot in record["pairs"]
+        },
+        record["threshold"],
+        record["features"],
+        record["scale_method"],
+    )
+
+
+def _shots(found: Row, grammar: _Grammar | None) -> list[SheetShot]:
+    return [
+        _shot(shot, grammar.shots.get(shot.index) if grammar else None) for shot in shots_of(found["shots"])
+    ]
+
+
+def _shot(shot: Shot, known: _Known | None) -> SheetShot:
+    if known is None:
+        return SheetShot(shot.index, shot.interval, shot.interval.middle)
+    middle = known.middle if shot.interval.contains(known.middle) else shot.interval.middle
+    return SheetShot(shot.index, shot.interval, middle, known.scale, known.thread)
+
+
+def _with_words(shots: Sequence[SheetShot], looks: Mapping[str, Look]) -> tuple[SheetShot, ...]:
+    """The shots with what was measured in them, from the first clip that shows them as current, or at all."""
+    words: dict[int, tuple[bool, str]] = {}
+    for look in looks.values():
+        for piece in look.pieces:
+            current = piece.role is Role.CURRENT
+            if piece.seen and (piece.shot not in words or (current and not words[piece.shot][0])):
+                words[piece.shot] = (current, piece.seen)
+    return tuple(replace(shot, seen=words.get(shot.index, (False, ""))[1]) for shot in shots)
+
+
+def _lines(track: Track, slots: Sequence[Slot], looks: Mapping[str, Look]) -> tuple[Line, ...]:
+    by_id = {slot.id: slot for slot in slots}
+    return tuple(Line(cue, by_id.get(cue.slot_id or ""), looks.get(cue.slot_id or "")) for cue in track.cues)
+
+
+def _looks(folder: Path, grammar: _Grammar | None, missing: list[str]) -> dict[str, Look]:
+    """Stage I's records by slot."""
+    looks: dict[str, Look] = {}
+    broken = 0
+    for record in _records(folder / "stage1.jsonl"):
+        try:
+            looks[record["slot"]] = _look(record, grammar)
+        except _BROKEN:
+            broken += 1
+    if not (folder / "stage1.jsonl").exists():
+        missing.append("stage1.jsonl is missing, so what the engine saw is left out.")
+    if broken:
+        few = "1 record in stage1.jsonl is" if broken == 1 else f"{broken} records in stage1.jsonl are"
+        missing.append(f"{few} damaged and left out.")
+    return looks
+
+
+def _records(path: Path) -> Iterator[Row]:
+    """The whole records of a file, one a line; a line that is none is an empty record."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return
+    for line in data.splitlines():
+        yield whole_record(path.name, line) or {}
+
+
+def _look(record: Row, grammar: _Grammar | None) -> Look:
+    scales, threads = record["scales"], tuple(tuple(thread) for thread in record["threads"])
+    names = {number: name for thread in threads for number, name in _named(thread, threads, record, grammar)}
+    seen = in_words(_facts(record))
+    pieces = tuple(
+        Piece(
+            number=row["number"],
+            shot=row["shot"],
+            role=Role(row["role"]),
+            part=Interval(row["start"], row["end"]),
+            seconds=tuple(sorted({float(second) for second in row["seconds"]})),
+            frames=len(row["seconds"]),
+            scale=ShotScale(scales[str(row["number"])]) if str(row["number"]) in scales else None,
+            thread=names.get(row["number"]),
+            seen=seen.get(row["number"], ""),
+        )
+        for row in record["shots"]
+    )
+    overlay, size, maker = record.get("overlay"), record["frame_size"], record["maker"]
+    return Look(
+        pieces=pieces,
+        threads=threads,
+        effective_scale=record["effective_scale"],
+        factors=tuple(record["factors"]),
+        steps=tuple((str(head), str(text)) for head, text in record["steps"].items()),
+        explanation=str(record["explanation"]),
+        engine=str(maker["engine"]),
+        model=str(maker["model"]),
+        overlay=OVERLAYS[OVERLAYS.index(overlay)] if overlay is not None else None,
+        size=(int(size[0]), int(size[1])) if size else None,
+        error=record["error"],
+        people=tuple(
+            Recognised(str(row["called"]), str(row["mark"]), bool(row["current"]))
+            for row in record.get("characters", ())
+        ),
+    )
+
+
+def _named(
+    thread: Sequence[int], threads: Sequence[Sequence[int]], record: Row, grammar: _Grammar | None
+) -> Iterator[tuple[int, str]]:
+    """Painted numbers with the letters of their thread: the film's, else one of the clip's own order."""
+    shots = {row["number"]: row["shot"] for row in record["shots"]}
+    known = grammar.shots if grammar else {}
+    letters = {known[shot].thread if shot in known else None for shot in (shots[n] for n in thread)}
+    (name,) = letters if len(letters) == 1 else (None,)
+    own = thread_name(list(threads).index(thread))
+    for number in thread:
+        yield number, name or own
+
+
+def _facts(record: Row) -> Facts | None:
+    """What the embedded observer measured; None for an engine that measures nothing."""
+    try:
+        return Facts.from_json(record["notes"])
+    except _BROKEN:
+        return None

@@ -1,0 +1,247 @@
+"""Stage I: frames and a prompt to an engine, a dense description back (Shot-by-Shot, section 3.2).
+
+An answer that cannot be read, one in which the marks on the frames have leaked, and one that names people
+whom the question does not name is asked for again with what was wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from shotad.core.config import Config
+from shotad.core.engine import Engine, Reply, Request
+from shotad.core.errors import ScriptError
+from shotad.core.records import clip_rows, description_row, seconds
+from shotad.core.types import Clip, Description
+from shotad.core.workfolder import key_of
+from shotad.description.answers import quoted
+from shotad.description.ask import (
+    check_images,
+    identity_record,
+    prompt_record,
+    request_record,
+    slot_seed,
+    try_record,
+    usage_record,
+)
+from shotad.description.castlist import told_of
+from shotad.description.checks import (
+    REFUSED,
+    REPEATED,
+    Complaint,
+    invented,
+    leaked,
+    missing,
+    original,
+    unreadable,
+)
+from shotad.description.converse import Inquiry, Turn
+from shotad.description.leaks import clean
+from shotad.description.naming import names_untold
+from shotad.description.parsing import parse_stage1
+from shotad.description.prompts import Stage1Prompt, stage1_messages
+from shotad.description.repair import stage1_again
+from shotad.description.shownpeople import ShownPeople, names_of, shown_people
+from shotad.description.slotplan import SlotPlan
+from shotad.film.overlay.overlay import fit, paint, vlm_size
+from shotad.script.cue import count_words
+from shotad.script.english.fit import split_sentences
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Stage I's question about one slot; its clip is read only if the answer is not there yet.
+
+    ``label`` is how shots are marked on its frames; None where they are shown as they are.
+    """
+
+    plan: SlotPlan
+    prompt: Stage1Prompt
+    request: Request
+    label: str | None
+    key: str
+    shown: ShownPeople
+
+
+def question(plan: SlotPlan, engine: Engine, config: Config, pixels: str) -> Question:
+    """The question about ``plan``; ``pixels`` stands for the film and the way its frames are read.
+
+    The number of attempts is no part of its key: a description that could be used is not asked for again.
+    """
+    prompt = stage1_messages(
+        plan.frames,
+        plan.grammar,
+        config.prompt,
+        presence=plan.presence,
+        heard=plan.heard,
+        label=config.overlay.label,
+        marks=config.overlay.characters,
+    )
+    request = Request(
+        slot_id=plan.slot.id,
+        messages=prompt.messages,
+        scene=plan.scene,
+        sampling=config.stage1.sampling,
+        seed=slot_seed(config.seed, plan.slot.id),
+    )
+    shown = [clip_rows(plan.shots, plan.frames), _grammar_row(plan)]
+    people = shown_people(plan.presence, engine.abilities, config)
+    # How people are marked is nothing where nobody is: such a clip's answer stays whatever is set.
+    overlay = config.overlay.model_dump(mode="json", exclude=None if people.rows else {"characters"})
+    material = [pixels, shown, [overlay, config.frames], request_record(request, engine.identity)]
+    key = key_of(*material, *people.known)
+    label = config.overlay.label if engine.abilities.wants_overlay else None
+    return Question(plan, prompt, request, label, key, people)
+
+
+def as_seen(clip: Clip, plan: SlotPlan, engine: Engine, config: Config) -> Clip:
+    """The clip as the engine is to see it: for a VLM at the size it works on, with the shots' numbers.
+
+    Raises EngineError for a clip that the engine cannot take.
+    """
+    check_images(engine, len(clip))
+    if not engine.abilities.wants_overlay:
+        return clip
+    height, width = clip.images.shape[1:3]
+    small = Clip(fit(clip.images, vlm_size(width, height, config.frames)), clip.seconds, clip.shot_numbers)
+    presence = told_of(plan.presence, config.prompt)
+    return paint(small, config.overlay, current=plan.current, presence=presence)
+
+
+def inquiry(asked: Question, seen: Clip, engine: Engine, config: Config) -> Inquiry:
+    """Asks about one slot until the answer can be used; returns its record."""
+    attempts = config.stage1.attempts if engine.abilities.converses else 1
+    request = replace(asked.request, clip=seen)
+    tries: list[tuple[Reply, _Read]] = []
+    for attempt in range(attempts):
+        if tries:
+            last, read = tries[-1]
+            again = stage1_again(asked.prompt.messages, last.text, read.complaints, asked.prompt.steps)
+            seed = slot_seed(config.seed, f"{asked.plan.slot.id}/{attempt}")
+            request = replace(request, messages=again, seed=seed)
+        (reply,) = yield (Turn("looks", request),)
+        tries.append((reply, _read(reply, asked, engine)))
+        if not tries[-1][1].complaints:
+            break
+    return _record(asked, engine, tries, seen)
+
+
+def unread(asked: Question, engine: Engine) -> dict[str, Any]:
+    """The record of a slot of whose clip no frame could be decoded."""
+    reply = Reply("", "error", error="no frame of its clip can be decoded")
+    return _record(asked, engine, [(reply, _read(reply, asked, engine))], None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What was understood of an answer: a description or why there is none, and what is wrong with it."""
+
+    description: Description | None
+    error: str | None
+    complaints: tuple[Complaint, ...]
+    leaks: tuple[str, ...] = ()
+    invented: tuple[str, ...] = ()
+
+
+def _read(reply: Reply, asked: Question, engine: Engine) -> _Read:
+    if reply.error is not None:
+        return _Read(None, reply.error, ())
+    if reply.finish == "refused":
+        error = f"Stage I refused to describe the slot: {reply.text or 'no reason given'}"
+        return _Read(None, error, (REFUSED,))
+    try:
+        found = parse_stage1(
+            reply.text,
+            asked.prompt.steps,
+            asked.plan.slot.id,
+            engine=engine.identity.engine,
+            notes=reply.notes,
+        )
+    except ScriptError as trouble:
+        return _Read(None, str(trouble), (unreadable(trouble, reply.finish),))
+    if engine.abilities.converses:
+        told = split_sentences(" ".join(found.steps.values()))
+        if 2 * len(original(told, reply.text, asked.request.messages, "")) <= len(told):
+            return _Read(None, f"the model repeated the question: {quoted(reply.text)}", (REPEATED,))
+    return _checked(found, asked) if engine.abilities.wants_overlay else _Read(found, None, ())
+
+
+def _checked(found: Description, asked: Question) -> _Read:
+    """A model's description without our marks, and what is still wrong with it."""
+    if count_words(found.text) < _FEWEST:
+        return _Read(None, "the description has hardly a word", missing((), _NEEDED))
+    cleaned, leaks = clean(
+        found,
+        shots=[frames.number for frames in asked.plan.frames],
+        marks=asked.shown.marks,
+        names=names_of(asked.plan.presence),
+        boxes=asked.shown.boxes,
+    )
+    if not cleaned.steps:
+        return _Read(None, "nothing of the description was left but marks on the frames", leaked(leaks))
+    told = "\n".join(message.text for message in asked.request.messages)
+    names = names_untold(cleaned.text, told, asked.plan.presence)
+    complaints = (*missing(tuple(cleaned.steps), _NEEDED), *leaked(leaks), *invented(names))
+    return _Read(cleaned, None, complaints, leaks, names)
+
+
+_FEWEST = 3
+"""Words of a description, headings included, below which it tells nothing."""
+
+_NEEDED = ("Actions",)
+"""The step without which Stage II has nothing to go by; others may well have nothing to tell."""
+
+
+def _record(
+    asked: Question, engine: Engine, tries: Sequence[tuple[Reply, _Read]], seen: Clip | None
+) -> dict[str, Any]:
+    plan = asked.plan
+    reply, read = _best(tries)
+    empty = Description(plan.slot.id, {}, "", reply.text, engine.identity.engine)
+    return {
+        "slot": plan.slot.id,
+        "start": plan.slot.interval.start,
+        "end": plan.slot.interval.end,
+        "shots": clip_rows(plan.shots, plan.frames),
+        **_grammar_row(plan),
+        "effective_scale": asked.prompt.effective_scale,
+        "factors": list(asked.prompt.factors),
+        "maker": identity_record(engine.identity),
+        "seed": asked.request.seed,
+        "prompt": prompt_record(asked.prompt.messages),
+        "overlay": asked.label,
+        "characters": list(asked.shown.rows),
+        "heard": [{"name": h.name, "how": h.how, "seconds": seconds(h.seconds)} for h in plan.heard],
+        "frame_size": None if seen is None else [seen.images.shape[2], seen.images.shape[1]],
+        "finish": reply.finish,
+        "usage": usage_record(one for one, _ in tries),
+        "tries": [try_record(one, [c.text for c in parsed.complaints]) for one, parsed in tries],
+        "leaks": list(read.leaks),
+        "invented": list(read.invented),
+        "error": None if read.description is not None else read.error,
+        **description_row(read.description or empty),
+    }
+
+
+def _best(tries: Sequence[tuple[Reply, _Read]]) -> tuple[Reply, _Read]:
+    """The answer with the fewest complaints; where none could be read the last."""
+    readable = [one for one in tries if one[1].description is not None]
+    return min(readable, key=lambda one: len(one[1].complaints)) if readable else tries[-1]
+
+
+def _grammar_row(plan: SlotPlan) -> dict[str, Any]:
+    """Scales by painted number, their expected values where those count, and threads."""
+    grammar = plan.grammar
+    expected = {str(number): round(value, 4) for number, value in grammar.expected.items()}
+    return {
+        "scales": {str(number): scale.value for number, scale in grammar.scales.items()},
+        **({"expected": expected} if expected else {}),
+        "threads": [list(thread) for thread in grammar.threads],
+    }
+
+
+def failed(record: Mapping[str, Any]) -> str | None:
+    """Why Stage I has no description, or None where it has one."""
+    return record["error"]  # type: ignore[no-any-return]

@@ -1,0 +1,213 @@
+"""A line of AD taken apart into statements that can each be judged alone.
+
+Rules, no parser: clauses end where a verb that agrees with the subject follows a comma or an "and", where
+a subject with a verb of its own follows, or a participle after a comma. Where they are not sure they do
+not cut: a statement too long is still true or false, one cut wrongly is neither.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from shotad.description.subjects import Clause, agrees, clause_of, first_word, is_plural, words_in
+from shotad.script.english.needs import RESULTS, SEEING
+from shotad.script.english.nouns import NOUNS_IN_ING
+from shotad.script.english.smallwords import (
+    ADVERBS,
+    DETERMINERS,
+    FLOATING,
+    LINKING,
+    NOMINATIVE,
+    PREPOSITIONS,
+    STOPS,
+)
+from shotad.script.english.verbs import GERUNDS, PARTICIPLES, PLAIN, THIRD, forms
+from shotad.script.rules import quotations
+
+_SENTENCE = re.compile(
+    r"(?<![A-Z])(?<!\bMr)(?<!\bMrs)(?<!\bDr)(?:(?<![.!?…])|(?<=\w[.!?…]))[.!?…]+[\"”’)]*\s+|(?:(?<!\s)\s+)?;\s+"
+)
+_BORDER = re.compile(
+    r"(?:,|(?<![\s,]))\s+(?P<time>as|while|when|until|after|where|because)\s+(?:then\s+)?"
+    r"|(?P<comma>,)\s+(?P<joined>(?:and|but|then)\s+(?:then\s+)?)?"
+    r"|(?<!\s)\s+(?P<bare>and|but)\s+(?:then\s+)?"
+    r"|(?<!\s)\s+(?P<then>then)\s+"
+    r"|(?<!\s)\s+(?P<dash>[–—])\s+"
+)
+_PLACE = re.compile(
+    r"(?P<phrase>(?:in|on|at|inside|outside|behind|under|beneath|near|beside|among|between|beyond|by)\s++[^,]+),\s+",
+    re.IGNORECASE,
+)
+_NOT_A_PLACE = re.compile(
+    r"\b(?:nights?|mornings?|evenings?|afternoons?|days?|dawn|dusk|moments?|times?|hours?|minutes?|seconds?|years?"
+    r"|once|last|first|turn|unison|return|response|reply|\w+day|front|contrast|silence|mirrors?|reflections?"
+    r"|photos?|photographs?|pictures?|paintings?|dreams?|flashbacks?|hands?|arms?|fingers?|motion|one|another"
+    r"|flash|instant|blur|haste|panic|chance|screens?|monitors?|televisions?|tvs?)\b",
+    re.IGNORECASE,
+)
+"""Nouns of phrases that are no place in which the subject is."""
+_NO_PARTICIPLES = (NOUNS_IN_ING - GERUNDS) | {"according"}
+_NO_NOUNS = PREPOSITIONS | STOPS | GERUNDS | {"and"}
+_THERE = forms({"watch"})
+"""Who watches is in the place; what is seen or heard may be in it instead."""
+_FRONTED = re.compile(r"(?:as|while|when|after|once|until)\s++(?P<clause>[^,]+),\s+", re.IGNORECASE)
+_WHO = re.compile(r"(?:who|which)\s+")
+_ANTECEDENT = re.compile(
+    r"\b((?:an?|the|his|her|their|its|another|two|three|several|some)\s+(?:[\w'’-]+\s+){0,3}[\w'’-]+"
+    r"|(?<![\w'’-])[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*)$"
+)
+
+
+def statements_of(line: str) -> tuple[str, ...]:
+    """The line's statements in order, each a sentence; the line itself where it has but one.
+
+    >>> statements_of("She opens the tin, looks inside, and drops it.")
+    ('She opens the tin.', 'She looks inside.', 'She drops it.')
+    """
+    text = " ".join(line.translate({ord("⟦"): None, ord("⟧"): None}).split())
+    spans = quotations(text)
+    quotes = [text[start:end] for start, end in spans]
+    for number, (start, end) in reversed(list(enumerate(spans))):
+        text = f"{text[:start]}⟦{number}⟧{text[end:]}"
+    found = [claim for sentence in _SENTENCE.split(text) for claim in _claims(sentence.strip(" .!?…,;"))]
+    restored = (re.sub(r"⟦(\d+)⟧", lambda m: quotes[int(m[1])], claim) for claim in found)
+    return tuple(dict.fromkeys(_sentence(claim) for claim in restored if re.search(r"\w", claim)))
+
+
+def _sentence(claim: str) -> str:
+    text = claim.strip(" ,;")
+    text = text[:1].upper() + text[1:]
+    return text if re.search(r"[.!?…][\"”’)]*$", text) else f"{text}."
+
+
+def _claims(sentence: str) -> Iterator[str]:
+    """Claims of one sentence: what stands before its subject, then clause by clause."""
+    fronted = _FRONTED.match(sentence)
+    if fronted and clause_of(fronted["clause"]) and clause_of(sentence[fronted.end() :]):
+        yield from _claims(fronted["clause"])
+        yield from _claims(sentence[fronted.end() :])
+        return
+    opened = _opened(sentence)
+    if opened:
+        first, sentence = opened
+        yield first
+    clause = clause_of(sentence)
+    begin = 0
+    opener = sentence[: sentence.find(", ") + 1]
+    if opener and (" " not in opener or (clause is None and first_word(sentence) in PREPOSITIONS)):
+        begin = len(opener) + 1
+        clause = clause_of(sentence[begin:])
+    if clause is None:
+        yield sentence
+    else:
+        yield from _cut(sentence, clause, begin)
+
+
+def _opened(sentence: str) -> tuple[str, str] | None:
+    """A place or a participle before the subject, as a claim of its own, and the rest."""
+    place = _PLACE.match(sentence)
+    end = place.end() if place else sentence.find(", ") + 2
+    clause = clause_of(sentence[end:]) if end > 1 else None
+    if clause is None:
+        return None
+    if place:
+        is_there = not _NOT_A_PLACE.search(place["phrase"]) and not _sees(sentence[end:], SEEING - _THERE)
+        claim = f"{clause.subject} {clause.be} {_small(place['phrase'])}"
+        return (claim, sentence[end:]) if is_there else None
+    first = first_word(sentence)
+    if first.endswith("ing") and first not in _NO_PARTICIPLES:
+        return f"{clause.subject} {clause.be} {_small(sentence[: end - 2])}", sentence[end:]
+    return None
+
+
+def _cut(sentence: str, clause: Clause, begin: int) -> Iterator[str]:
+    """The claims of a sentence whose first clause, at ``begin``, is known, by the borders that are ones."""
+    start, prefix, participle, position = 0, "", False, _after_subject(sentence, clause, begin)
+    while border := _BORDER.search(sentence, position):
+        position = border.end()
+        after = sentence[position:]
+        said = sentence[start : border.start()]
+        new = _after_border(border, said, after, clause, participle)
+        if new is None:
+            continue
+        yield f"{prefix}{said}"
+        prefix, skipped, clause, participle = new
+        start = position + skipped
+        position = start if prefix else _after_subject(sentence, clause, start)
+    yield f"{prefix}{sentence[start:]}"
+
+
+def _after_subject(sentence: str, clause: Clause, begin: int) -> int:
+    """Where the verb of a clause that starts at ``begin`` may stand: an "and" before it joins subjects."""
+    found = sentence.find(clause.subject, begin)
+    return found + len(clause.subject) if found >= 0 else begin
+
+
+_New = tuple[str, int, Clause, bool]
+"""Words to put before what follows, characters to leave out, its clause, whether it is a participle's."""
+
+
+def _after_border(
+    border: re.Match[str], said: str, after: str, clause: Clause, participle: bool
+) -> _New | None:
+    """How the claim after a border begins, or None where none begins."""
+    who = _WHO.match(after) if border["comma"] else None
+    if who:
+        return _relative(said, after[who.end() :], who.end())
+    if border["time"] and words_in(said)[-1].lower() in LINKING | {"to"}:
+        return None
+    first = first_word(after)
+    if not border["time"] and agrees(after, clause, said) and not (clause.plural and _sees(said)):
+        return (f"{clause.subject} ", 0, clause, False)
+    comma = border["comma"] and not border["joined"]
+    if first in GERUNDS - RESULTS and (comma or border["time"] or border["dash"] or participle):
+        return (f"{clause.subject} {clause.be} ", 0, clause, True)
+    own = clause_of(after)
+    if own is not None and _own_subject(after, border):
+        return ("", 0, own, False)
+    return _absolute(after) if comma or border["dash"] else None
+
+
+def _relative(said: str, after: str, skipped: int) -> _New | None:
+    """``…, who draws a gun`` says it of what stands before the comma."""
+    named = _ANTECEDENT.search(said)
+    word = first_word(after)
+    if named is None or word not in THIRD | PLAIN:
+        return None
+    plural = word not in THIRD
+    return (f"{named[1]} ", skipped, Clause(named[1], plural), False)
+
+
+def _absolute(after: str) -> _New | None:
+    """``his eyes fixed on her``, ``gulls circling above`` as a claim: "is" or "are" is put in."""
+    words = words_in(after)
+    if words[0].lower() in ADVERBS - FLOATING:
+        return None
+    for number, word in enumerate(words[1:4], 1):
+        owned = words[0].lower() in DETERMINERS
+        if word.lower() in GERUNDS or (owned and number > 1 and word.lower() in PARTICIPLES):
+            noun = " ".join(words[:number])
+            if {w.lower().split("'")[0] for w in words[:number]} & _NO_NOUNS:
+                return None
+            clause = Clause(noun, is_plural(words[:number]))
+            return (f"{noun} {clause.be} ", len(noun) + 1, clause, True)
+        if re.search(r"[^\w'’-]", after[: len(" ".join(words[: number + 1]))].replace(" ", "")):
+            return None
+    return None
+
+
+def _own_subject(after: str, border: re.Match[str]) -> bool:
+    """Whether what follows may be a clause with its own subject, and not the next thing of a list."""
+    first = words_in(after)[0]
+    if first.lower() in NOMINATIVE:
+        return True
+    return first.lower() in DETERMINERS or first[0].isupper() or bool(border["time"])
+
+
+def _sees(text: str, seeing: frozenset[str] = SEEING) -> bool:
+    return not seeing.isdisjoint(word.lower() for word in words_in(text))
+
+
+def _small(phrase: str) -> str:
+    return phrase[:1].lower() + phrase[1:]

@@ -1,0 +1,227 @@
+"""What Stage II is told of the film besides its clip: last lines, names, dialogue, the story so far.
+
+An addition to Shot-by-Shot, which describes every clip alone and names that as a weakness. Each part has a
+budget in tokens, estimated by `shotad.description.tokens`; what lies nearest to the slot is kept first, whole
+lines only.
+Nothing here calls a model: the note on the story so far is renewed by asking `renewal_messages`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shotad.core.clip_cast import NOBODY, Presence
+from shotad.core.types import Interval, Message, Slot, SpeechKind, Utterance
+from shotad.description.answers import is_nothing, is_refusal, plain
+from shotad.description.blocks import material, question
+from shotad.description.castlist import whose
+from shotad.description.templates import render
+from shotad.description.tokens import tokens_in
+from shotad.script.english.names import names_in
+
+__all__ = [
+    "TEMPLATES",
+    "due",
+    "names_in",
+    "names_in_use",
+    "parse_renewal",
+    "renewal_messages",
+    "story_text",
+    "tokens_in",
+]
+
+TEMPLATES: Mapping[str, tuple[str, ...]] = {
+    "story/context": ("blocks",),
+    "story/so-far": ("note",),
+    "story/lines": ("lines",),
+    "story/names": ("names",),
+    "story/dialogue": ("dialogue",),
+    "story/spoken": ("when", "words"),
+    "story/renewal-system": (),
+    "story/renewal": ("note", "lines", "dialogue", "words"),
+    "story/renewal-dialogue": ("dialogue",),
+    "story/renewal-first": (),
+}
+"""The templates of this module and the variables that each has."""
+
+TOKENS_A_WORD = 4 / 3
+"""Of English prose; how many words are asked for where a budget is in tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """How much is told; tokens unless said. A page in all: the clip stays the main thing."""
+
+    last_lines: int = 5
+    """The last lines, by number."""
+    lines: int = 200
+    reach: float = 25.0
+    """Seconds before and after the slot of which the dialogue is given, where its words are known."""
+    dialogue: int = 300
+    names: int = 60
+    """For the names in use."""
+    note: int = 150
+    """For the note on the story so far."""
+
+    @property
+    def all(self) -> int:
+        """Tokens of all parts together."""
+        return self.lines + self.dialogue + self.names + self.note
+
+
+BUDGETS = Budgets()
+
+_SENTENCE = re.compile(r"(?<=[.!?…])[\"”’)]*\s+")
+_LABEL = re.compile(
+    r"(?:(?:here(?:'s| is)\b[^:\n]{0,60}|(?:the )?(?:(?:new|renewed|updated|revised|short) )*"
+    r"(?:note|story so far|story|summary)(?: so far)?(?: of the story| on the story)?)\s*:\s*)+",
+    re.IGNORECASE,
+)
+_CHATTER = re.compile(
+    r"(?:^|\n)[^\S\n]*\(?(?:word count|\d+ words|let me know|i (?:have|hope)\b).*\Z", re.I | re.S
+)
+
+
+def story_text(
+    lines: Sequence[str],
+    slot: Slot,
+    speech: Sequence[Utterance],
+    names: Sequence[str],
+    so_far: str,
+    budgets: Budgets = BUDGETS,
+) -> str:
+    """The context for one slot, in labelled blocks; empty where nothing is known.
+
+    ``lines`` are the AD lines before it, oldest first; ``speech`` all that is known of the film's, of which
+    words within ``budgets.reach`` seconds are given, songs left out; ``names`` those in use, the most
+    wanted first; ``so_far`` the note on the story.
+    """
+    last = [f"- {line}" for line in lines[len(lines) - min(budgets.last_lines, len(lines)) :]]
+    told = _last_within(_SENTENCE.split(" ".join(so_far.split())), budgets.note)
+    blocks = [
+        _filled("story/so-far", note=material(" ".join(told))),
+        _filled("story/lines", lines=material("\n".join(_last_within(last, budgets.lines)))),
+        _filled("story/dialogue", dialogue=material(_dialogue(slot.interval, speech, budgets))),
+        _filled("story/names", names=material(", ".join(_first_within(names, budgets.names)))),
+    ]
+    return _filled("story/context", blocks="\n".join(block for block in blocks if block))
+
+
+def names_in_use(lines: Sequence[str], note: str, presence: Presence = NOBODY) -> tuple[str, ...]:
+    """The names that Stage II is reminded of: of those recognised in the clip first, then those in use.
+
+    Names of the cast stand as they are to be spoken, each once; those that the film has not told are left
+    out.
+    """
+    known = [character.called for character in presence.seen if character.named]
+    by_id = {character.id: character for character in presence.cast}
+    for name in names_in(lines, note):
+        found = whose(name, presence)
+        if not found:
+            known.append(name)
+        known += [by_id[m.id].called for m in found if not m.hidden and by_id[m.id].named]
+    return tuple(dict.fromkeys(known))
+
+
+def due(count: int, every: int) -> bool:
+    """Whether the note on the story is to be renewed once ``count`` lines have been written."""
+    return count > 0 and count % every == 0
+
+
+def renewal_messages(
+    so_far: str, new_lines: Sequence[str], dialogue: Sequence[Utterance], budgets: Budgets = BUDGETS
+) -> tuple[Message, ...]:
+    """What an engine is asked so that the note holds the lines written since, and the dialogue between.
+
+    Of the dialogue, oldest first, the last that fits into ``budgets.dialogue`` is given.
+    """
+    spoken = [f'- "{words}"' for words in map(_words_of, dialogue) if words]
+    heard = "\n".join(_last_within(spoken, budgets.dialogue))
+    user = render(
+        "story/renewal",
+        note=material(so_far) or render("story/renewal-first"),
+        lines=material("\n".join(f"- {line}" for line in new_lines)),
+        dialogue=f"\n\n{render('story/renewal-dialogue', dialogue=material(heard))}" if heard else "",
+        words=str(max(1, int(budgets.note / TOKENS_A_WORD))),
+    )
+    return Message("system", render("story/renewal-system")), question(user)
+
+
+def parse_renewal(text: str) -> str:
+    """The new note, one paragraph; empty where the answer holds none, and the old one stays."""
+    body = plain(re.sub(r"```\w*", "", text))
+    body = _CHATTER.sub("", _from_json(body))
+    opened = _LABEL.match(body)
+    note = " ".join(body[opened.end() if opened else 0 :].split()).strip()
+    while len(note) > 1 and note[0] in "\"'" and note[-1] == note[0]:
+        note = note[1:-1].strip()
+    return "" if is_nothing(note) or is_refusal(note) else note
+
+
+def _from_json(text: str) -> str:
+    """The text of a JSON object or string, where an answer is one; else the answer itself."""
+    if not text.startswith(("{", '"')):
+        return text
+    try:
+        value: Any = json.loads(text, strict=False)
+    except ValueError:
+        return re.sub(r"^\{\s*\"[\w ]+\"\s*:\s*\"?|(?:\"|(?<![\s\"]))\s*\}$", "", text)
+    strings = [v for v in value.values() if isinstance(v, str)] if isinstance(value, dict) else [str(value)]
+    return " ".join(strings)
+
+
+def _filled(name: str, **value: str) -> str:
+    """The template, or nothing where there is nothing to fill in."""
+    return render(name, **value) if all(value.values()) else ""
+
+
+def _dialogue(slot: Interval, speech: Sequence[Utterance], budgets: Budgets) -> str:
+    """The words spoken around a slot, in order, each with its place in time; the nearest are kept."""
+    near = [
+        (_between(slot, utterance.interval), utterance.interval, _spoken(slot, utterance))
+        for utterance in speech
+        if _words_of(utterance)
+    ]
+    near = sorted(row for row in near if row[0] <= budgets.reach)
+    kept = _first_within((row for _, _, row in near), budgets.dialogue)
+    return "\n".join(row for _, row in sorted((interval, row) for _, interval, row in near[: len(kept)]))
+
+
+def _between(slot: Interval, spoken: Interval) -> float:
+    """Seconds between the two; 0 where they touch or overlap."""
+    return max(0.0, slot.start - spoken.end, spoken.start - slot.end)
+
+
+def _spoken(slot: Interval, utterance: Utterance) -> str:
+    when = "during" if utterance.interval.overlaps(slot) else "before"
+    if utterance.interval.start >= slot.end:
+        when = "after"
+    return render("story/spoken", when=when, words=_words_of(utterance))
+
+
+def _words_of(utterance: Utterance) -> str:
+    """What is said, on one line; nothing for songs."""
+    if utterance.kind is SpeechKind.LYRICS:
+        return ""
+    return " ".join(utterance.text.split()).replace('"', "'")
+
+
+def _first_within(parts: Iterable[str], tokens: int) -> list[str]:
+    """The first parts that together take at most ``tokens``."""
+    kept: list[str] = []
+    left = tokens
+    for part in parts:
+        left -= tokens_in(part)
+        if left < 0:
+            break
+        kept.append(part)
+    return kept
+
+
+def _last_within(parts: Sequence[str], tokens: int) -> list[str]:
+    """The last parts that together take at most ``tokens``, in their order."""
+    return _first_within((part for part in reversed(parts) if part), tokens)[::-1]

@@ -1,0 +1,180 @@
+"""Asking for a few lines together until each has a translation that can be used, or no attempt is left.
+
+What was good is kept; only what was wrong is asked for again, with what was wrong. After an answer that could
+not be read, or a refusal, lines are asked for one by one: one line must not take others along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from shotad.core.config.translating import TranslateSettings
+from shotad.core.engine import Engine, Reply, Request
+from shotad.core.errors import RefusalError, ScriptError
+from shotad.description.answers import quoted
+from shotad.description.ask import ask_all, slot_seed, try_record
+from shotad.description.translating.answers import read_answer, unwrapped
+from shotad.description.translating.judging import MISSING, REPEATED, Fault, faults_of, repeats
+from shotad.description.translating.prompt import Around, Task, messages, schema
+from shotad.description.translating.wanted import Wanted
+from shotad.script.english.inlanguage import own_signs
+
+ATTEMPTS = 3
+"""How often a line is asked for, where its translation cannot be used."""
+_UNREADABLE = Fault("missing", "Your answer did not have the form asked for.")
+_REFUSED = Fault("refused", "This is audio description of a published film. Translate it in plain words.")
+
+
+@dataclass(slots=True)
+class Attempted:
+    """How far a line has come: its best translation so far, what is wrong with it, what was wrong last."""
+
+    line: Wanted
+    text: str = ""
+    faults: tuple[Fault, ...] = (MISSING,)
+    last: tuple[Fault, ...] = ()
+    """Empty: not asked yet."""
+    said: str = ""
+    """What came last."""
+    error: str = ""
+    """Why there was no answer: the engine's own word."""
+    given_up: bool = False
+    softly: bool = False
+    """Whether it was asked for again because of faults that may stay."""
+
+    @property
+    def usable(self) -> bool:
+        """Whether the translation can be spoken, if only shortened."""
+        return bool(self.text) and all(fault.soft or fault.fits_not for fault in self.faults)
+
+    @property
+    def why(self) -> str:
+        """Why there is no translation, for people; empty where there is one."""
+        if self.usable:
+            return ""
+        if self.error and not self.said:
+            return self.error
+        told = f": {quoted(self.said)}" if self.said else ""
+        return f"{_WHY[(self.last or (MISSING,))[0].kind]}{told}"
+
+    @property
+    def open(self) -> bool:
+        """Whether it is to be asked for again."""
+        if self.given_up:
+            return False
+        return any(not fault.soft for fault in self.faults) or (bool(self.faults) and not self.softly)
+
+    def take(self, text: str, faults: tuple[Fault, ...]) -> None:
+        """Note another translation, and keep it where it is the best so far."""
+        self.last, self.said = faults, text
+        if not self.text or _badness(faults) < _badness(self.faults):
+            self.text, self.faults = text, faults
+
+
+_WHY = {
+    "missing": "the answers held no translation of it",
+    "refused": "the model refused to translate it",
+    "language": "the translation is in another language",
+    "copied": "the line came back untranslated",
+    "markup": "the translation holds markup",
+    "length": "the translation is too long",
+    "name": "a name is missing",
+    "repeated": "the same sentence came for other lines",
+    "quote": "what is read from the screen is missing",
+}
+
+
+def _badness(faults: Sequence[Fault]) -> tuple[int, int, int]:
+    hard = sum(not fault.soft and not fault.fits_not for fault in faults)
+    return hard, sum(fault.fits_not for fault in faults), sum(fault.soft for fault in faults)
+
+
+@dataclass(slots=True)
+class Batch:
+    """A few consecutive lines that are asked for together. ``tries`` are the calls made for them."""
+
+    lines: tuple[Wanted, ...]
+    task: Task
+    around: Around
+    settings: TranslateSettings
+    seed: int
+    tries: list[dict[str, Any]] = field(default_factory=list)
+
+    def requests(self, open_: Sequence[Attempted], attempt: int, *, apart: bool) -> list[Request]:
+        """The questions of one attempt: one about all open lines, or one about each."""
+        groups = [[one] for one in open_] if apart else [list(open_)]
+        return [self._request(group, attempt) for group in groups]
+
+    def _request(self, group: Sequence[Attempted], attempt: int) -> Request:
+        lines = [one.line for one in group]
+        wrong = [(one.line.id, complaint_about(one)) for one in group if one.last]
+        return Request(
+            slot_id=lines[0].id,
+            messages=messages(lines, self.task, self.around, wrong),
+            budget=sum(line.words for line in lines),
+            sampling=self.settings.sampling,
+            seed=slot_seed(self.seed, f"{lines[0].id}/translate/{self.task.target.tag}/{attempt}"),
+            schema=schema(lines),
+        )
+
+
+def translated(batch: Batch, engine: Engine) -> list[Attempted]:
+    """The lines of the batch with their best translations. Raises what an engine raises to stop a run."""
+    every = [Attempted(line) for line in batch.lines]
+    apart = False
+    for attempt in range(ATTEMPTS):
+        open_ = [one for one in every if one.open]
+        if not open_:
+            break
+        for one in open_:
+            one.softly = one.softly or bool(one.last)
+        requests = batch.requests(open_, attempt, apart=apart)
+        groups = [[one] for one in open_] if apart else [open_]
+        for group, reply in zip(groups, ask_all(engine, requests), strict=True):
+            apart = not _answered(group, reply, batch, every) or apart
+    return every
+
+
+def complaint_about(one: Attempted) -> str:
+    """What was wrong last with a line, and what it was."""
+    said = f"You wrote {quoted(one.said)}. " if one.said else ""
+    return said + " ".join(dict.fromkeys(fault.text for fault in one.last))
+
+
+def _answered(group: Sequence[Attempted], reply: Reply, batch: Batch, every: Sequence[Attempted]) -> bool:
+    """Takes what a reply holds; False where it could not be read at all. ``every`` are the batch's lines."""
+    if reply.error is not None:
+        # What fails for several lines may go well for each, so only a line that fails alone is given up.
+        for one in group:
+            one.error = reply.error
+            one.given_up = len(group) == 1
+        batch.tries.append(try_record(reply))
+        return False
+    try:
+        if reply.finish == "refused":
+            raise RefusalError(reply.text or "refused")
+        found = read_answer(reply.text, [one.line.id for one in group])
+    except ScriptError as trouble:
+        fault = _REFUSED if isinstance(trouble, RefusalError) else _UNREADABLE
+        for one in group:
+            one.take("", (fault,))
+        batch.tries.append(try_record(reply, [trouble.what]))
+        return False
+    complaints = []
+    texts = {
+        one.line.id: own_signs(unwrapped(found.get(one.line.id, ""), one.line.text), batch.task.target.tag)
+        for one in group
+    }
+    told = {one.line.id: (one.line.text, texts.get(one.line.id, one.text)) for one in every}
+    for one in group:
+        text = texts[one.line.id]
+        faults = faults_of(text, one.line, batch.task) if text else (MISSING,)
+        others = [pair for name, pair in told.items() if name != one.line.id]
+        if text and repeats(text, one.line.text, [*batch.around.before, *others]):
+            faults = (REPEATED, *faults)
+        one.take(text, faults)
+        complaints += [f"{one.line.id}: {fault.text}" for fault in faults]
+    batch.tries.append(try_record(reply, complaints))
+    return True

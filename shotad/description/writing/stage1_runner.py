@@ -1,0 +1,311 @@
+"""Stage I as a room of its own: plans go in, records come out, each kept as soon as it is there.
+
+It may begin while the film's shots are still being found (`Looking.begin_early`). What is asked then is kept
+under its usual key: where the film turns out otherwise the question is another one, and is put as ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from shotad.core.engine import Engine
+from shotad.core.profiling import span
+from shotad.core.progress import NoProgress, Task
+from shotad.core.recordlog import RecordLog
+from shotad.core.types import Clip
+from shotad.core.workfolder import key_of
+from shotad.description import stage1
+from shotad.description.ask import identity_record
+from shotad.description.clip_builder import Insight, Outline, Sketch
+from shotad.description.converse import Named, Rooms, Who, converse
+from shotad.description.prepare import Bench
+from shotad.description.slotplan import SlotPlan
+from shotad.engines.background import Belt, CalledOff, Flow
+from shotad.film.clips import ClipPlan, clips
+from shotad.film.framing import STILLS
+
+Record = Mapping[str, Any]
+Pair = tuple[SlotPlan, Record]
+"""A slot, and what Stage I says of it."""
+
+PLANS_AHEAD = 8
+"""Plans that are made before their clips are read: the film grammar of a minute or so."""
+
+
+def is_done(record: Record | None) -> bool:
+    """A failed answer is asked for again on the next run, and so is a line that could not be looked for."""
+    return record is not None and record["error"] is None and not record.get("unlooked")
+
+
+def stage1_questions(plans: Sequence[SlotPlan], bench: Bench, engine: Engine) -> list[stage1.Question]:
+    """Stage I's question about each plan."""
+    pixels = key_of(bench.film_key, bench.frames.key)
+    return [stage1.question(plan, engine, bench.config, pixels) for plan in plans]
+
+
+def clip_as_seen(plan: SlotPlan, bench: Bench, engine: Engine) -> Clip:
+    """The clip of one slot, read by itself, as the engine of Stage I is to see it."""
+    ((_, clip),) = clips([ClipPlan(plan.slot.id, plan.frames)], bench.frames.pictures)
+    return stage1.as_seen(clip, plan, engine, bench.config)
+
+
+def reads_alone(bench: Bench) -> bool:
+    """Whether one thread at a time may read the film."""
+    return bench.config.film.reader == "decord" or bench.film.info.video_codec == STILLS
+
+
+def tidied(log: RecordLog, keys: Sequence[str], bench: Bench, maker: Record) -> None:
+    """Stale records go; but after a run over a part of the film none, for those of the rest are not stale.
+
+    The last answers of other engines are kept aside: they may have been paid for.
+    """
+    if bench.given.start <= 0 and bench.given.end is None:
+        log.keep(keys, lambda record: _of_other(record, maker))
+
+
+def _of_other(record: Record, maker: Record) -> tuple[str, str] | None:
+    """Slot and maker of an answer by another engine; None for one of ``maker`` and for a failed one."""
+    if record.get("error") is not None or record.get("maker") == maker:
+        return None
+    return str(record.get("slot")), key_of(record.get("maker"))
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """The slots in order: their clips, the plans that are known from the start (None: not yet), and all plans
+    as they come."""
+
+    sketches: tuple[SlotPlan, ...]
+    known: tuple[SlotPlan | None, ...]
+    plans: Iterable[SlotPlan]
+
+    @staticmethod
+    def of(plans: Sequence[SlotPlan]) -> Course:
+        """Plans that are all known."""
+        return Course(tuple(plans), tuple(plans), plans)
+
+    @staticmethod
+    def out_of(outline: Outline, insight: Insight) -> Course:
+        """Plans that are still being made."""
+        sketches = tuple(sketch.plan for sketch in outline.sketches)
+        return Course(sketches, tuple(map(insight.known, outline.sketches)), insight.plans(outline))
+
+
+class Looking:
+    """Asks the engine of Stage I about each slot whose answer is missing.
+
+    ``made`` are the records that this run made. ``early`` counts those that were asked for while shots were
+    being found, ``in_vain`` those of them that were of no use.
+    """
+
+    def __init__(self, bench: Bench, engine: Engine, flow: Flow) -> None:
+        self.made: list[Record] = []
+        self.early = self.in_vain = 0
+        self._bench, self._engine, self._flow = bench, engine, flow
+        self._pixels = key_of(bench.film_key, bench.frames.key)
+        self._log = bench.folder.log_of_records("stage1")
+        self._course: Belt[Course] = flow.belt(maker="shots", taker="frames")
+        self._news: Belt[str] = flow.belt()
+        self._sketches: Belt[Sketch] | None = None
+        self._insight: Insight | None = None
+        self._order: list[tuple[SlotPlan, str]] = []
+        self._settled: set[str] = set()
+        self._slots: dict[str, str] = {}
+        self._asked_early: set[str] = set()
+        self._unread: list[stage1.Question] = []
+        self._counted: set[str] = set()
+        self._task: Task = NoProgress().task("", None, "")
+
+    def begin_early(self, insight: Insight) -> Belt[Sketch]:
+        """Begin to look, in a thread, at what is laid on the belt that is returned."""
+        sketches: Belt[Sketch] = self._flow.belt(maker="shots", taker="grammar")
+        self._insight, self._sketches = insight, sketches
+        self._flow.begin(self._look, name="stage1", asks=True)
+        return sketches
+
+    def pairs(self, course: Course, *, beside: bool) -> Iterator[Pair]:
+        """What Stage I says of each slot, in order: ``beside`` other work, as soon as it is there, or when
+        all is. Raises what stops the run, after what can still be had."""
+        self._course.put(course)
+        if self._sketches is not None:
+            # Of these all is known now: they come with the others, so that Stage II waits for none of them.
+            self._sketches.cut()
+        elif beside:
+            self._flow.begin(self._look, name="stage1", asks=True)
+        else:
+            self._look()
+        if not beside:
+            for _ in self._news:
+                pass
+        for place in range(len(course.sketches)):
+            while not self._is_ready(place) and next(self._news, None) is not None:
+                pass
+            plan, key = self._order[place]
+            yield plan, self._log.record(key)
+        self._finish()
+
+    def _is_ready(self, place: int) -> bool:
+        return place < len(self._order) and self._order[place][1] in self._settled
+
+    def _finish(self) -> None:
+        keys = [key for _, key in self._order]
+        self.in_vain = len(self._asked_early.difference(keys))
+        tidied(self._log, keys, self._bench, identity_record(self._engine.identity))
+
+    def _look(self) -> None:
+        """Ask about all that comes. Answers that come when nobody waits any more are kept all the same."""
+        error: BaseException | None = None
+        try:
+            for key in self._answers():
+                with suppress(CalledOff):
+                    self._news.put(key)
+        except BaseException as trouble:  # noqa: BLE001  handed over to who takes the records
+            error = trouble
+        self._task.done()
+        self._news.end(error)
+
+    def _answers(self) -> Iterator[str]:
+        """The key of each record that is new."""
+        talks: dict[Who, Engine] = {"looks": self._engine}
+        rooms = Rooms("stage1", "frames", feeds="frames")
+        with closing(converse(self._inquiries(), talks, rooms=rooms, flow=self._flow)) as answers:
+            for key, record in answers:
+                self.made.append(self._flow.kept(self._log.add, key, record))
+                yield self._settle(key)
+        for question in self._unread:
+            self._flow.kept(self._log.add, question.key, stage1.unread(question, self._engine))
+            yield self._settle(question.key)
+
+    def _settle(self, key: str) -> str:
+        self._settled.add(key)
+        if self._slots[key] in self._counted:
+            self._task.advance()
+        return key
+
+    def _inquiries(self) -> Iterator[Named]:
+        """What is to be asked; clips are read as it is drawn."""
+        if self._insight is not None and self._sketches is not None:
+            plans = self._insight.early(self._sketches)
+            for plan in self._flow.ahead(plans, PLANS_AHEAD, name="grammar", maker="grammar", taker="frames"):
+                yield from self._early(plan)
+        yield from self._all(next(self._course))
+
+    def _early(self, plan: SlotPlan) -> Iterator[Named]:
+        """The inquiry of a slot that is not there yet, and has not failed before: that one is asked last."""
+        question = self._question(plan)
+        clip = None if self._log.get(question.key) else self._clip(plan)
+        if clip is not None:
+            self.early += 1
+            self._asked_early.add(question.key)
+            yield self._inquiry(question, clip)
+
+    def _all(self, course: Course) -> Iterator[Named]:
+        """The inquiries of all slots whose answers are missing; of those that failed before last."""
+        sure = self._surely_missing(course)
+        read = _InOrder(
+            clips([ClipPlan(p.slot.id, p.frames) for p in sure], self._bench.frames.pictures), sure
+        )
+        self._announce(course)
+        again: list[stage1.Question] = []
+        for plan in self._flowing(course):
+            question = self._question(plan)
+            self._order.append((plan, question.key))
+            record = self._log.get(question.key)
+            if question.key in self._asked_early:
+                if question.key in self._settled:
+                    # It was told before anybody knew its place.
+                    self._news.put(question.key)
+                continue
+            if is_done(record):
+                self._news.put(self._settle(question.key))
+            elif record is not None:
+                again.append(question)
+            else:
+                with span("frames"):
+                    clip = read.clip(plan.slot.id) if plan.slot.id in read else self._clip(plan)
+                if clip is not None:
+                    yield self._inquiry(question, clip)
+                else:
+                    self._unread.append(question)
+        yield from self._again(again)
+
+    def _again(self, questions: Sequence[stage1.Question]) -> Iterator[Named]:
+        left = {question.plan.slot.id: question for question in questions}
+        wants = [ClipPlan(name, question.plan.frames) for name, question in left.items()]
+        for name, clip in clips(wants, self._bench.frames.pictures):
+            yield self._inquiry(left.pop(name), clip)
+        self._unread += left.values()
+
+    def _surely_missing(self, course: Course) -> list[SlotPlan]:
+        """The slots whose clips are wanted whatever their film grammar is: one pass reads them all. The
+        clips of others are read one by one, if it turns out that they are wanted."""
+        recorded = {str(record.get("slot")) for record in self._log.records()}
+        recorded.update(self._slots.values())
+        missing = []
+        for sketch, plan in zip(course.sketches, course.known, strict=True):
+            if plan is None:
+                wanted = sketch.slot.id not in recorded
+            else:
+                key = self._question(plan).key
+                wanted = self._log.get(key) is None and key not in self._asked_early
+            if wanted:
+                missing.append(sketch)
+        return missing
+
+    def _announce(self, course: Course) -> None:
+        """A task for the slots that are not settled yet, as far as that is known."""
+        done = {plan.slot.id for plan in course.known if plan is not None and self._is_answered(plan)}
+        self._counted = {sketch.slot.id for sketch in course.sketches} - done
+        if self._counted:
+            self._task = self._bench.progress.task("Looking at the film", len(self._counted), "slots")
+
+    def _is_answered(self, plan: SlotPlan) -> bool:
+        return is_done(self._log.get(self._question(plan).key))
+
+    def _flowing(self, course: Course) -> Iterable[SlotPlan]:
+        """The plans, which are made while the clips of those before them are read and asked about."""
+        if None not in course.known:
+            return course.plans
+        if self._bench.config.compute.overlap == "none" or reads_alone(self._bench):
+            return list(course.plans)
+        return self._flow.ahead(course.plans, PLANS_AHEAD, name="grammar", maker="grammar", taker="frames")
+
+    def _question(self, plan: SlotPlan) -> stage1.Question:
+        question = stage1.question(plan, self._engine, self._bench.config, self._pixels)
+        self._slots[question.key] = plan.slot.id
+        return question
+
+    def _inquiry(self, question: stage1.Question, clip: Clip) -> Named:
+        with span("frames"):
+            seen = stage1.as_seen(clip, question.plan, self._engine, self._bench.config)
+        return question.key, stage1.inquiry(question, seen, self._engine, self._bench.config)
+
+    def _clip(self, plan: SlotPlan) -> Clip | None:
+        """The clip read by itself; None where no frame of it can be had."""
+        with span("frames"):
+            found = list(clips([ClipPlan(plan.slot.id, plan.frames)], self._bench.frames.pictures))
+        return found[0][1] if found else None
+
+
+class _InOrder:
+    """Clips that are read in the order of ``plans``, some of which may not be had."""
+
+    def __init__(self, source: Iterator[tuple[str, Clip]], plans: Sequence[SlotPlan]) -> None:
+        self._source = source
+        self._places = {plan.slot.id: place for place, plan in enumerate(plans)}
+        self._next: tuple[str, Clip] | None = None
+
+    def __contains__(self, slot_id: str) -> bool:
+        return slot_id in self._places
+
+    def clip(self, slot_id: str) -> Clip | None:
+        """The clip of a slot that comes after those asked for before; None where it cannot be had."""
+        if self._next is None:
+            self._next = next(self._source, None)
+        if self._next is None or self._places[self._next[0]] > self._places[slot_id]:
+            return None
+        (_, clip), self._next = self._next, None
+        return clip

@@ -1,0 +1,250 @@
+"""What the embedded observer sees in the frames of a clip: models, the frames they look at, and colours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from shotad.core.clip_cast import Presence
+from shotad.core.observations import Colour, Named
+from shotad.core.types import Box, Clip, Image, Sighting
+from shotad.core.weights import obtainable, weights_file
+from shotad.sight.colours import colour_of
+from shotad.sight.faces import Embedding, FaceFinder, FaceReader
+from shotad.sight.light import Level
+from shotad.sight.motion import Shift, composed, is_break, shift_between, small_gray
+from shotad.sight.people import Glimpse, glimpses_of
+from shotad.sight.recognised import recognised
+from shotad.sight.things import Blind, EfficientDet, SsdMobileNet, cut
+from shotad.sight.tracks import Track
+
+_LOOK_EVERY = 0.24
+"""Seconds between two frames that the detectors look at: denser brings little (measured)."""
+_TRUST = 0.5
+"""Share of corners that must agree on the picture's movement for anything else to be seen to move."""
+_PLAIN = 0.75
+"""Score from which a body needs no closer look, and with a face of it no second opinion either."""
+_PROMISING = 0.35
+"""Score of anything seen from which the second detector is asked too."""
+_SAME_MOMENT = 1e-3
+"""Seconds by which the moments of one frame may differ."""
+_SHOWN = 0.5
+"""Share of a face that must lie inside the bars to be seen."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Look:
+    """What was seen in one frame: possible people, and all things by both detectors."""
+
+    seconds: float
+    image: Image
+    people: tuple[Glimpse, ...]
+    first: tuple[Sighting, ...]
+    second: tuple[Sighting, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Passage:
+    """Frames of one shot without a break. ``shifts`` lie between ``looks`` (one fewer).
+
+    ``seconds`` are those of all its frames, ``steps`` the movements between them (one fewer).
+    """
+
+    looks: tuple[Look, ...]
+    shifts: tuple[Shift | None, ...]
+    seconds: tuple[float, ...]
+    steps: tuple[Shift | None, ...]
+    opens: bool
+    closes: bool
+
+    @property
+    def moving(self) -> tuple[Box | None, ...]:
+        """Where something moves by itself in each step; None where the picture's movement is not sure."""
+        return tuple(s.moving if s is not None and s.trust >= _TRUST else None for s in self.steps)
+
+
+FIRST = "efficientdet-lite2"
+"""The better detector of people. Its weights come through npm; without it the others see fewer people."""
+OTHERS = ("ssd-mobilenet-v2", "ssd-mobilenet-v2-graph", "yunet", "sface")
+
+
+def eye_weights() -> tuple[str, ...]:
+    """Names of the weights that this machine has or can fetch for looking."""
+    return (FIRST, *OTHERS) if obtainable(FIRST) else OTHERS
+
+
+class Eyes:
+    """The models that look at frames, fetched and loaded when they are first needed."""
+
+    def __init__(self, names: Sequence[str] = (FIRST, *OTHERS)) -> None:
+        self._names = names
+        self._models: tuple[EfficientDet | Blind, SsdMobileNet, FaceFinder] | None = None
+        self._reader: FaceReader | None = None
+
+    def look(self, image: Image, seconds: float) -> Look:
+        """All that the models see in one frame (RGB, bars cut off)."""
+        first, second, faces = self._loaded()
+        whole, seen_faces = first.find(image, seconds), faces.find(image, seconds)
+        body = max((s.score for s in whole if s.name == "person"), default=0.0)
+        parts = first.find_small(image, seconds) if body < _PLAIN else []
+        settled = body >= _PLAIN and any(face.score >= _PLAIN for face in seen_faces)
+        alone = FIRST not in self._names
+        promising = alone or seen_faces or any(s.score >= _PROMISING for s in (*whole, *parts))
+        others = second.find(image, seconds) if promising and not settled else []
+        people = glimpses_of(whole, parts, others, seen_faces)
+        return Look(seconds, image, tuple(people), tuple(whole), tuple(others))
+
+    def face_of(self, look: Look, glimpse: Glimpse) -> Embedding | None:
+        """The embedding of a person's face; None where no face is seen."""
+        if glimpse.face is None:
+            return None
+        if self._reader is None:
+            self._reader = FaceReader(weights_file("sface"))
+        return self._reader.read(look.image, glimpse.face)
+
+    def _loaded(self) -> tuple[EfficientDet | Blind, SsdMobileNet, FaceFinder]:
+        if self._models is None:
+            self._models = (
+                EfficientDet(weights_file(FIRST)) if FIRST in self._names else Blind(),
+                SsdMobileNet(weights_file("ssd-mobilenet-v2"), weights_file("ssd-mobilenet-v2-graph")),
+                FaceFinder(weights_file("yunet")),
+            )
+        return self._models
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShotFrames:
+    """The frames of one shot inside the slot, bars cut off, and how the picture moves between them."""
+
+    number: int
+    seconds: tuple[float, ...]
+    images: tuple[Image, ...]
+    shifts: tuple[Shift | None, ...]
+    breaks: tuple[int, ...]
+    """Places in ``seconds`` where another picture begins."""
+    known: tuple[Sighting, ...] = ()
+    """Faces of the cast that were recognised in the film, in places of these images."""
+
+    def known_at(self, seconds: float) -> list[Sighting]:
+        """The recognised faces of the frame at that moment."""
+        near = (s for s in self.known if abs(s.seconds - seconds) <= _SAME_MOMENT)
+        return [replace(sighting, seconds=seconds) for sighting in near]
+
+
+def cast_of(presence: Presence) -> dict[str, Named]:
+    """Those of the clip who may be named, by id; nobody who is called the same as another."""
+    called = [character.called.casefold() for character in presence.cast]
+    alone = [c for c in presence.seen if c.called and called.count(c.called.casefold()) == 1]
+    return {c.id: Named(c.id, c.called, c.pronoun, c.named) for c in alone}
+
+
+def known_faces(sightings: Iterable[Sighting], area: Box) -> tuple[Sighting, ...]:
+    """Faces in the whole picture by their places in its part ``area``; those outside it are left out."""
+    found: list[Sighting] = []
+    for sighting in sightings:
+        box = sighting.box
+        left, right = (min(max((x - area.left) / area.width, 0.0), 1.0) for x in (box.left, box.right))
+        top, bottom = (min(max((y - area.top) / area.height, 0.0), 1.0) for y in (box.top, box.bottom))
+        shown = (right - left) * area.width * (bottom - top) * area.height
+        if shown >= _SHOWN * box.area:
+            found.append(replace(sighting, box=Box(left, top, right, bottom)))
+    return tuple(found)
+
+
+def shot_frames(
+    number: int, seconds: Sequence[float], images: Sequence[Image], known: tuple[Sighting, ...] = ()
+) -> ShotFrames:
+    """The frames of one shot with the movement of the picture measured."""
+    grays = [small_gray(image) for image in images]
+    shifts = tuple(shift_between(a, b) for a, b in pairwise(grays))
+    pairs = enumerate(zip(pairwise(grays), shifts, strict=True), 1)
+    breaks = tuple(i for i, ((a, b), shift) in pairs if is_break(a, b, shift))
+    return ShotFrames(number, tuple(seconds), tuple(images), shifts, breaks, known)
+
+
+def shots_of(
+    clip: Clip, current: npt.NDArray[np.bool_], area: Box, faces: tuple[Sighting, ...]
+) -> list[ShotFrames]:
+    """The slot's frames, shot by shot, black bars cut off, with the recognised faces in them."""
+    places = np.flatnonzero(current).tolist()
+    found = []
+    for number, group in groupby(places, key=lambda i: int(clip.shot_numbers[i])):
+        mine = list(group)
+        images = [np.ascontiguousarray(cut(clip.images[i], area)) for i in mine]
+        found.append(shot_frames(number, [float(clip.seconds[i]) for i in mine], images, faces))
+    return found
+
+
+def passages(frames: ShotFrames, eyes: Eyes) -> Iterator[Passage]:
+    """The unbroken passages of a shot, looked at."""
+    borders = [0, *frames.breaks, len(frames.seconds)]
+    for start, end in pairwise(borders):
+        chosen = _spaced(frames.seconds, start, end)
+        looks = tuple(_look(frames, i, eyes) for i in chosen)
+        steps = _steps_beside(looks, chosen, frames, end)
+        shifts = tuple(composed(steps[a - start : b - start]) for a, b in pairwise(chosen))
+        opens, closes = start == 0, end == len(frames.seconds)
+        yield Passage(looks, shifts, frames.seconds[start:end], steps, opens, closes)
+
+
+def _look(frames: ShotFrames, i: int, eyes: Eyes) -> Look:
+    """What is seen in one frame, with who is known in it."""
+    look = eyes.look(frames.images[i], frames.seconds[i])
+    known = frames.known_at(look.seconds)
+    return replace(look, people=recognised(look.people, known)) if known else look
+
+
+def _steps_beside(
+    looks: Sequence[Look], chosen: Sequence[int], frames: ShotFrames, end: int
+) -> tuple[Shift | None, ...]:
+    """The picture's movements in a passage, measured beside the people that are seen in it.
+
+    One who fills much of the picture carries most of its corners along, and would be taken for it.
+    """
+    steps: list[Shift | None] = []
+    for look, after, (first, last) in zip(looks, [*looks[1:], None], pairwise([*chosen, end]), strict=True):
+        people = [*look.people, *(after.people if after else ())]
+        apart = [glimpse.box for glimpse in people if glimpse.body >= _PLAIN or glimpse.face or glimpse.who]
+        steps += [_step(frames, i, apart) for i in range(first, min(last, end - 1))]
+    return tuple(steps)
+
+
+def _step(frames: ShotFrames, i: int, apart: Sequence[Box]) -> Shift | None:
+    if not apart:
+        return frames.shifts[i]
+    return shift_between(small_gray(frames.images[i]), small_gray(frames.images[i + 1]), apart)
+
+
+def _spaced(seconds: Sequence[float], start: int, end: int) -> list[int]:
+    """The frames from ``start`` to before ``end`` that are looked at."""
+    chosen = [start]
+    for i in range(start + 1, end):
+        if seconds[i] - seconds[chosen[-1]] >= _LOOK_EVERY - 1e-6:
+            chosen.append(i)
+    return chosen
+
+
+def clothes_of(track: Track[Glimpse], images: Mapping[float, Image], level: Level) -> Colour | None:
+    """The colour below the chin, where the three best faces agree on one that cannot be shade or haze.
+
+    The colour above the face is not measured: it is as often a hood or the sky as hair.
+    """
+    faced = sorted((g for g in track.seen if g.face_score >= 0.8), key=lambda g: (-g.face_score, g.seconds))
+    found = {_below(images[g.seconds], g.face.box) for g in faced[:3] if g.face is not None}
+    if len(faced) < 3 or len(found) != 1 or level in ("black", "dark"):
+        return None
+    colour = found.pop()
+    return None if colour in ("grey", "brown") else colour
+
+
+def _below(image: Image, face: Box) -> Colour | None:
+    """The colour of a strip from 0.7 to 1.6 face heights below the chin."""
+    left, right = face.centre[0] - 0.6 * face.width, face.centre[0] + 0.6 * face.width
+    top, bottom = face.bottom + 0.7 * face.height, face.bottom + 1.6 * face.height
+    if bottom > 1 or left < 0 or right > 1:
+        return None
+    return colour_of(cut(image, Box(left, top, right, bottom)))

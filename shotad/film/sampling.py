@@ -1,0 +1,260 @@
+"""Which frames of a clip are shown: 16 inside the slot and 16 outside it (Shot-by-Shot, section 3.1).
+
+Frames are chosen, not moments: a frame is asked for a quarter of a frame behind its stamp, so that
+a reader finds that very frame whether it takes the last one before a moment or the nearest to it.
+A frame belongs to a stretch of time where both its stamp and that moment do; nothing is taken from
+the holes between the pieces of a clip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from shotad.core.config import FrameSettings
+from shotad.core.types import ContextShot, FramePlan, Interval, Role, Seconds
+from shotad.film.snapping import SPARSE, snapped_moments, spread_moments
+
+LAG = 0.25
+"""How far behind its stamp a frame is asked for, as a part of the time it is shown."""
+
+MARGIN_WEIGHT = 2.0
+"""How much denser than context the current shots are shown beyond the slot."""
+
+TOLERANCE = 1e-6
+"""Seconds by which a stamp may miss a border that it means; stamps are whole ms or finer."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """The part of a context shot that lies inside the slot, before it, or after it.
+
+    ``position`` is the shot's place in the context. ``moments`` are the seconds at which its frames
+    are asked for and ``lengths`` how long each is shown there: ``float64[n]``.
+    """
+
+    position: int
+    role: Role
+    interval: Interval
+    inside: bool
+    moments: Seconds
+    lengths: Seconds
+
+    def standing_still(self) -> _Stretch:
+        """The same where no frame starts: what is on the screen half-way."""
+        middle, length = np.array([self.interval.middle]), np.array([self.interval.duration])
+        return _Stretch(self.position, self.role, self.interval, self.inside, middle, length)
+
+
+Picks = list[tuple[int, Seconds]]
+"""Moments by the place of their shot in the context."""
+
+
+def plan_frames(
+    slot: Interval,
+    context: Sequence[ContextShot],
+    settings: FrameSettings,
+    frame_rate: Fraction,
+    *,
+    stamps: Seconds | None = None,
+) -> tuple[FramePlan, ...]:
+    """The moments to show of each shot, oldest shot first, numbered from 0 as they are painted.
+
+    ``stamps`` are the seconds of the film's frames, ascending; without them frames are taken to
+    stand ``1 / frame_rate`` apart from the start of each shot. Always ``inside + outside`` moments,
+    distinct frames first; where the clip has too few, some are shown more than once. Every current
+    shot has a frame, as long as there are not more of them than moments; a shot without one is left
+    out, and the numbers are given after that.
+
+    Raises ValueError for an empty context.
+    """
+    if not context:
+        raise ValueError(f"the clip of slot {slot} has no shots, so no frames can be planned")
+    if settings.sampling == "reference" and frame_rate <= SPARSE:
+        if stamps is None:
+            stamps = np.arange(np.ceil(context[-1].clipped.end * frame_rate)) / float(frame_rate)
+        picks = spread_moments(context, settings.inside, _moments(stamps, float(1 / frame_rate)))
+    elif settings.sampling == "reference":
+        picks = snapped_moments(slot, context, settings.inside)
+    else:
+        stretches = _stretches(slot, context, settings, frame_rate, stamps)
+        picks = _SAMPLERS[settings.sampling](stretches, settings)
+    return _numbered(context, picks)
+
+
+def _numbered(context: Sequence[ContextShot], picks: Picks) -> tuple[FramePlan, ...]:
+    by_shot = [[m for position, m in picks if position == i and len(m)] for i in range(len(context))]
+    shown = [(c.role, np.sort(np.concatenate(m))) for c, m in zip(context, by_shot, strict=True) if m]
+    return tuple(FramePlan(number, role, moments) for number, (role, moments) in enumerate(shown))
+
+
+def _stretches(
+    slot: Interval,
+    context: Sequence[ContextShot],
+    settings: FrameSettings,
+    frame_rate: Fraction,
+    stamps: Seconds | None,
+) -> list[_Stretch]:
+    """The clip cut at the slot's borders, ascending, with the frames of each part.
+
+    A shot without a frame of its own, and a slot without one, still show what is on the screen.
+    """
+    found = []
+    for position, shot in enumerate(context):
+        near, grid = _stamps_near(shot, frame_rate, stamps), float(1 / frame_rate)
+        for interval, inside in _cut(shot.clipped, slot):
+            if inside or settings.outside:
+                moments, lengths = _frames_in(interval, near, grid)
+                found.append(_Stretch(position, shot.role, interval, inside, moments, lengths))
+    bare = {s.position for s in found} - {s.position for s in found if len(s.moments)}
+    slot_is_bare = not any(len(s.moments) for s in found if s.inside)
+    for position in sorted(bare):
+        _let_longest_stand(found, [i for i, s in enumerate(found) if s.position == position])
+    if slot_is_bare:
+        _let_longest_stand(found, [i for i, s in enumerate(found) if s.inside])
+    return [s for s in found if len(s.moments)]
+
+
+def _let_longest_stand(stretches: list[_Stretch], places: list[int]) -> None:
+    if places:
+        longest = max(places, key=lambda i: (stretches[i].inside, stretches[i].interval.duration))
+        stretches[longest] = stretches[longest].standing_still()
+
+
+def _cut(piece: Interval, slot: Interval) -> Iterator[tuple[Interval, bool]]:
+    """The parts of ``piece`` before, inside and after the slot; True marks the one inside."""
+    if piece.start < slot.start:
+        yield Interval(piece.start, min(piece.end, slot.start)), False
+    shared = piece.clip(slot)
+    if shared:
+        yield shared, True
+    if slot.end < piece.end:
+        yield Interval(max(piece.start, slot.end), piece.end), False
+
+
+def _stamps_near(shot: ContextShot, frame_rate: Fraction, stamps: Seconds | None) -> Seconds:
+    """Stamps of the frames in and just after the shown piece, ``float64[n]``."""
+    start, end = shot.clipped.start - TOLERANCE, shot.clipped.end - TOLERANCE
+    if stamps is not None:
+        low, high = (int(np.searchsorted(stamps, t)) for t in (start, end))
+        return np.asarray(stamps[low : high + 1], dtype=np.float64)
+    origin, step = shot.shot.interval.start, float(1 / frame_rate)
+    low, high = (int(np.ceil((t - origin) / step)) for t in (start, end))
+    return np.asarray(origin + np.arange(low, high + 1) * step, dtype=np.float64)
+
+
+def _frames_in(interval: Interval, stamps: Seconds, grid: float) -> tuple[Seconds, Seconds]:
+    """Moments and lengths of the frames that belong to ``interval``; ``grid`` is the usual distance."""
+    gaps, moments = np.diff(stamps, append=stamps[-1:] + grid), _moments(stamps, grid)
+    belongs = (stamps >= interval.start - TOLERANCE) & (moments < interval.end)
+    lengths = np.minimum(gaps, interval.end - stamps)
+    return moments[belongs], lengths[belongs]
+
+
+def _moments(stamps: Seconds, grid: float) -> Seconds:
+    """When the frames are asked for; ``grid`` is their usual distance."""
+    return np.asarray(stamps + LAG * np.minimum(np.diff(stamps, append=stamps[-1:] + grid), grid))
+
+
+def _in_slot_and_around(stretches: Sequence[_Stretch], settings: FrameSettings) -> Picks:
+    """``inside`` frames evenly over the slot, ``outside`` over the rest, current shots denser."""
+    inner, outer = [s for s in stretches if s.inside], [s for s in stretches if not s.inside]
+    n_inner, n_outer = _split(inner, outer, settings)
+    beside = {s.position for s in outer}
+    picks = _evenly(inner, n_inner, required={s.position for s in inner} - beside) if inner else []
+    seen = {position for position, moments in picks if len(moments)}
+    weights = [s.interval.duration * (MARGIN_WEIGHT if s.role is Role.CURRENT else 1) for s in outer]
+    required = [s.role is not Role.CURRENT or s.position not in seen for s in outer]
+    return picks + _shared_out(outer, n_outer, weights, required)
+
+
+def _split(inner: Sequence[_Stretch], outer: Sequence[_Stretch], settings: FrameSettings) -> tuple[int, int]:
+    """How many moments go inside the slot and how many outside it."""
+    total = settings.inside + settings.outside
+    within, beyond = _count(inner), _count(outer)
+    if not within or not beyond:
+        return (total, 0) if within else (0, total)
+    only_inside = {s.position for s in inner} - {s.position for s in outer}
+    n_outer = min(settings.outside, beyond, max(total - len(only_inside), 0))
+    if settings.lend:
+        n_outer = min(max(n_outer, total - within), beyond)
+    return total - n_outer, n_outer
+
+
+def _all_alike(stretches: Sequence[_Stretch], settings: FrameSettings) -> Picks:
+    """All frames evenly over the time shown, wherever the slot lies."""
+    current = {s.position for s in stretches if s.role is Role.CURRENT}
+    return _evenly(stretches, settings.inside + settings.outside, required=current)
+
+
+_SAMPLERS = {"slot": _in_slot_and_around, "uniform": _all_alike}
+
+
+def _evenly(stretches: Sequence[_Stretch], n: int, required: Collection[int]) -> Picks:
+    """``n`` moments evenly over the time of all; by shares where a required shot would get none."""
+    owners = np.concatenate([np.full(len(s.moments), s.position) for s in stretches])
+    moments = np.concatenate([s.moments for s in stretches])
+    chosen = even_positions(np.concatenate([s.lengths for s in stretches]), n)
+    if set(required) <= set(owners[chosen].tolist()):
+        return [(int(i), moments[chosen][owners[chosen] == i]) for i in np.unique(owners[chosen])]
+    weights = [s.interval.duration for s in stretches]
+    return _shared_out(stretches, n, weights, [s.position in required for s in stretches])
+
+
+def _shared_out(
+    stretches: Sequence[_Stretch], n: int, weights: Sequence[float], required: Sequence[bool]
+) -> Picks:
+    shares = apportion(n, weights, [len(s.moments) for s in stretches], required)
+    return [
+        (s.position, s.moments[even_positions(s.lengths, k)])
+        for s, k in zip(stretches, shares, strict=True)
+        if k
+    ]
+
+
+def _count(stretches: Sequence[_Stretch]) -> int:
+    return sum(len(s.moments) for s in stretches)
+
+
+def apportion(
+    n: int, weights: Sequence[float], capacities: Sequence[int], required: Sequence[bool]
+) -> list[int]:
+    """``n`` seats over parties by weight (Webster's method), the required ones first.
+
+    No share exceeds its capacity while another has room; after that the rest is given by weight.
+
+    >>> apportion(6, [3.0, 1.0, 0.1], [9, 9, 9], [False, False, True])
+    [4, 1, 1]
+    """
+    shares = [0] * len(weights)
+    order = sorted(range(len(weights)), key=lambda i: -weights[i])
+    for i in [i for i in order if required[i]][:n]:
+        shares[i] = 1
+    for _ in range(n - sum(shares) if order else 0):
+        open_ones = [i for i in order if shares[i] < capacities[i]] or order
+        winner = max(open_ones, key=lambda i: weights[i] / (2 * shares[i] + 1))
+        shares[winner] += 1
+    return shares
+
+
+def even_positions(lengths: Seconds, n: int) -> npt.NDArray[np.int64]:
+    """Ascending positions of ``n`` frames, evenly over the time that the frames are shown.
+
+    Distinct where there are ``n`` frames; else every frame at least once.
+
+    >>> even_positions(np.ones(8), 4).tolist(), even_positions(np.ones(2), 3).tolist()
+    ([1, 3, 5, 7], [0, 1, 1])
+    """
+    m = len(lengths)
+    middles = (np.arange(n) + 0.5) / n if n else np.empty(0)
+    if n >= m:
+        return np.floor(middles * m).astype(np.int64)
+    ends = np.cumsum(lengths)
+    found = np.searchsorted(ends, middles * ends[-1], side="right")
+    steps = np.arange(n)
+    rising = np.maximum.accumulate(found - steps) + steps
+    return np.minimum(rising, m - n + steps).astype(np.int64)

@@ -1,0 +1,316 @@
+"""Slots: the times in which AD lines are spoken, from free time, shots and settings. Pure.
+
+The densest layout of each gap is laid first; ``--detail`` then keeps all of it or a part. So a
+sparser track is a subset of a richer one: its slots have the same ids, and what was written for them
+stays valid when the detail changes.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from shotad.core.config import SlotSettings
+from shotad.core.types import Interval, Shot, Slot, slot_id
+from shotad.film.gaps import subtract, union
+
+HARD_MINIMUM = 2.0
+"""Seconds below which no slot is planned whatever ``slots.minimum`` says (WCAG F113)."""
+RICH_MINIMUM = 3.0
+"""``slots.minimum`` of ``rich``, which uses shorter gaps than the others."""
+PREFERRED = 5.5
+"""Seconds; in a long gap slots come near this (two describers: median 4 and 6, benchmarks/human_ad)."""
+BREATH = 0.5
+"""Seconds between two slots of one gap: a line ends before the next begins."""
+SNAP = 1.0
+"""Seconds by which a slot may start later than its gap so as to start with a shot."""
+EARLIEST = 0.2
+"""Seconds of film before the first slot: players fire a cue at 0.000 before they play."""
+CREDITS = 5.0
+"""Seconds; the length of the one slot that a roll of end credits gets."""
+SHARES = {"brief": 0.4, "normal": 0.7, "rich": 1.0}
+"""Share of the slots of a long gap that each detail keeps."""
+GRID = 500
+"""Milliseconds between the moments at which a slot may start where no shot does."""
+_NO_CUT_COST = 0.5
+_WASTE_COST = 0.5
+_CUT_WEIGHT = 1.5
+"""Slots that start with a shot are kept before others that lie as far from those already kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailedSlot:
+    """A given slot that cannot be described, and why."""
+
+    id: str
+    interval: Interval
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class FixedSlots:
+    """Slots that were given, sorted by start; sentences on those changed; those that failed."""
+
+    slots: tuple[Slot, ...]
+    warnings: tuple[str, ...]
+    failed: tuple[FailedSlot, ...]
+
+
+def plan_slots(
+    gaps: Sequence[Interval],
+    shots: Sequence[Shot],
+    settings: SlotSettings,
+    *,
+    credits: Interval | None = None,  # noqa: A002 - the film's word for it
+    film: Interval,
+) -> tuple[Slot, ...]:
+    """Slots inside ``gaps`` and ``film``, sorted and apart, in whole milliseconds.
+
+    A gap shorter than ``settings.minimum`` (never below ``hard_minimum``) has none. A longer one is
+    cut into slots of about ``preferred`` seconds that start with a shot where one is near, with
+    ``breath`` between them. The ``earliest`` seconds of the film count as free time, but no slot lies in
+    them; no slot is shorter than ``hard_minimum``. The roll of end ``credits`` gets one slot, at its
+    beginning.
+    """
+    opening = film.start + EARLIEST
+    free = [piece for gap in union(gaps) if (piece := gap.clip(film))]
+    cuts = sorted({_ceil_ms(shot.interval.start) for shot in shots if shot.interval.start > film.start})
+    before = free
+    if credits is not None:
+        shut = Interval(credits.start - BREATH, max(credits.end, film.end))
+        before = [piece for gap in free for piece in subtract(gap, [shut])]
+    layouts = [_lay_out(piece, opening, cuts, settings) for piece in before]
+    planned = [span for layout in layouts for span in _keep(layout, cuts, settings)]
+    slots = [_slot(start, end, settings) for start, end in planned]
+    if credits is not None:
+        slots += _credit_slot(free, opening, credits, settings)
+    return tuple(sorted(slots, key=lambda slot: slot.interval))
+
+
+def word_budget(duration: float, settings: SlotSettings) -> int:
+    """How many words a line of ``duration`` seconds may have, at least 1: 6 s at 0.375 s a word is 16."""
+    words = int(duration / settings.seconds_per_word + (1 if settings.budget == "paper" else 1e-9))
+    return max(1, words) + settings.extra_words
+
+
+def fixed_slots(
+    cues: Sequence[tuple[str | None, Interval]], film: Interval, settings: SlotSettings
+) -> FixedSlots:
+    """Slots exactly where ``cues`` (id or None, interval) say; no minimum applies, and they may overlap.
+
+    A cue partly outside ``film`` is clipped, with a warning; one wholly outside fails. A slot is called
+    by its (clipped) start, as all slots are, or by the next millisecond that is free; the id that the
+    file gives it is its label.
+    """
+    slots: list[Slot] = []
+    warnings: list[str] = []
+    failed: list[FailedSlot] = []
+    taken: set[str] = set()
+    for given, interval in sorted(cues, key=lambda cue: cue[1]):
+        inside = interval.clip(film)
+        label = given or ""
+        if inside is None:
+            name = label or slot_id(max(interval.start, 0.0))
+            failed.append(FailedSlot(name, interval, f"{interval} lies outside the film {film}"))
+            continue
+        name = _unused(inside.start, taken)
+        if inside != interval:
+            warnings.append(
+                f"Slot {label or name} {interval} reaches outside the film and is cut to {inside}."
+            )
+        slots.append(Slot(name, inside, word_budget(inside.duration, settings), label=label))
+    return FixedSlots(tuple(slots), tuple(warnings), tuple(failed))
+
+
+FEW = 60.0
+"""Seconds of film for each slot, beyond which there are few: two describers had one in 10 and 14."""
+
+
+def why_few(
+    slots: Sequence[Slot], gaps: Sequence[Interval], part: Interval, settings: SlotSettings
+) -> str | None:
+    """Why few of the planned ``slots`` lie in this part of the film, or none, and what can be done.
+
+    None where there are enough.
+    """
+    number = sum(part.start <= slot.interval.start < part.end for slot in slots)
+    if number * FEW >= part.duration:
+        return None
+    free = [piece for gap in gaps if (piece := gap.clip(part))]
+    speech = 1 - sum(piece.duration for piece in free) / part.duration
+    least = _shortest(settings)
+    short = sum(piece.duration < least for piece in free)
+    what = f"{'Only ' if number else ''}{number or 'No'} slot{'' if number == 1 else 's'}"
+    why = f"speech fills {speech:.0%}, and {short} of {len(free)} gaps are shorter than {least:g} s"
+    more = "--extended lets the film pause for lines that do not fit, and --slots takes slots of your own."
+    if settings.detail != "rich":
+        more = f"--detail rich takes gaps from {RICH_MINIMUM:g} s on. {more}"
+    return f"{what} in {part.duration:.0f} s: {why}. {more}"
+
+
+def _unused(start: float, taken: set[str]) -> str:
+    """The slot id of ``start`` or of the first later millisecond that nobody has."""
+    number = round(start * 1000)
+    while (name := slot_id(number / 1000)) in taken:
+        number += 1
+    taken.add(name)
+    return name
+
+
+def _ceil_ms(second: float) -> int:
+    ms = round(second * 1000)
+    return ms + 1 if ms / 1000 < second else ms
+
+
+def _floor_ms(second: float) -> int:
+    ms = round(second * 1000)
+    return ms - 1 if ms / 1000 > second else ms
+
+
+def _slot(start: int, end: int, settings: SlotSettings, *, credit: bool = False) -> Slot:
+    interval = Interval(start / 1000, end / 1000)
+    return Slot(
+        slot_id(interval.start), interval, word_budget((end - start) / 1000, settings), credits=credit
+    )
+
+
+def _shortest(settings: SlotSettings) -> float:
+    minimum = settings.minimum
+    if settings.detail == "rich":
+        minimum = min(minimum, RICH_MINIMUM)
+    return max(minimum, HARD_MINIMUM)
+
+
+def _credit_slot(
+    free: Iterable[Interval], opening: float, roll: Interval, settings: SlotSettings
+) -> list[Slot]:
+    for gap in free:
+        if (piece := gap.clip(roll)) is None:
+            continue
+        start, end = _ceil_ms(max(piece.start, opening)), _floor_ms(piece.end)
+        if end - start < _ceil_ms(max(settings.minimum, HARD_MINIMUM)):
+            continue
+        end = min(end, start + _floor_ms(max(CREDITS, HARD_MINIMUM)))
+        return [_slot(start, end, settings, credit=True)]
+    return []
+
+
+@dataclass(frozen=True, slots=True)
+class _Lengths:
+    """The settings in whole milliseconds. ``minimum`` is that of a slot inside a longer gap."""
+
+    minimum: int
+    preferred: int
+    maximum: int
+    breath: int
+    snap: int
+
+    @classmethod
+    def of(cls, settings: SlotSettings) -> _Lengths:
+        minimum = _ceil_ms(max(settings.minimum, HARD_MINIMUM))
+        maximum = max(_floor_ms(settings.maximum), minimum)
+        preferred = min(max(round(PREFERRED * 1000), minimum), maximum)
+        return cls(minimum, preferred, maximum, _ceil_ms(BREATH), _ceil_ms(SNAP))
+
+    def cost(self, length: int) -> float:
+        return ((length - self.preferred) / self.preferred) ** 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Course:
+    """One gap: the moments at which a slot may start, whether a shot starts there, and the gap's end."""
+
+    starts: list[int]
+    at_cut: list[bool]
+    end: int
+
+
+def _lay_out(
+    gap: Interval, opening: float, cuts: Sequence[int], settings: SlotSettings
+) -> list[tuple[int, int]]:
+    """The densest layout of one gap from ``opening`` on as (start, end) in milliseconds: the cheapest way.
+
+    A slot costs the square of its relative distance from the preferred length, and more if no shot
+    starts with it; unused time costs too. Found by dynamic programming from the gap's end.
+    """
+    first, end = _ceil_ms(max(gap.start, opening)), _floor_ms(gap.end)
+    enough = end - _ceil_ms(gap.start) >= _ceil_ms(_shortest(settings))
+    if not enough or end - first < _ceil_ms(HARD_MINIMUM):
+        return []
+    lengths = _Lengths.of(settings)
+    if end - first < lengths.minimum:
+        return [(first, end)]
+    starts = _moments(first, end - lengths.minimum, cuts)
+    course = _Course(starts, _starts_with_shot(starts, cuts), end)
+    best: list[tuple[float, int]] = [(0.0, -1)] * len(starts)
+    for i in range(len(starts) - 1, -1, -1):
+        best[i] = _cheapest(i, course, best, lengths)
+    firsts = [k for k in range(bisect_right(starts, first + lengths.snap)) if k == 0 or course.at_cut[k]]
+    late = {k: _WASTE_COST * (starts[k] - first) / lengths.preferred for k in firsts}
+    return _walk(min(firsts, key=lambda k: best[k][0] + late[k]), course, best, lengths)
+
+
+def _moments(first: int, last: int, cuts: Sequence[int]) -> list[int]:
+    """All moments at which a slot may start: the gap's start, the cuts, and a grid between."""
+    inside = cuts[bisect_left(cuts, first) : bisect_right(cuts, last)]
+    return sorted({*range(first, last + 1, GRID), *inside, last})
+
+
+def _starts_with_shot(starts: Sequence[int], cuts: Sequence[int]) -> list[bool]:
+    """True for each start at a cut, and for the first, which speech may bind, soon after one."""
+    latest = bisect_right(cuts, starts[0])
+    exact = set(cuts)
+    flags = [start in exact for start in starts]
+    flags[0] = latest > 0 and starts[0] - cuts[latest - 1] < GRID
+    return flags
+
+
+def _cheapest(
+    i: int, course: _Course, best: Sequence[tuple[float, int]], lengths: _Lengths
+) -> tuple[float, int]:
+    """(cost, next) for a slot at start ``i``; next is -1 where it is the gap's last."""
+    starts, start = course.starts, course.starts[i]
+    final = min(course.end, start + lengths.maximum)
+    choice = lengths.cost(final - start) + _WASTE_COST * (course.end - final) / lengths.preferred, -1
+    low = bisect_left(starts, start + lengths.minimum + lengths.breath)
+    high = bisect_right(starts, start + lengths.maximum + lengths.breath)
+    for j in range(low, high):
+        cost = lengths.cost(starts[j] - lengths.breath - start) + best[j][0]
+        if cost < choice[0]:
+            choice = cost, j
+    return choice[0] + (0.0 if course.at_cut[i] else _NO_CUT_COST), choice[1]
+
+
+def _walk(
+    i: int, course: _Course, best: Sequence[tuple[float, int]], lengths: _Lengths
+) -> list[tuple[int, int]]:
+    spans = []
+    while i >= 0:
+        start, j = course.starts[i], best[i][1]
+        stop = course.starts[j] - lengths.breath if j >= 0 else min(course.end, start + lengths.maximum)
+        spans.append((start, stop))
+        i = j
+    return spans
+
+
+def _keep(spans: list[tuple[int, int]], cuts: Sequence[int], settings: SlotSettings) -> list[tuple[int, int]]:
+    """The part of one gap's layout that the detail asks for, spread over the gap.
+
+    Slots are taken in one fixed order, first the gap's first and then always the one farthest from
+    those taken, so a smaller share is a subset of a larger one.
+    """
+    share = SHARES[settings.detail]
+    count = math.ceil(share * len(spans) - 1e-9)
+    if count >= len(spans):
+        return spans
+    starts = [start for start, _ in spans]
+    weights = [_CUT_WEIGHT if flag else 1.0 for flag in _starts_with_shot(starts, cuts)]
+    kept = [0]
+    distance = [float(start - starts[0]) for start in starts]
+    while len(kept) < count:
+        farthest = max(range(len(spans)), key=lambda k: (distance[k] * weights[k], -k))
+        kept.append(farthest)
+        distance = [min(d, abs(s - starts[farthest])) for d, s in zip(distance, starts, strict=True)]
+    return [spans[k] for k in sorted(kept)]

@@ -1,0 +1,163 @@
+"""Sentences as vectors, through sentence-transformers, by name or from a folder.
+
+Only safetensors are loaded, and no code that comes with a model is run: a model that brings some
+(gte-Qwen2-7B-instruct) runs with the library's own class, which knows ``is_causal`` of its config.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from shotad.core.compute import device_of, dtype_of, need
+from shotad.core.config import ComputeSettings
+from shotad.core.engine import Identity
+from shotad.core.errors import WeightsError
+from shotad.core.hub import broken, reason, weight_files
+from shotad.core.progress import Progress
+from shotad.core.quiet import loading_quiet
+from shotad.script.language.lastword import check_both_ways, ending
+from shotad.script.language.whichmodel import DEFAULT, embedding_folder, embedding_model
+
+Vectors = npt.NDArray[np.float32]
+"""float32[n, d], a unit vector to each text."""
+
+EXTRA = "language"
+"""The extra of the package that this room needs."""
+_PURPOSE = "Comparing sentences by meaning"
+_ENGINE = "embeddings"
+_MODULES = "modules.json"
+_OWN = "sentence_transformers."
+_SMALL = 1 << 30
+"""Bytes of weights."""
+_WHOLE = "Give a folder or repository with a whole sentence-transformers model, saved as safetensors."
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Turns texts into vectors."""
+
+    @property
+    def identity(self) -> Identity:
+        """Which model and revision."""
+        ...
+
+    def of(self, texts: Sequence[str], *, prompt: str = "") -> Vectors:
+        """float32[n, d], a unit vector to each text, in order.
+
+        ``prompt`` is put before each text, for models that are told what the vectors are for.
+        """
+        ...
+
+
+def make_embedder(
+    name: str = DEFAULT,
+    compute: ComputeSettings | None = None,
+    progress: Progress | None = None,
+    *,
+    revision: str | None = None,
+    batch: int = 32,
+) -> Embedder:
+    """The embedder ``name``: weights of the manifest, a local folder, or a repository of the hub.
+
+    Fetches weights that are not here, and loads them. Raises ShotadError without the extra, WeightsError
+    for a model that cannot be had or loaded.
+    """
+    need("sentence_transformers", _PURPOSE, EXTRA)
+    folder = embedding_folder(name, revision, progress)
+    identity = Identity(_ENGINE, **embedding_model(name, revision, progress))
+    _check(folder)
+    check_both_ways(folder)
+    model = _loaded(folder, compute or ComputeSettings())
+    return _Transformer(model, identity, batch, ending(folder))
+
+
+def check_installed() -> None:
+    """Raise ShotadError that names the extra where it is missing; nothing is imported if it is there."""
+    if importlib.util.find_spec("sentence_transformers") is None:
+        need("sentence_transformers", _PURPOSE, EXTRA)
+
+
+class _Transformer:
+    """A loaded model. Its lists are sorted by length and cut into batches, then put back in order.
+
+    ``ending`` stands after each text: an end token that its tokenizer leaves out.
+    """
+
+    def __init__(self, model: Any, identity: Identity, batch: int, ending: str = "") -> None:
+        self._model, self.identity, self._batch, self._ending = model, identity, batch, ending
+
+    def of(self, texts: Sequence[str], *, prompt: str = "") -> Vectors:
+        if not texts:
+            return self.of([""])[:0]
+        found = self._model.encode(
+            [text + self._ending for text in texts],
+            prompt=prompt or None,
+            batch_size=self._batch,
+            convert_to_numpy=True,
+            show_progress_bar=False,
+        )
+        vectors = np.asarray(found, np.float32)
+        # Here and not in the model, which may count in bfloat16, where a norm is right to 1 % only.
+        norms = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        return np.ascontiguousarray(vectors / norms, np.float32)
+
+
+def _check(folder: Path) -> None:
+    """Refuse a folder whose loading would guess how words become a sentence, run code or read a pickle.
+
+    sentence-transformers takes the mean of all words where ``modules.json`` is missing, which is wrong
+    for models that use the last one; and of a local folder it would load module classes by any name.
+    """
+    path = folder / _MODULES
+    try:
+        modules = json.loads(path.read_text(encoding="utf-8"))
+        kinds = [str(module["type"]) for module in modules]
+        places = [folder / module["path"] for module in modules]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise WeightsError(f"{path} cannot be read: {reason(error)}.", _WHOLE) from None
+    foreign = [kind for kind in kinds if not kind.startswith(_OWN)]
+    if foreign:
+        raise WeightsError(
+            f"The model in {folder} brings code of its own ({foreign[0]}), which is not run.",
+            "Choose a model that sentence-transformers can load without.",
+        )
+    pickles = [place for place in places if any(place.glob("*.bin")) and not _safetensors(place)]
+    if pickles or not weight_files(folder):
+        raise WeightsError(f"The model in {(pickles or [folder])[0]} has no safetensors.", _WHOLE)
+
+
+def _safetensors(folder: Path) -> list[Path]:
+    """The safetensors of a module's folder."""
+    return sorted(folder.glob("*.safetensors"))
+
+
+def _loaded(folder: Path, compute: ComputeSettings) -> Any:
+    library = need("sentence_transformers", _PURPOSE, EXTRA)
+    transformers = need("transformers", _PURPOSE, EXTRA)
+    device = device_of(compute)
+    try:
+        with loading_quiet(transformers):
+            model = library.SentenceTransformer(
+                str(folder),
+                device=str(device),
+                local_files_only=True,
+                trust_remote_code=False,
+                model_kwargs={"dtype": _dtype(folder, compute, device), "use_safetensors": True},
+            )
+    except broken(_PURPOSE) as error:
+        raise WeightsError(f"The model in {folder} cannot be loaded: {reason(error)}.", _WHOLE) from None
+    return model.eval()
+
+
+def _dtype(folder: Path, compute: ComputeSettings, device: Any) -> Any:
+    """What is set; where that is ``auto``, float32 for small models, which are quick enough in it."""
+    small = sum(path.stat().st_size for path in weight_files(folder)) < _SMALL
+    exact = compute.model_copy(update={"precision": "float32"})
+    return dtype_of(exact if small and compute.precision == "auto" else compute, device)
