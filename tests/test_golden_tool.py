@@ -71,6 +71,7 @@ def test_a_picture_and_a_mark_of_a_stream_are_told(tmp_path: Path) -> None:
     [
         ('{"a": [1, 2], "of": "BASE"}', '{"a": [1, 2], "of": "TREE"}', []),
         ('{"a": [1, {"b": 2}]}', '{"a": [1, {"b": 2.0}]}', [".a[1].b: 2 → 2.0"]),
+        (f'["{"x" * 200}y"]', f'["{"x" * 200}z"]', [f"[0]: '{'x' * 40}y' → '{'x' * 40}z'"]),
         ('{"a": 1}\n{"a": 2}\n', '{"a": 1}\n', [": 2 → 1 entries"]),
         ('{"a": 1}', '{"b": 1}', [".a: only in BASE", ".b: only in the working tree"]),
         ('{"a": 1}', '{ "a": 1}', ["the same values, written otherwise"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -143,3 +144,41 @@ def test_a_process_that_is_none_has_no_memory() -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         gone.wait()
     assert system.memory_of(gone.pid) is None
+
+
+LOSING = """
+import signal, sys, time, weakref
+from shotad.cli import main as program
+from shotad.cli.main import main
+
+class Thing:
+    def __init__(self, number):
+        self.number = number
+    def __del__(self):
+        if self.number:
+            signal.raise_signal(self.number)
+            time.sleep(0)
+
+def work(**_):
+    kind = getattr(signal, sys.argv[1])
+    if sys.argv[2] == "finaliser":
+        Thing(kind)
+    else:
+        thing = Thing(0)
+        watch = weakref.ref(thing, lambda _: signal.raise_signal(kind) or time.sleep(0))
+        del thing
+    print("lost", flush=True)
+    time.sleep(60)
+
+program.cli.main = work
+main()
+"""
+"""The program, whose work gets a signal where Python drops what is raised."""
+
+
+@pytest.mark.parametrize("where", ["finaliser", "callback"])
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_that_python_drops_is_raised_again(kind: signal.Signals, where: str) -> None:
+    words = [sys.executable, "-c", LOSING, kind.name, where]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=50, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "lost\n", "")

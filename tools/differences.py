@@ -120,7 +120,11 @@ def value_differences(base: Any, tree: Any, where: str = "") -> Iterator[str]:
         for place, (one, other) in enumerate(zip(base, tree, strict=False)):
             yield from value_differences(one, other, f"{where}[{place}]")
     elif type(base) is not type(tree) or base != tree:
-        yield f"{where}: {base!r:.150} → {tree!r:.150}"
+        same = 0
+        if isinstance(base, str) and isinstance(tree, str):
+            same = next((n for n, pair in enumerate(zip(base, tree, strict=False)) if len({*pair}) > 1), 0)
+        one, other = (repr(value[max(0, same - 40) :] if same else value) for value in (base, tree))
+        yield f"{where}: {one:.110} → {other:.110}"
 
 
 def text_differences(base: str, tree: str) -> Iterator[str]:

@@ -13,14 +13,13 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from shotad.batch.limits import Need
 from shotad.batch.messages import Advanced, Begun, Came, Ended, News, Order, Refuse, Said, Take, Wants
 from shotad.core.errors import NoRoom
 from shotad.core.progress import Task
-from shotad.core.system import leave
+from shotad.core.system import interruptible, leave
 
 if TYPE_CHECKING:
     from shotad.core.config import Config
@@ -130,7 +129,7 @@ class _Counted:
 def settle(log: str) -> None:
     """Make this process a worker: who ends it, where its words go, and that it outlives nobody."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _stop)
+    interruptible()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
     file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(file, 1)
@@ -138,10 +137,6 @@ def settle(log: str) -> None:
     os.close(file)
     faulthandler.enable(sys.__stderr__ or 2)
     threading.Thread(target=_follow, name="batch", daemon=True).start()
-
-
-def _stop(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 def _follow() -> None:

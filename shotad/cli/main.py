@@ -13,7 +13,6 @@ import sys
 import tempfile
 import threading
 import traceback
-from types import FrameType
 
 import click
 
@@ -21,7 +20,7 @@ from shotad import __version__
 from shotad.cli.lazy import LazyGroup
 from shotad.core.errors import ShotadError
 from shotad.core.printable import on_terminal
-from shotad.core.system import leave
+from shotad.core.system import interruptible, leave
 
 _COMMANDS = {
     "batch": ("shotad.cli.batch", "Describe many films: folders, lists, catalogues."),
@@ -70,7 +69,7 @@ def main() -> None:
     """
     own = getattr(sys.modules["__main__"], "main", None) is main
     if own and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _interrupted)
+        interruptible()
     try:
         code = _run(own=own)
     except KeyboardInterrupt:  # once more, while the first was told
@@ -78,10 +77,6 @@ def main() -> None:
     if own and (code == 130 or threading.active_count() > 1):
         leave(code)
     sys.exit(code)
-
-
-def _interrupted(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 def _run(*, own: bool) -> int:

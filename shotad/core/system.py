@@ -11,15 +11,44 @@ import atexit
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 from typing import NoReturn
 
 _PROC = Path("/proc")
 _GROUPS = Path("/sys/fs/cgroup")
+
+
+_AGAIN = 0.05
+"""Seconds after which an interruption that was lost is raised again."""
+
+
+def interruptible() -> None:
+    """Let SIGTERM interrupt the main thread as Ctrl-C does, by KeyboardInterrupt, and lose neither of them.
+
+    Python drops what is raised in a finaliser or in a callback of a weak reference, such as the one by which
+    an import ends: while libraries are loaded, one signal in some hundred. For processes that are ours alone:
+    this takes SIGALRM, and Python's hook for errors that it drops.
+    """
+    for number in (signal.SIGTERM, signal.SIGALRM):
+        signal.signal(number, _interrupted)
+    sys.unraisablehook = _dropped
+
+
+def _interrupted(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _dropped(dropped: sys.UnraisableHookArgs) -> None:
+    if issubclass(dropped.exc_type, KeyboardInterrupt):
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+    else:
+        sys.__unraisablehook__(dropped)
 
 
 def leave(code: int) -> NoReturn:
