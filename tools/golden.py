@@ -82,7 +82,7 @@ describe sample.mp4 --config nonsense | describe sample.mp4 --from 30 --to 10
 describe sample.mp4 --candidates 11
 describe sample.mp4 --cast missing --out no | describe {given}/text.mp4 --out no
 describe sample.mp4 --engine openai --out no
-describe sample.mp4 --engine fake --to 20 --candidates 3 --context --subtitles {given}/sample.en.vtt --json
+describe sample.mp4 --engine fake --to 20 --candidates 3 --subtitles {given}/sample.en.vtt --json
 describe sample.mp4 --engine fake --from 12 --to 30 --plain --no-sheet --detail rich
 describe sample.mp4 --engine fake --from 12 --to 30 --estimate --json
 shots sample.mp4 --json | slots sample.mp4 --json | grammar sample.mp4 --json
