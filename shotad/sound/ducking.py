@@ -25,7 +25,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from shotad.core.config.sound import MixSettings
 from shotad.core.types import GainPoint, Interval, Seconds
 
 LEAST = 0.05
@@ -34,6 +33,22 @@ LEAST = 0.05
 
 WORTH = 1.0
 """dB: where a gap has no room for more than this the programme is left alone; such a dip helps nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slopes:
+    """How the programme goes down and comes back, in seconds: as a mixer's hand does, before the line begins
+    and after it ends, and not up and down again between two lines."""
+
+    fade_out: float = 0.3
+    """In which it is lowered, before the line begins."""
+    fade_in: float = 0.4
+    """In which it comes back, after the line's end."""
+    hold: float = 1.5
+    """Between lines nearer than this it stays low, where nobody speaks in between."""
+
+
+SLOPES = Slopes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +67,7 @@ class _Trapezoid:
 
 
 def envelope(
-    spoken: Sequence[Interval], speech: Sequence[Interval], depths: Sequence[float], settings: MixSettings
+    spoken: Sequence[Interval], speech: Sequence[Interval], depths: Sequence[float], slopes: Slopes = SLOPES
 ) -> tuple[GainPoint, ...]:
     """The programme's level under the lines ``spoken``, ascending by second; empty where it is never lowered.
 
@@ -61,7 +76,7 @@ def envelope(
     begins with the film. Raises ValueError where depths and lines differ in number.
     """
     gaps = _Gaps(speech)
-    shapes = sorted(_shapes(spoken, gaps, depths, settings), key=lambda shape: shape.begin)
+    shapes = sorted(_shapes(spoken, gaps, depths, slopes), key=lambda shape: shape.begin)
     return _from_zero([point for group in _touching(shapes) for point in _lowest(group)])
 
 
@@ -75,13 +90,13 @@ def gain_at(points: Sequence[GainPoint], seconds: Seconds) -> npt.NDArray[np.flo
 
 
 def _shapes(
-    spoken: Sequence[Interval], gaps: _Gaps, depths: Sequence[float], settings: MixSettings
+    spoken: Sequence[Interval], gaps: _Gaps, depths: Sequence[float], slopes: Slopes
 ) -> Iterator[_Trapezoid]:
     lines = sorted(zip(spoken, depths, strict=True), key=lambda pair: pair[0])
     for line, depth in lines:
-        yield from _within(gaps, line, depth, settings.fade_out, settings.fade_in)
+        yield from _within(gaps, line, depth, slopes.fade_out, slopes.fade_in)
     for (before, deep), (after, deeper) in itertools.pairwise(lines):
-        if 0 < after.start - before.end < settings.hold and gaps.hold(before.end, after.start):
+        if 0 < after.start - before.end < slopes.hold and gaps.hold(before.end, after.start):
             between = Interval(before.end, after.start)
             yield from _within(gaps, between, min(deep, deeper), LEAST, LEAST)
 

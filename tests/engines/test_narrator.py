@@ -203,10 +203,9 @@ def test_for_benchmarks_what_was_measured_is_said_again() -> None:
 
 def test_for_benchmarks_what_is_worth_little_is_said() -> None:
     facts = Facts((1,), people=(person(count=2),))
-    settings = NarratorSettings(worth=99)
-    request = Request("s1", (), notes=facts.to_json(), budget=9)
-    assert Narrator(Config(narrator=settings)).generate([request])[0].finish == "silent"
-    said = Narrator(Config(narrator=settings.model_copy(update={"always": True}))).generate([request])[0]
+    history = ("Two people appear.",)
+    assert ask(facts, history=history, budget=9).finish == "silent"
+    said = always(facts, history=history)
     assert (said.finish, said.text) == ("stop", "Two people appear.")
 
 

@@ -10,21 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shotad.core.config.sound import MixSettings
 from shotad.core.types import GainPoint, Interval
-from shotad.sound.ducking import LEAST, envelope, gain_at
+from shotad.sound.ducking import LEAST, Slopes, envelope, gain_at
 
-USUAL = MixSettings()
+USUAL = Slopes()
 
 
 def shape(
     lines: list[tuple[float, float]],
     speech: Sequence[tuple[float, float]] = (),
     depths: list[float] | None = None,
-    settings: MixSettings = USUAL,
+    slopes: Slopes = USUAL,
 ) -> list[tuple[float, float]]:
     spoken = [Interval(*line) for line in lines]
-    points = envelope(spoken, [Interval(*s) for s in speech], depths or [9.0] * len(lines), settings)
+    points = envelope(spoken, [Interval(*s) for s in speech], depths or [9.0] * len(lines), slopes)
     return [(round(p.seconds, 6), round(p.decibels, 6)) for p in points]
 
 
@@ -94,7 +93,7 @@ def test_each_line_has_its_depth_and_between_two_it_is_the_lesser() -> None:
 
 
 def test_ramps_that_cross_leave_it_low_in_between() -> None:
-    found = shape([(5, 6), (6.35, 7)], settings=MixSettings(hold=0))
+    found = shape([(5, 6), (6.35, 7)], slopes=Slopes(hold=0))
     assert found == [(4.7, 0), (5, -9), (6, -9), (6.2, -4.5), (6.35, -9), (7, -9), (7.4, 0)]
 
 
@@ -123,7 +122,7 @@ stretches = st.lists(st.tuples(ticks, st.integers(1, 60).map(lambda n: n / 20)),
 
 
 @st.composite
-def scenes(draw: st.DrawFn) -> tuple[list[Interval], list[Interval], list[float], MixSettings]:
+def scenes(draw: st.DrawFn) -> tuple[list[Interval], list[Interval], list[float], Slopes]:
     lines, at = [], 0.0
     for start, length in draw(stretches):
         begin = at + start / 10
@@ -132,16 +131,16 @@ def scenes(draw: st.DrawFn) -> tuple[list[Interval], list[Interval], list[float]
     speech = [Interval(start, start + length) for start, length in draw(stretches)]
     depths = draw(st.lists(st.floats(0, 30), min_size=len(lines), max_size=len(lines)))
     seconds = st.floats(0.01, 2)
-    settings = MixSettings(fade_out=draw(seconds), fade_in=draw(seconds), hold=draw(st.floats(0, 3)))
-    return lines, speech, depths, settings
+    slopes = Slopes(fade_out=draw(seconds), fade_in=draw(seconds), hold=draw(st.floats(0, 3)))
+    return lines, speech, depths, slopes
 
 
 @given(scenes())
 def test_the_curve_keeps_its_rules(
-    scene: tuple[list[Interval], list[Interval], list[float], MixSettings],
+    scene: tuple[list[Interval], list[Interval], list[float], Slopes],
 ) -> None:
-    lines, speech, depths, settings = scene
-    points = envelope(lines, speech, depths, settings)
+    lines, speech, depths, slopes = scene
+    points = envelope(lines, speech, depths, slopes)
     deepest = max(depths, default=0)
     assert all(-deepest - 1e-9 <= p.decibels <= 0 for p in points)
     assert all(p.seconds >= 0 for p in points)
@@ -163,16 +162,16 @@ def test_the_curve_keeps_its_rules(
 
 @given(scenes())
 def test_far_from_lines_it_is_not_lowered(
-    scene: tuple[list[Interval], list[Interval], list[float], MixSettings],
+    scene: tuple[list[Interval], list[Interval], list[float], Slopes],
 ) -> None:
-    lines, speech, depths, settings = scene
-    points = envelope(lines, speech, depths, settings)
-    before, after = max(settings.fade_out, LEAST), max(settings.fade_in, LEAST)
+    lines, speech, depths, slopes = scene
+    points = envelope(lines, speech, depths, slopes)
+    before, after = max(slopes.fade_out, LEAST), max(slopes.fade_in, LEAST)
     times = np.linspace(0, 60, 400)
     near = np.zeros(len(times), bool)
     for line in lines:
         near |= (times > line.start - before) & (times < line.end + after)
     for one, other in itertools.pairwise(lines):
-        if other.start - one.end < settings.hold:
+        if other.start - one.end < slopes.hold:
             near |= (times >= one.end) & (times <= other.start)
     assert np.array_equal(gain_at(points, times[~near]), np.ones((~near).sum(), np.float32))

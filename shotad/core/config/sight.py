@@ -63,13 +63,11 @@ class ScaleSettings(Settings):
 class NarratorSettings(Settings):
     """The embedded narrator: what it says, and how much of it in one sentence."""
 
-    worth: float = Field(20.0, ge=0)
-    """Silence below this (title 100, someone enters 60, someone is there 34; less when just said)."""
     always: bool = False
     """True: where it would be silent, it says what was measured all the same, though that is worth little or
     was said in the last lines. For benchmarks, where silence counts as a wrong line; in predict.yaml."""
 
-    former: ClassVar[dict[str, Any]] = {"sure": 0.5, "statements": 3}
+    former: ClassVar[dict[str, Any]] = {"sure": 0.5, "worth": 20.0, "statements": 3}
 
 
 class CastSettings(Settings):

@@ -61,12 +61,6 @@ class MixSettings(Settings):
     """Loudness of the described sound: ``source`` keeps that of the film; the others are delivery targets."""
     duck: float = Field(9.0, ge=0, le=60)
     """dB by which the programme is lowered under a line; less where it is quiet, more where it is loud."""
-    fade_out: float = Field(0.3, gt=0)
-    """Seconds in which it is lowered, before the line begins."""
-    fade_in: float = Field(0.4, gt=0)
-    """Seconds in which it comes back, after the line's end."""
-    hold: float = Field(1.5, ge=0)
-    """Seconds: between lines nearer than this it stays low, where nobody speaks in between."""
     level: float = Field(0.0, ge=-20, le=20)
     """LU by which a line is louder than the programme as a whole, in a scene of usual loudness; the voice
     follows the scene, from 10 LU less to 3 LU more."""
@@ -82,6 +76,8 @@ class MixSettings(Settings):
     """dBTP that the described sound stays under; None is the profile's own."""
     rate: int = Field(48000, ge=8000, le=192000)
     """Samples a second of what is written."""
+
+    former: ClassVar[dict[str, Any]] = {"fade_out": 0.3, "fade_in": 0.4, "hold": 1.5}
 
 
 class ContainerSettings(Settings):
@@ -138,8 +134,6 @@ class LintSettings(Settings):
     """Words a minute; T3: a faster line is a warning."""
     stretch: float = Field(45.0, ge=0)
     """Seconds; T5: a longer stretch without a line is told."""
-    similar: float = Field(0.8, ge=0, le=1)
-    """Share of common words at which a line counts as said before (L9)."""
     titles: bool = False
     """Whether a title before a name is told (L13)."""
     levels: dict[str, Literal["error", "warning", "off"]] = Field(default_factory=dict)
@@ -155,6 +149,7 @@ class LintSettings(Settings):
 
     former: ClassVar[dict[str, Any]] = {
         "overlap": 0.3,
+        "similar": 0.8,
         "history": 5,
         "dialogue_window": 25.0,
         "antecedent": 3,

@@ -80,7 +80,6 @@ def limits_of(settings: LintSettings) -> Limits:
         rate_error=settings.rate_error or math.inf,
         rate_warning=settings.rate_warning or math.inf,
         stretch=settings.stretch or math.inf,
-        similar=settings.similar or math.inf,
         overlap=OVERLAP,
         titles=settings.titles,
     )

@@ -29,6 +29,8 @@ REVISION = "3"
 """Raise it with every change to the grammar that changes a line: records depend on it."""
 SURE = 0.5
 """Facts less sure than this are not said: they are as likely wrong as right."""
+LEAST_WORTH = 20.0
+"""Silence below this (title 100, someone enters 60, someone is there 34; less when just said)."""
 STATEMENTS = 3
 """Statements that one sentence may join; with four it is not followed by ear."""
 _UNLIMITED = 60
@@ -87,7 +89,7 @@ class Narrator:
         room = _UNLIMITED if request.budget is None else request.budget
         timing = _timing(request, self._pace)
         findings = find_statements(facts, memory, room, SURE, timing)
-        able = [s for s in findings.statements if s.worth >= self._settings.worth]
+        able = [s for s in findings.statements if s.worth >= LEAST_WORTH]
         found = self._lines(able, memory, request, timing, number)
         if not found and self._settings.always:
             able = list(findings.statements)

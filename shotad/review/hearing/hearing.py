@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from shotad.core.config import Config
-from shotad.core.config.sound import MixSettings
 from shotad.core.errors import ReviewError, ShotadError
 from shotad.core.records import parse_json
 from shotad.core.types import Interval
@@ -25,7 +24,7 @@ from shotad.review.hearing.ahead import SpeakingAhead
 from shotad.review.hearing.filmsound import FilmSound
 from shotad.review.hearing.heardfiles import HeardFiles
 from shotad.review.hearing.listening import Listening
-from shotad.review.hearing.placing import AFTER, KINDS, Kind, Placing
+from shotad.review.hearing.placing import KINDS, Kind, Placing
 from shotad.review.hearing.speaking import Speaking
 from shotad.review.kinds import Json
 from shotad.script.cue import Cue
@@ -152,7 +151,7 @@ class Hearing:
         place = self._placing.placed(track, cue, kind)
         own, settled = self._listening.of(source.programme, track.film.fingerprint, place.stretch)
         make_up = foreseen_make_up(own, _times(track), place.speech, self._config.mix, track.film.duration)
-        stretch = _after_ducking(place.stretch, self._config.mix) if place.spoken else place.stretch
+        stretch = place.stretch
         programme = source.programme
         if kind == "voice":
             stretch = place.alone
@@ -220,11 +219,6 @@ def _times(track: Track) -> list[Interval]:
     spoken = ((cue.spoken, cue.interval) for cue in track.heard)
     times = (at if made is None else made.interval for made, at in spoken)
     return [at for at in times if at is not None]
-
-
-def _after_ducking(stretch: Interval, settings: MixSettings) -> Interval:
-    """Longer where the film takes longer to come back."""
-    return Interval(stretch.start, stretch.end + max(0.0, settings.fade_in + 0.5 - AFTER))
 
 
 def _samples(excerpt: Excerpt, kind: Kind) -> Samples:

@@ -15,6 +15,7 @@ from shotad.review.hearing.ahead import SpeakingAhead
 from shotad.review.hearing.speaking import InTurn, Speaking
 from shotad.script.cue import Cue
 from shotad.script.track import Track
+from shotad.sound.ducking import SLOPES
 from shotad.sound.fitting.nearby import MOST, fit_near, neighbourhood
 from shotad.sound.kinds import Spoken, Unspoken
 from shotad.sound.rendering.voicing import WORDLESS, has_words
@@ -156,8 +157,8 @@ class Placing:
             {slot.id: slot.interval for slot in prepared.slots},
             self._config.fit,
             margin=self._config.speech.margin,
-            before=BEFORE + self._config.mix.hold,
-            after=AFTER + self._config.mix.hold,
+            before=BEFORE + SLOPES.hold,
+            after=AFTER + SLOPES.hold,
         )
         placed = fit_near(near, turn, self._config.fit, until=time.monotonic() + PATIENCE)
         self._ahead.of(near, placed, turn.studio)

@@ -121,7 +121,7 @@ def lay(
     lines = [take.line.interval for take in takes]
     around = [own.level_during(line) for line in lines]
     depths = [depth_for(voice, level, settings) for voice, level in zip(voices, around, strict=True)]
-    gains = envelope(lines, speech, depths, settings)
+    gains = envelope(lines, speech, depths)
     spread = voice_gains(channel_names(programme.layout), settings.channels)
     recipe = Recipe(programme, gains, Lane(takes, settings.rate), spread)
     return Laid(recipe, tuple(takes), tuple(around), tuple(depths), tuple(voices))
