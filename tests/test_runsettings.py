@@ -62,6 +62,19 @@ def test_the_record_is_the_same_for_the_same_run(tmp_path: Path) -> None:
     assert first == second
 
 
+def test_a_record_of_before_that_names_what_is_no_setting_any_more_is_read(tmp_path: Path) -> None:
+    file = kept(tmp_path / "w", Config())
+    record = json.loads(file.read_text())
+    record["config"]["slots"] |= {"breath": 0.5, "snap": 1}
+    record["config"] |= {"text": {"threads": 1}}
+    file.write_text(json.dumps(record))
+    assert read_settings(file).config == Config()
+    record["config"]["text"]["threads"] = 4
+    file.write_text(json.dumps(record))
+    with pytest.raises(WorkFolderError, match=r"text.threads = 4 cannot be set any more: it is always 1"):
+        read_settings(file)
+
+
 def test_no_secret_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
     address = "https://me:hunter2@models.example/v1?api_key=abc123&api-version=2"
