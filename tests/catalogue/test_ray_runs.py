@@ -163,6 +163,7 @@ def _left_by_an_earlier_run(folder: Path, done: Path) -> None:
             parts.add(record["slot"], record.pop("key"), record)
 
 
+@pytest.mark.long
 def test_a_forced_run_asks_all_again_once_though_a_worker_is_killed(orders: Path, tmp_path: Path) -> None:
     asked = job(tmp_path, "forced")
     assert [one.state for one in run([asked], settings=CREWS)] == ["done"]
