@@ -19,7 +19,7 @@ from shotad.core.members import Cast, Member
 from shotad.core.progress import NoProgress
 from shotad.core.runsettings import Given
 from shotad.core.workfolder import WorkFolder
-from shotad.description.casting.face_matching import Desk
+from shotad.description.casting.face_matching import FaceMatcher
 from shotad.description.clip_builder import understand
 from shotad.description.prepare import Bench, prepare
 from shotad.film.opening import open_film
@@ -72,7 +72,7 @@ def judged(
         shots = tuple({piece.shot.index: piece.shot for plan in plans for piece in plan.shots}.values())
         owners: dict[tuple[int, int], tuple[str | None, float]] = {}
         for name, cast in casts.items():
-            named = Desk(bench, cast, None).named(plans, shots)
+            named = FaceMatcher(bench, cast, None).named(plans, shots)
             rows = []
             for index, shot in named.items():
                 for number, (track, verdict) in enumerate(shot.tracks):

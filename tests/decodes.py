@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
 
-from shotad.film.decoder import Reel
+from shotad.film.decoder import Decoder
 
 
 @dataclass(slots=True)
@@ -54,28 +54,28 @@ def counted_decodes() -> Iterator[Decodes]:
     """Counts what is decoded of any film while it is open, in all threads."""
     found, lock = Decodes(), threading.Lock()
     passes: dict[int, Pass] = {}
-    begin, decode, land = Reel.__init__, Reel._raw_frames, Reel.land
+    begin, decode, land = Decoder.__init__, Decoder._raw_frames, Decoder.land
 
-    def begun(reel: Reel, *args: Any, **more: Any) -> None:
+    def begun(reel: Decoder, *args: Any, **more: Any) -> None:
         one = Pass()
         with lock:
             found.all.append(one)
             passes[id(reel)] = one
         begin(reel, *args, **more)
 
-    def decoded(reel: Reel, *args: Any) -> Iterator[Any]:
+    def decoded(reel: Decoder, *args: Any) -> Iterator[Any]:
         frames: Callable[..., Iterator[Any]] = decode
         for frame in frames(reel, *args):
             passes[id(reel)].frames += 1
             yield frame
 
-    def landed(reel: Reel, wanted: float) -> Any:
+    def landed(reel: Decoder, wanted: float) -> Any:
         passes[id(reel)].seeks += 1
         return land(reel, wanted)
 
     with (
-        mock.patch.object(Reel, "__init__", begun),
-        mock.patch.object(Reel, "_raw_frames", decoded),
-        mock.patch.object(Reel, "land", landed),
+        mock.patch.object(Decoder, "__init__", begun),
+        mock.patch.object(Decoder, "_raw_frames", decoded),
+        mock.patch.object(Decoder, "land", landed),
     ):
         yield found

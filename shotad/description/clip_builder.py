@@ -53,7 +53,7 @@ class Understood:
 
 
 @dataclass(frozen=True, slots=True)
-class Sketch:
+class ClipDraft:
     """A slot's clip before its grammar is known: its frames are final, its plan has no grammar."""
 
     plan: SlotPlan
@@ -72,10 +72,10 @@ class GrammarReaders:
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
+class ClipPlans:
     """All clips of the part that is to be described, in order; only their grammar is still to come."""
 
-    sketches: tuple[Sketch, ...]
+    sketches: tuple[ClipDraft, ...]
     warnings: tuple[str, ...] = ()
     recognised: tuple[tuple[str, int], ...] | None = None
     """As in `Understood`."""
@@ -95,12 +95,12 @@ def understand(
     `shotad.description.casting.recognise.recognise`. ``readers`` None: they are made for this film, and let
     go.
     """
-    insight = Insight(bench, density, readers)
+    insight = ClipBuilder(bench, density, readers)
     outline = insight.outline(prepared, run)
     return Understood(tuple(insight.plans(outline)), outline.warnings, outline.recognised)
 
 
-class Insight:
+class ClipBuilder:
     """The second act of one film: what is known of its clips, and who reads the rest."""
 
     def __init__(self, bench: Bench, density: float = 0.0, readers: GrammarReaders | None = None) -> None:
@@ -114,11 +114,11 @@ class Insight:
         self._reader = ClipReader(book, given.readers, config.threads, config.compute.batch)
         self._stamps: tuple[float, Seconds | None] | None = None
 
-    def sketch(self, slot: Slot, prepared: Prepared) -> Sketch:
+    def sketch(self, slot: Slot, prepared: Prepared) -> ClipDraft:
         """The clip of one slot. ``prepared`` may know the film only up to the end of that clip."""
         return _sketch(slot, prepared, self._bench.config, self._density, self._clock(prepared.end))
 
-    def outline(self, prepared: Prepared, run: WorkFolder | None = None) -> Outline:
+    def outline(self, prepared: Prepared, run: WorkFolder | None = None) -> ClipPlans:
         """The clips of the slots that are to be described, with who is in them."""
         slots = wanted(prepared.slots, self._bench.given)
         sketches = [self.sketch(slot, prepared) for slot in slots]
@@ -126,9 +126,9 @@ class Insight:
             self._expect(sketches, prepared)
         known = recognise([sketch.plan for sketch in sketches], prepared, self._bench, run)
         named = tuple(replace(one, plan=plan) for one, plan in zip(sketches, known.plans, strict=True))
-        return Outline(named, (*self.warnings, *known.warnings), known.shots)
+        return ClipPlans(named, (*self.warnings, *known.warnings), known.shots)
 
-    def _expect(self, sketches: Sequence[Sketch], prepared: Prepared) -> None:
+    def _expect(self, sketches: Sequence[ClipDraft], prepared: Prepared) -> None:
         """Say of what moments frames will be wanted, so that all who look share one pass."""
         frames, clips = self._bench.frames, [self._clip(sketch) for sketch in sketches]
         lacking = self._reader.moments(clip for clip in clips if self._reader.lacks(clip))
@@ -140,7 +140,7 @@ class Insight:
         middles |= {look.shot: look.moments.middle for clip in reversed(clips) for look in reversed(clip)}
         frames.expect(OVERVIEW, shown.union(middles.values()))
 
-    def early(self, sketches: Iterable[Sketch]) -> Iterator[SlotPlan]:
+    def early(self, sketches: Iterable[ClipDraft]) -> Iterator[SlotPlan]:
         """The plan of each of ``sketches`` as it comes, while the film is not yet known to its end."""
         clips: list[Sequence[Look]] = []
         for sketch in sketches:
@@ -151,7 +151,7 @@ class Insight:
                     self._save(clips)
             yield self._plan(sketch, clips[-1])
 
-    def plans(self, outline: Outline) -> Iterator[SlotPlan]:
+    def plans(self, outline: ClipPlans) -> Iterator[SlotPlan]:
         """The plan of each clip as soon as its grammar is known, in order; what was read is written down."""
         clips = [self._clip(sketch) for sketch in outline.sketches]
         for number in self._read(clips, "clips"):
@@ -189,16 +189,16 @@ class Insight:
         finally:
             self._save(clips)
 
-    def known(self, sketch: Sketch) -> SlotPlan | None:
+    def known(self, sketch: ClipDraft) -> SlotPlan | None:
         """The plan, where all of its grammar has been read."""
         clip = self._clip(sketch)
         return None if self._reader.lacks(clip) else self._plan(sketch, clip)
 
-    def _clip(self, sketch: Sketch) -> list[Look]:
+    def _clip(self, sketch: ClipDraft) -> list[Look]:
         end = self._stamps[0] if self._stamps else self._bench.film.info.duration
         return _looks(sketch, self._bench.config, self._clock(end))
 
-    def _plan(self, sketch: Sketch, clip: Sequence[Look]) -> SlotPlan:
+    def _plan(self, sketch: ClipDraft, clip: Sequence[Look]) -> SlotPlan:
         config, numbers = self._bench.config, {p.shot.index: n for n, p in enumerate(sketch.plan.shots)}
         threshold = threshold_of(self._readers, config.threads)
         grammar = grammar_of(self._reader.book, clip, numbers, threshold, config.scale.value)
@@ -231,14 +231,14 @@ Clock = tuple[Seconds | None, Fraction]
 """Where frames stand: on these stamps, or this far apart."""
 
 
-def _sketch(slot: Slot, prepared: Prepared, config: Config, density: float, clock: Clock) -> Sketch:
+def _sketch(slot: Slot, prepared: Prepared, config: Config, density: float, clock: Clock) -> ClipDraft:
     inside = max(config.frames.inside, math.ceil(slot.interval.duration * density))
     context = context_shots(slot.interval, prepared.shots, config.context)
     settings = config.frames.model_copy(update={"inside": inside})
     frames = plan_frames(slot.interval, context, settings, clock[1], stamps=clock[0])
     clip = Interval(min(c.clipped.start for c in context), max(c.clipped.end for c in context))
     spoken = tuple(part for u in prepared.speech if (part := u.interval.clip(clip)))
-    return Sketch(SlotPlan(slot, shown_shots(context, frames), frames, Grammar(), spoken), tuple(context))
+    return ClipDraft(SlotPlan(slot, shown_shots(context, frames), frames, Grammar(), spoken), tuple(context))
 
 
 def study(bench: Bench, shots: Sequence[Shot] | None = None) -> tuple[str, ...]:
@@ -247,7 +247,7 @@ def study(bench: Bench, shots: Sequence[Shot] | None = None) -> tuple[str, ...]:
     ``shots`` None: those that are found. Returns what the user should know of what was left out.
     """
     get_ready(bench)
-    insight = Insight(bench)
+    insight = ClipBuilder(bench)
     if shots is None:
         found = shots_step(bench)
         insight.whole(shots_of(found["shots"]), float(found["end"]))
@@ -306,7 +306,7 @@ def make_readers(config: Config, progress: Progress) -> GrammarReaders:
     return GrammarReaders(Readers(maker, scales), warnings)
 
 
-def _looks(sketch: Sketch, config: Config, clock: Clock) -> list[Look]:
+def _looks(sketch: ClipDraft, config: Config, clock: Clock) -> list[Look]:
     """The looks at the shots of a clip; a shot shorter than the grid of frames has none."""
     looks = []
     for piece in sketch.context:

@@ -20,13 +20,13 @@ from shotad.core.runsettings import Given
 from shotad.core.workfolder import WorkFolder
 from shotad.description import choice, repair, story, verify
 from shotad.description.casting.name_check import names_amiss
-from shotad.description.clip_builder import Insight, get_ready
+from shotad.description.clip_builder import ClipBuilder, get_ready
 from shotad.description.prepare import Bench, prepare
 from shotad.description.prompts import check_prompts
 from shotad.description.result import Outcome
 from shotad.description.sheet.writing import write_sheet
 from shotad.description.usage import used
-from shotad.description.writing import Course, Engines, Looking, write_as_they_come
+from shotad.description.writing import Engines, SlotStream, Stage1Runner, write_as_they_come
 from shotad.description.writing.early import EarlyLooks
 from shotad.description.writing.track import write_track
 from shotad.engines.background import Flow
@@ -61,12 +61,12 @@ def describe(
     with Flow() as flow:
         asked = engines.seated(config, flow)
         with span("load"):
-            insight = Insight(bench, engines.looks.abilities.frames_per_second)
-        looking = Looking(bench, asked.looks, flow)
+            insight = ClipBuilder(bench, engines.looks.abilities.frames_per_second)
+        looking = Stage1Runner(bench, asked.looks, flow)
         prepared = prepare(bench, EarlyLooks(bench, engines, looking, insight).watch)
         understood = insight.outline(prepared)
         written = write_as_they_come(
-            Course.out_of(understood, insight), looking, prepared, bench, asked, flow
+            SlotStream.out_of(understood, insight), looking, prepared, bench, asked, flow
         )
     outcome = write_track(written.cues, prepared, bench, engines.makers, discard_edits=discard_edits)
     folder.note(f"described {film.info.name}: {outcome.counts}")

@@ -63,7 +63,7 @@ class Key:
     seconds: float
 
 
-class Reel:
+class Decoder:
     """An open container and where its picture stands; iterating gives ``(seconds, frame)``.
 
     Seconds ascend strictly. ``errors`` are the seconds of the last good frame before something that

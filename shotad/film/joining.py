@@ -16,7 +16,7 @@ from shotad.film.shot_scores import ContentScore
 
 if TYPE_CHECKING:
     from shotad.film.decode_pool import Crew
-    from shotad.film.decoder import Reel
+    from shotad.film.decoder import Decoder
     from shotad.film.framestore import FrameStore
     from shotad.film.pass_progress import Passage
     from shotad.film.pyav_reader import PyavFilm
@@ -81,7 +81,7 @@ class Joiner:
         self._stopped = reel.stopped if found is None else None
         return found
 
-    def _until_joined(self, reel: Reel, since: float, aim: Piece | None) -> Part | None:
+    def _until_joined(self, reel: Decoder, since: float, aim: Piece | None) -> Part | None:
         score, failed = ContentScore(exact=self._crew.exact), 0
         keeping = Keeping(self._store, first=since == -math.inf)
         frames = self._frames(reel)
@@ -114,7 +114,7 @@ class Joiner:
         self._crew.stop()
         return None
 
-    def _joined(self, reel: Reel, aim: Piece, window: list[Frame]) -> Part | None:
+    def _joined(self, reel: Decoder, aim: Piece, window: list[Frame]) -> Part | None:
         """The part of ``aim``, if the frames of the window are its first."""
         part = self._part(aim.number)
         if part is None or not part.whole or aim.start is None or aim.start.place not in reel.keys:
@@ -122,7 +122,7 @@ class Joiner:
         found = [proof(frame.seconds, frame.raw) for frame in window if frame.raw is not None]
         return part if proven(found, part.head) else None
 
-    def _frames(self, reel: Reel) -> Iterator[Frame]:
+    def _frames(self, reel: Decoder) -> Iterator[Frame]:
         painter = self._film.painter()
         for index, (seconds, raw) in enumerate(spanned("decode", reel)):
             yield Frame(seconds, index, raw, partial(painter, raw))

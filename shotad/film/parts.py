@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shotad.core.profiling import span, spanned
-from shotad.film.decoder import Key, Reel
+from shotad.film.decoder import Decoder, Key
 from shotad.film.reader import Frame
 from shotad.film.shot_scores import ContentScore
 
@@ -110,7 +110,7 @@ class PartMaker:
     ) -> None:
         self._film, self._exact, self._store, self._threads = film, exact, store, threads
         self._stop = stop
-        self._reel: Reel | None = None
+        self._reel: Decoder | None = None
         self._painter = film.painter()
 
     def make(self, part: Part) -> None:
@@ -132,7 +132,7 @@ class PartMaker:
         if reel is not None:
             reel.close()
 
-    def _fill(self, part: Part, reel: Reel) -> None:
+    def _fill(self, part: Part, reel: Decoder) -> None:
         piece, score = part.piece, ContentScore(exact=self._exact)
         until = piece.until.seconds if piece.until is not None else math.inf
         keeping = Keeping(self._store, first=piece.start is None)
@@ -159,13 +159,13 @@ class PartMaker:
             part.kept += keeping.last(None)
         part.whole = self._is_whole(part, reel)
 
-    def _frames(self, reel: Reel) -> Iterator[Frame]:
+    def _frames(self, reel: Decoder) -> Iterator[Frame]:
         for index, (seconds, raw) in enumerate(spanned("decode", reel)):
             if self._stop.is_set():
                 raise Stopped
             yield Frame(seconds, index, raw, partial(self._painter, raw))
 
-    def _is_whole(self, part: Part, reel: Reel) -> bool:
+    def _is_whole(self, part: Part, reel: Decoder) -> bool:
         start, until = part.piece.start, part.piece.until
         began = start is None or (bool(part.seconds) and part.seconds[0] == start.seconds)
         ended = until is None or (bool(part.tail) and until.place in reel.keys)
@@ -198,7 +198,7 @@ class Keeping:
         return [] if kept is None else [kept]
 
 
-def _drained(reel: Reel) -> Iterator[Proof]:
+def _drained(reel: Decoder) -> Iterator[Proof]:
     for number, (seconds, raw) in enumerate(reel.drain(), start=1):
         if number < PROVEN:
             yield proof(seconds, raw)

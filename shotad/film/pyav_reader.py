@@ -12,7 +12,7 @@ from shotad.core.errors import FilmError
 from shotad.core.info import FilmInfo
 from shotad.film.colour import Painter
 from shotad.film.container import Media, find_media
-from shotad.film.decoder import STEADY, Reel
+from shotad.film.decoder import STEADY, Decoder
 from shotad.film.hardware import hardware_for
 from shotad.film.probe import last_second, probe
 from shotad.film.reader import TOLERANCE, Frame, Picture, ascending, paint_pictures
@@ -61,7 +61,7 @@ class PyavFilm:
         self.passed(end, reel.errors, reel.stopped)
 
     def passed(self, end: float | None, errors: Sequence[float], stopped: str | None) -> None:
-        """Note what a whole pass has found: where the picture ended, and what was wrong as `Reel` tells it.
+        """Note what a whole pass has found: where the picture ended, and what was wrong (see `Decoder`).
 
         Raises FilmError where there was no frame (``end`` is None).
         """
@@ -101,10 +101,10 @@ class PyavFilm:
         """What makes pictures of its frames; one for each thread."""
         return Painter((self.info.width, self.info.height), self._probed.turn, self._probed.light)
 
-    def reel(self, threads: int = 0, hardware: HWAccel | None = None) -> Reel:
+    def reel(self, threads: int = 0, hardware: HWAccel | None = None) -> Decoder:
         """A decode of its picture of its own, with ``threads`` of the decoder (0: as ffmpeg likes)."""
         info = self.info
-        return Reel(
+        return Decoder(
             self._media,
             self._probed.stream,
             info.start,
@@ -134,7 +134,7 @@ class PyavFilm:
         return None
 
 
-def _showing(reel: Reel, moments: Sequence[float]) -> Iterator[tuple[float, VideoFrame]]:
+def _showing(reel: Decoder, moments: Sequence[float]) -> Iterator[tuple[float, VideoFrame]]:
     """For each of the ascending moments ``(seconds, frame)`` of the frame shown then.
 
     Closes the reel at the end. Gives nothing where no frame can be decoded.

@@ -31,7 +31,7 @@ class Look:
 
 
 @dataclass(slots=True)
-class Book:
+class GrammarCache:
     """Guesses of scale by look, and matching scores by pair of looks, the earlier first.
 
     A look with guess None was looked at, and nothing can be told.
@@ -63,7 +63,7 @@ def pairs_of(clip: Sequence[Look]) -> list[tuple[Look, Look]]:
 
 
 def grammar_of(
-    book: Book,
+    book: GrammarCache,
     clip: Sequence[Look],
     numbers: Mapping[int, int],
     threshold: float,
@@ -86,7 +86,7 @@ def grammar_of(
     )
 
 
-def thread_letters(book: Book, threshold: float) -> dict[int, str]:
+def thread_letters(book: GrammarCache, threshold: float) -> dict[int, str]:
     """A letter for each shot of the film that shares a set-up with another, by shot index.
 
     Threads are named A, B, … Z, AA, … in the order in which they begin.
@@ -99,7 +99,7 @@ def thread_letters(book: Book, threshold: float) -> dict[int, str]:
     return {shot: thread_name(n) for n, thread in enumerate(threads) for shot in thread}
 
 
-def look_rows(book: Book, looks: Iterable[Look], threshold: float) -> list[Json]:
+def look_rows(book: GrammarCache, looks: Iterable[Look], threshold: float) -> list[Json]:
     """One row for each look, by shot, as it stands in ``grammar.json``."""
     letters = thread_letters(book, threshold)
     return [
@@ -114,7 +114,7 @@ def look_rows(book: Book, looks: Iterable[Look], threshold: float) -> list[Json]
     ]
 
 
-def pair_rows(book: Book, looks: Iterable[Look]) -> list[list[Any]]:
+def pair_rows(book: GrammarCache, looks: Iterable[Look]) -> list[list[Any]]:
     """Shot, later shot, score of the pairs among ``looks``; and the slot of looks that are one clip's."""
     known = set(looks)
     pairs = [(a, b, score) for (a, b), score in book.scores.items() if a in known and b in known]
@@ -122,9 +122,11 @@ def pair_rows(book: Book, looks: Iterable[Look]) -> list[list[Any]]:
     return [[a.shot, b.shot, score, *([a.slot] if a.slot else [])] for a, b, score in ordered]
 
 
-def book_of(looks: Iterable[Mapping[str, Any]], pairs: Iterable[Sequence[Any]], *, guessed: bool) -> Book:
+def book_of(
+    looks: Iterable[Mapping[str, Any]], pairs: Iterable[Sequence[Any]], *, guessed: bool
+) -> GrammarCache:
     """The book that `look_rows` and `pair_rows` wrote; ``guessed``: whether scales had been read."""
-    book, by_name = Book(), {}
+    book, by_name = GrammarCache(), {}
     for row in looks:
         moments = ShotMoments(**{name: row[name] for name in get_args(Moment)})
         look = Look(row["index"], moments, row.get("slot", ""))

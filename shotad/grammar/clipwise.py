@@ -14,7 +14,7 @@ from shotad.core.quiet import while_nothing_is_loaded
 from shotad.film.clips import Pictures
 from shotad.film.reader import Picture
 from shotad.grammar.base import Features, ScaleGuess
-from shotad.grammar.cache import Book, Look
+from shotad.grammar.cache import GrammarCache, Look
 from shotad.grammar.reading import Moments, Readers, guess_of, lacks, row_of, score_clip, want_of
 
 Clip = Sequence[Look]
@@ -25,7 +25,9 @@ class ClipReader:
     """Adds to ``book`` what it lacks of clips, one after the other. Frames go through the models in groups of
     up to ``batch``, never of more than one clip, so that what came before changes no bit."""
 
-    def __init__(self, book: Book, readers: Readers, settings: ThreadSettings, batch: int = 8) -> None:
+    def __init__(
+        self, book: GrammarCache, readers: Readers, settings: ThreadSettings, batch: int = 8
+    ) -> None:
         self.book, self.readers = book, readers
         self._settings, self._batch = settings, batch
         self._features: dict[float, Features] = {}

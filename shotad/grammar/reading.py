@@ -9,7 +9,7 @@ from array_api_compat import array_namespace
 
 from shotad.core.config import ThreadSettings
 from shotad.grammar.base import FeatureMaker, Features, ScaleGuess, ScaleReader, merged
-from shotad.grammar.cache import Book, Look, pairs_of
+from shotad.grammar.cache import GrammarCache, Look, pairs_of
 from shotad.grammar.threads import Matching, ShotFeatures, places, shot_scores, whole_scores
 
 DECIMALS = 6
@@ -24,7 +24,7 @@ class Readers:
     scales: ScaleReader | None
 
 
-def lacks(clip: Sequence[Look], book: Book, readers: Readers) -> bool:
+def lacks(clip: Sequence[Look], book: GrammarCache, readers: Readers) -> bool:
     """True where the readers can add to what ``book`` knows of the clip."""
     want = want_of(clip, book, readers)
     return want.paired or bool(want.guessed)
@@ -32,7 +32,7 @@ def lacks(clip: Sequence[Look], book: Book, readers: Readers) -> bool:
 
 def moments_read(clips: Iterable[Sequence[Look]], readers: Readers, settings: ThreadSettings) -> list[float]:
     """The seconds of which frames are needed to read ``clips`` of which nothing is known, ascending."""
-    wants = (want_of(clip, Book(), readers) for clip in clips)
+    wants = (want_of(clip, GrammarCache(), readers) for clip in clips)
     return sorted({moment for want in wants for moment in Moments.of(want, readers, settings).all})
 
 
@@ -45,7 +45,7 @@ class Want:
     guessed: tuple[Look, ...]
 
 
-def want_of(clip: Sequence[Look], book: Book, readers: Readers) -> Want:
+def want_of(clip: Sequence[Look], book: GrammarCache, readers: Readers) -> Want:
     paired = readers.features is not None and any(pair not in book.scores for pair in pairs_of(clip))
     guessed = tuple(look for look in clip if readers.scales is not None and look not in book.guesses)
     return Want(clip, paired, guessed)
@@ -101,7 +101,7 @@ def threshold_of(readers: Readers, settings: ThreadSettings) -> float:
 
 def score_clip(
     clip: Sequence[Look],
-    book: Book,
+    book: GrammarCache,
     features: Mapping[float, Features],
     readers: Readers,
     settings: ThreadSettings,

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from shotad.engines.openai.dialect import Dialect
-from shotad.engines.openai.server_error import Trouble
+from shotad.engines.openai.server_error import ServerError
 from tests.bad_server import Act, BadServer, Seen, echo, plain, status
 from tests.endpoint import engine_for, request
 
@@ -114,6 +114,6 @@ def test_many_threads_learn_at_once() -> None:
 def test_what_is_not_blamed_is_not_changed() -> None:
     body = {"messages": [], "max_tokens": 5, "temperature": 0.6}
     dialect = Dialect()
-    assert dialect.next_try(body, frozenset(), Trouble(400, "the picture is broken")) is None
-    assert dialect.next_try(body, frozenset(), Trouble(400, "response_format is unknown")) is None
+    assert dialect.next_try(body, frozenset(), ServerError(400, "the picture is broken")) is None
+    assert dialect.next_try(body, frozenset(), ServerError(400, "response_format is unknown")) is None
     assert dialect.said(body, dialect.known) == body

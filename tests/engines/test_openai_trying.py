@@ -13,7 +13,7 @@ import pytest
 
 from shotad.core.errors import EngineError
 from shotad.description.converse import Turn, converse
-from shotad.engines.openai.rate_limiter import Gate, asked_pause, pauses
+from shotad.engines.openai.rate_limiter import RateLimiter, asked_pause, pauses
 from tests.bad_server import (
     Act,
     Backwards,
@@ -364,7 +364,7 @@ def test_when_one_meets_the_end_those_who_wait_do_not_go_on_paying() -> None:
 
 
 def test_the_end_wakes_those_who_sleep() -> None:
-    gate = Gate(2, 60.0)
+    gate = RateLimiter(2, 60.0)
     woken: list[str] = []
 
     def sleep() -> None:
@@ -382,7 +382,7 @@ def test_the_end_wakes_those_who_sleep() -> None:
 
 def test_a_pause_asked_of_one_is_kept_by_all() -> None:
     time = StoppedTime()
-    gate = Gate(2, 60.0, sleep=time.sleep, clock=time.clock)
+    gate = RateLimiter(2, 60.0, sleep=time.sleep, clock=time.clock)
     gate.close_for(20.0)
     gate.close_for(5.0)
     gate.come_back()

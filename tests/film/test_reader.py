@@ -207,17 +207,17 @@ def test_a_seek_lands_on_a_frame_from_which_decoding_is_right(name: str) -> None
 
 @pytest.mark.parametrize("suffix", [".mp4", ".mkv", ".ts"])
 def test_long_gaps_are_sought_and_short_ones_decoded(suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from shotad.film.decoder import Reel
+    from shotad.film.decoder import Decoder
 
     made = make_film(FilmSpec(suffix=suffix, rate=Fraction(5), frames=300, gop=5, size=(96, 56)))
     landed: list[float] = []
-    land = Reel.land
+    land = Decoder.land
 
-    def noted(self: Reel, wanted: float) -> object:
+    def noted(self: Decoder, wanted: float) -> object:
         landed.append(wanted)
         return land(self, wanted)
 
-    monkeypatch.setattr(Reel, "land", noted)
+    monkeypatch.setattr(Decoder, "land", noted)
     with open_film(made.path) as film:
         wanted = [0.5, 0.9, 1.3, 40.0, 40.2, 40.6, 58.0]
         for picture in film.pictures(wanted):

@@ -176,16 +176,16 @@ def test_a_clock_that_jumps_back_ends_the_film_either_way(tmp_path: Path) -> Non
 def test_a_seek_that_misses_costs_time_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from shotad.film.decoder import Key, Reel
+    from shotad.film.decoder import Decoder, Key
 
     path = make_film(KINDS["cuts"]).path
     alone = surveyed(path, tmp_path / "alone", 1)
-    stand_at = Reel.stand_at
+    stand_at = Decoder.stand_at
 
-    def missing(self: Reel, key: Key, last: float = 0.0) -> None:
+    def missing(self: Decoder, key: Key, last: float = 0.0) -> None:
         stand_at(self, Key(key.stamp, (key.place[0], 7), key.seconds) if key.seconds > 3 else key, last)
 
-    monkeypatch.setattr(Reel, "stand_at", missing)
+    monkeypatch.setattr(Decoder, "stand_at", missing)
     assert surveyed(path, tmp_path / "parts", 2) == alone
 
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from shotad.core.config import ThreadSettings
 from shotad.film.clips import Pictures
-from shotad.grammar.cache import Book, Look
+from shotad.grammar.cache import GrammarCache, Look
 from shotad.grammar.clipwise import ClipReader, Sweep
 from shotad.grammar.reading import Readers
 
 
 def read_clips(
     clips: Sequence[Sequence[Look]],
-    book: Book,
+    book: GrammarCache,
     pictures: Pictures,
     readers: Readers,
     settings: ThreadSettings,

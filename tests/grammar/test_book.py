@@ -11,7 +11,7 @@ from shotad.core.types import Grammar, ShotScale
 from shotad.film.moments import ShotMoments
 from shotad.grammar.base import ScaleGuess
 from shotad.grammar.cache import (
-    Book,
+    GrammarCache,
     Look,
     book_of,
     grammar_of,
@@ -29,14 +29,14 @@ def look(shot: int, slot: str = "") -> Look:
     return Look(shot, ShotMoments(shot + 0.1, shot + 0.3, shot + 0.5, shot + 0.7, shot + 0.9), slot)
 
 
-def book(*edges: tuple[int, int, float], shots: int = 6) -> Book:
+def book(*edges: tuple[int, int, float], shots: int = 6) -> GrammarCache:
     """A book of six shots, all close but the last, with these scores."""
     looks = [look(k) for k in range(shots)]
     guesses: dict[Look, ScaleGuess | None] = dict.fromkeys(looks, CLOSE)
     guesses[looks[-1]] = LONG
     scores = dict.fromkeys(pairs_of(looks), 0.1)
     scores |= {(looks[i], looks[j]): score for i, j, score in edges}
-    return Book(guesses, scores)
+    return GrammarCache(guesses, scores)
 
 
 def test_a_clip_gets_its_shots_by_painted_number() -> None:
@@ -90,7 +90,7 @@ def test_letters_go_by_the_first_shot_of_a_thread_over_the_whole_film() -> None:
 def test_letters_of_a_long_film_take_memory_by_its_pairs() -> None:
     """A matrix of so many shots would take 400 MB."""
     looks = [look(k) for k in range(10_000)]
-    long = Book({}, {(looks[k], looks[k + 3]): 0.9 for k in range(len(looks) - 3)})
+    long = GrammarCache({}, {(looks[k], looks[k + 3]): 0.9 for k in range(len(looks) - 3)})
     tracemalloc.start()
     try:
         found = thread_letters(long, 0.3)
@@ -103,14 +103,14 @@ def test_letters_of_a_long_film_take_memory_by_its_pairs() -> None:
 @pytest.mark.parametrize("slots", [("",), ("s00000100", "s00000900")], ids=["whole shots", "clipped shots"])
 def test_a_book_reads_back_as_it_was_written(slots: tuple[str, ...]) -> None:
     clips = [[look(k, slot) for k in range(3)] for slot in slots]
-    kept = Book()
+    kept = GrammarCache()
     for n, clip in enumerate(clips):
         kept.guesses |= {clip[0]: CLOSE, clip[1]: None, clip[2]: LONG}
         kept.scores |= dict.fromkeys(pairs_of(clip), 0.25 + n / 8)
     looks = [one for clip in clips for one in clip]
     record = json.loads(json.dumps([look_rows(kept, looks, 0.3), pair_rows(kept, looks)]))
     assert book_of(*record, guessed=True) == kept
-    assert book_of(*record, guessed=False) == Book({}, kept.scores)
+    assert book_of(*record, guessed=False) == GrammarCache({}, kept.scores)
 
 
 def test_only_what_the_clips_show_is_kept() -> None:

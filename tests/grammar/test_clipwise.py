@@ -13,7 +13,7 @@ from shotad.core.types import Image
 from shotad.film.moments import ShotMoments
 from shotad.film.reader import Picture
 from shotad.grammar.base import Features
-from shotad.grammar.cache import Book, Look
+from shotad.grammar.cache import GrammarCache, Look
 from shotad.grammar.clipwise import ClipReader, Sweep
 from shotad.grammar.reading import Readers
 
@@ -58,15 +58,15 @@ def clips(number: int) -> list[list[Look]]:
 SETTINGS = ThreadSettings()
 
 
-def alone(clip: Sequence[Look], film: Film) -> Book:
+def alone(clip: Sequence[Look], film: Film) -> GrammarCache:
     """What is read of a clip by itself."""
-    book = Book()
+    book = GrammarCache()
     ClipReader(book, Readers(Maker(), None), SETTINGS).read(clip, film.pictures)
     return book
 
 
 def test_clip_after_clip_is_as_each_by_itself() -> None:
-    book, maker = Book(), Maker()
+    book, maker = GrammarCache(), Maker()
     reader = ClipReader(book, Readers(maker, None), SETTINGS)
     for clip in clips(6):
         assert reader.lacks(clip)
@@ -80,7 +80,7 @@ def test_clip_after_clip_is_as_each_by_itself() -> None:
 def test_a_score_hangs_on_its_two_shots_alone() -> None:
     """Clips of other sizes, in another order: the products of a matrix round as its shape has it."""
     looks = [look for clip in clips(6) for look in clip[:1]]
-    wide, narrow = Book(), Book()
+    wide, narrow = GrammarCache(), GrammarCache()
     ClipReader(wide, Readers(Maker(), None), SETTINGS).read(looks, Film().pictures)
     pairs = ClipReader(narrow, Readers(Maker(), None), SETTINGS)
     for later in reversed(range(len(looks))):
@@ -91,7 +91,7 @@ def test_a_score_hangs_on_its_two_shots_alone() -> None:
 
 
 def test_what_no_later_clip_needs_is_forgotten() -> None:
-    reader = ClipReader(Book(), Readers(Maker(), None), SETTINGS)
+    reader = ClipReader(GrammarCache(), Readers(Maker(), None), SETTINGS)
     held = []
     for clip in clips(20):
         reader.read(clip, Film().pictures)
@@ -101,7 +101,7 @@ def test_what_no_later_clip_needs_is_forgotten() -> None:
 
 @pytest.mark.parametrize("end", [1000.0, 43.0])
 def test_a_sweep_reads_each_frame_once_for_all_clips(end: float) -> None:
-    film, book = Film(end), Book()
+    film, book = Film(end), GrammarCache()
     reader = ClipReader(book, Readers(Maker(), None), SETTINGS)
     moments = reader.moments(clips(6))
     assert all(one < other for one, other in pairwise(moments))

@@ -13,7 +13,7 @@ from shotad.core.types import Image
 from shotad.film.moments import Moment, ShotMoments
 from shotad.film.reader import Picture
 from shotad.grammar.base import Features, ScaleGuess
-from shotad.grammar.cache import Book, Look, pairs_of
+from shotad.grammar.cache import GrammarCache, Look, pairs_of
 from shotad.grammar.reading import Readers, lacks
 from shotad.grammar.threads import Matching, match_scores
 from tests.grammar.clipbyclip import read_clips
@@ -84,14 +84,14 @@ def look(shot: int) -> Look:
 CLIPS = [[look(k) for k in range(a, b)] for a, b in ((0, 4), (1, 6), (3, 7), (8, 10))]
 
 
-def read(book: Book, film: Film, readers: Readers, **settings: object) -> int:
+def read(book: GrammarCache, film: Film, readers: Readers, **settings: object) -> int:
     batch = settings.pop("batch", 3)
     reading = read_clips(CLIPS, book, film.pictures, readers, ThreadSettings(**settings), batch)  # type: ignore[arg-type]
     return len(list(reading))
 
 
 def test_all_is_read_by_one_ascending_pass_and_each_frame_once() -> None:
-    book, film, maker, scales = Book(), Film(), Maker(), Scales()
+    book, film, maker, scales = GrammarCache(), Film(), Maker(), Scales()
     assert read(book, film, Readers(maker, scales)) == 4
     shots = [k for k in range(10) if k != 7]
     assert film.asked == [sorted(s for k in shots for s in (k + 0.1, k + 0.5, k + 0.9))]
@@ -105,7 +105,7 @@ def test_all_is_read_by_one_ascending_pass_and_each_frame_once() -> None:
 
 @pytest.mark.parametrize("batch", [1, 2, 64])
 def test_scores_are_those_of_the_pair_alone(batch: int) -> None:
-    book = Book()
+    book = GrammarCache()
     read(book, Film(), Readers(Maker(), None), batch=batch)
     for (earlier, later), score in book.scores.items():
         a, b = patches_of(earlier.moments.last)[None], patches_of(later.moments.first)[None]
@@ -116,14 +116,14 @@ def test_scores_are_those_of_the_pair_alone(batch: int) -> None:
 @pytest.mark.parametrize(("frames", "moments"), [("mid", (0.5,)), ("all", (0.1, 0.5, 0.9))])
 def test_only_the_frames_that_are_compared_are_looked_at(frames: str, moments: tuple[float, ...]) -> None:
     film, maker = Film(), Maker()
-    read(Book(), film, Readers(maker, None), frames=frames)
+    read(GrammarCache(), film, Readers(maker, None), frames=frames)
     assert maker.seen == film.asked[0] == sorted(k + m for k in range(10) if k != 7 for m in moments)
 
 
 def test_what_is_known_is_not_read_again() -> None:
-    book, readers = Book(), Readers(Maker(), Scales())
+    book, readers = GrammarCache(), Readers(Maker(), Scales())
     read(book, Film(), readers)
-    whole = Book(dict(book.guesses), dict(book.scores))
+    whole = GrammarCache(dict(book.guesses), dict(book.scores))
     film = Film()
     assert read(book, film, readers) == 0
     assert film.asked == []
@@ -134,7 +134,7 @@ def test_what_is_known_is_not_read_again() -> None:
 
 
 def test_clips_are_done_one_after_the_other() -> None:
-    book, readers = Book(), Readers(Maker(), Scales())
+    book, readers = GrammarCache(), Readers(Maker(), Scales())
     reading = read_clips(CLIPS, book, Film().pictures, readers, ThreadSettings(), 2)
     for clip in CLIPS:
         assert lacks(clip, book, readers)
@@ -143,7 +143,7 @@ def test_clips_are_done_one_after_the_other() -> None:
 
 
 def test_a_shot_whose_frames_cannot_be_had_matches_nothing() -> None:
-    book = Book()
+    book = GrammarCache()
     read(book, Film(end=5.3), Readers(Maker(), Scales()))
     assert book.scores[look(3), look(5)] == 0.0
     assert book.scores[look(1), look(3)] > 0.3
@@ -153,7 +153,7 @@ def test_a_shot_whose_frames_cannot_be_had_matches_nothing() -> None:
 
 def test_a_reader_of_scale_may_look_at_several_frames() -> None:
     film, scales = Film(), Scales(moments=("quarter", "middle", "three_quarters"))
-    book = Book()
+    book = GrammarCache()
     read(book, film, Readers(None, scales))
     assert scales.seen == sorted(k + m for k in range(10) if k != 7 for m in (0.3, 0.5, 0.7))
     # Of shot 8 only the frames that tell something count, and there is none.

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shotad.core.types import Interval
-from shotad.script.lint.interval_index import Along
+from shotad.script.lint.interval_index import IntervalIndex
 
 INTERVALS = st.builds(
     lambda start, length: Interval(start / 4, (start + length) / 4), st.integers(0, 80), st.integers(1, 40)
@@ -15,7 +15,7 @@ INTERVALS = st.builds(
 
 @given(st.lists(INTERVALS, max_size=12), INTERVALS, st.integers(0, 8))
 def test_nothing_near_is_left_out(items: list[Interval], time: Interval, window: int) -> None:
-    found = Along.of(items, lambda item: item).near(time, window)
+    found = IntervalIndex.of(items, lambda item: item).near(time, window)
     wide = Interval(max(0, time.start - window), time.end + window)
     assert [item for item in found if item.overlaps(wide)] == sorted(
         (item for item in items if item.overlaps(wide)), key=lambda item: item.start
@@ -24,5 +24,5 @@ def test_nothing_near_is_left_out(items: list[Interval], time: Interval, window:
 
 def test_what_is_far_is_not_looked_at() -> None:
     items = [Interval(10.0 * i, 10.0 * i + 5) for i in range(1000)]
-    assert Along.of(items, lambda item: item).near(Interval(502, 503)) == (Interval(500, 505),)
-    assert Along[Interval].of([], lambda item: item).near(Interval(0, 1), 9) == ()
+    assert IntervalIndex.of(items, lambda item: item).near(Interval(502, 503)) == (Interval(500, 505),)
+    assert IntervalIndex[Interval].of([], lambda item: item).near(Interval(0, 1), 9) == ()

@@ -34,7 +34,7 @@ LOOKS = 4.0
 """Frames a second at which faces are looked for, besides those that a model is shown (docs/characters.md)."""
 
 
-class Desk:
+class FaceMatcher:
     """Where the film's faces are put beside the photos of the cast."""
 
     def __init__(self, bench: Bench, cast: Cast, run: WorkFolder | None) -> None:

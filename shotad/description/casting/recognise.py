@@ -16,7 +16,7 @@ from shotad.core.members import Cast
 from shotad.core.profiling import in_room
 from shotad.core.types import Interval, Role, Sighting
 from shotad.core.workfolder import WorkFolder
-from shotad.description.casting.face_matching import Desk, Named
+from shotad.description.casting.face_matching import FaceMatcher, Named
 from shotad.description.casting.records import CHARACTERS
 from shotad.description.hints import heard_names
 from shotad.description.prepare import Bench
@@ -68,7 +68,7 @@ def recognise(
         return Recognised(tuple(_with_heard(plan, (), prepared, bench) for plan in plans))
     if bench.given.cast is not None:
         note_use(bench.given.cast.path, (run or bench.folder).path)
-    desk = Desk(bench, cast, run)
+    desk = FaceMatcher(bench, cast, run)
     seen = desk.named(plans, prepared.shots)
     film = bench.film.info.name
     known = tuple(member.id for member in cast if member.says and member.id in desk.known)

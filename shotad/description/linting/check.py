@@ -14,7 +14,7 @@ from shotad.description.linting.load import rendered_findings, track_material
 from shotad.script.english.persons import people_named
 from shotad.script.lint.accepted import parse_wish, read_accepted, stamp_of, stamps
 from shotad.script.lint.dialogue_overlap import check_dialogue, check_subtitles
-from shotad.script.lint.interval_index import Along
+from shotad.script.lint.interval_index import IntervalIndex
 from shotad.script.lint.lines import Material, TrackLine
 from shotad.script.lint.people import check_pronouns
 from shotad.script.lint.rates import check_pace
@@ -161,10 +161,10 @@ def each_line(
     english = [events for tongue, words in lists.items() if is_english(tongue) for events in _events(words)]
     wanted = [line for line in material.lines if only is None or line.id in only]
     parsed = checker.reader.read(wanted, frozenset(english)) if checker.reader else {}
-    said = Along.of(material.speech or (), lambda utterance: utterance.interval)
+    said = IntervalIndex.of(material.speech or (), lambda utterance: utterance.interval)
     talk = [u.interval for u in said.items if u.kind is not SpeechKind.LYRICS]
-    spoken = Along.of(talk, lambda interval: interval)
-    free = Along.of(
+    spoken = IntervalIndex.of(talk, lambda interval: interval)
+    free = IntervalIndex.of(
         gaps([u.interval for u in said.items], material.duration) if said.items else (), lambda gap: gap
     )
     for number, line in enumerate(material.lines):

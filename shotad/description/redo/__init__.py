@@ -23,7 +23,7 @@ from shotad.description.ask import slot_seed
 from shotad.description.clip_builder import get_ready, understand
 from shotad.description.prepare import Bench
 from shotad.description.prompts import check_prompts
-from shotad.description.redo.rewriter import LOG, Ask, Desk, Result, rows_of
+from shotad.description.redo.rewriter import LOG, Ask, Result, SlotRewriter, rows_of
 from shotad.description.sheet.writing import write_sheet
 from shotad.description.usage import Used, used
 from shotad.description.writing import Engines
@@ -84,7 +84,7 @@ def redo(
     engines.get_ready(config, bench.progress)
     get_ready(bench)
     asks, warnings = _asks(chosen, prepared, bench, engines)
-    desk = Desk(track, prepared, bench, engines)
+    desk = SlotRewriter(track, prepared, bench, engines)
     done = Redone((), warnings=warnings)
     for result in desk.work(asks):
         done = _with(done, result, folder, own)

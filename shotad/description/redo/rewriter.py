@@ -61,7 +61,7 @@ class Ask:
     config: Config
 
 
-class Desk:
+class SlotRewriter:
     """Where both stages are asked about single slots, with the lines around them at hand.
 
     ``seen``, ``lines`` and ``other`` are the records made: of Stage I, Stage II, and of choices.

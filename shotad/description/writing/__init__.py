@@ -12,21 +12,21 @@ from shotad.description.prepare import Bench
 from shotad.description.slotplan import SlotPlan
 from shotad.description.writing.engines import Engines
 from shotad.description.writing.stage1_runner import (
-    Course,
-    Looking,
+    SlotStream,
+    Stage1Runner,
     clip_as_seen,
     is_done,
     reads_alone,
     stage1_questions,
 )
-from shotad.description.writing.stage2_runner import LineDesk, Written, around_of
+from shotad.description.writing.stage2_runner import Stage2Runner, Written, around_of
 from shotad.engines.background import Flow
 from shotad.film.prepared import Prepared
 
 __all__ = [
-    "Course",
     "Engines",
-    "Looking",
+    "SlotStream",
+    "Stage1Runner",
     "Written",
     "around_of",
     "clip_as_seen",
@@ -41,16 +41,16 @@ def write(plans: Sequence[SlotPlan], prepared: Prepared, bench: Bench, engines: 
     """The cue of each plan: a line, silent or failed."""
     with Flow() as flow:
         seated = engines.seated(bench.config, flow)
-        looking = Looking(bench, seated.looks, flow)
-        return write_as_they_come(Course.of(plans), looking, prepared, bench, seated, flow)
+        looking = Stage1Runner(bench, seated.looks, flow)
+        return write_as_they_come(SlotStream.of(plans), looking, prepared, bench, seated, flow)
 
 
 def write_as_they_come(
-    course: Course, looking: Looking, prepared: Prepared, bench: Bench, engines: Engines, flow: Flow
+    course: SlotStream, looking: Stage1Runner, prepared: Prepared, bench: Bench, engines: Engines, flow: Flow
 ) -> Written:
     """The same of plans that are still being made; ``engines`` are those that several threads may ask."""
     written = Written(seen=looking.made)
-    desk = LineDesk(bench, engines, prepared, written, flow)
+    desk = Stage2Runner(bench, engines, prepared, written, flow)
     beside = engines.beside(bench.config) and not reads_alone(bench)
     pairs = looking.pairs(course, beside=beside)
     desk.write(pairs if beside else list(pairs), len(course.sketches))

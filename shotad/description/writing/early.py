@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 from shotad.core.records import shot_rows, shots_of
 from shotad.core.types import Interval, Shot, Slot
-from shotad.description.clip_builder import Insight, Sketch
+from shotad.description.clip_builder import ClipBuilder, ClipDraft
 from shotad.description.prepare import Bench, Heard
 from shotad.description.writing.engines import Engines
-from shotad.description.writing.stage1_runner import Looking
+from shotad.description.writing.stage1_runner import Stage1Runner
 from shotad.engines.background import Belt
 from shotad.film.framing import Frames
 from shotad.film.prepared import Prepared
@@ -34,7 +34,7 @@ in blocks."""
 class EarlyLooks:
     """Hands Stage I those slots that will not change any more."""
 
-    def __init__(self, bench: Bench, engines: Engines, looking: Looking, insight: Insight) -> None:
+    def __init__(self, bench: Bench, engines: Engines, looking: Stage1Runner, insight: ClipBuilder) -> None:
         self._bench, self._engines = bench, engines
         self._looking, self._insight = looking, insight
 
@@ -55,7 +55,7 @@ class EarlyLooks:
 class _Watch:
     """What is final so far: gaps with their slots, of which the first ``_waiting`` are not shown yet."""
 
-    def __init__(self, bench: Bench, heard: Heard, insight: Insight, sketches: Belt[Sketch]) -> None:
+    def __init__(self, bench: Bench, heard: Heard, insight: ClipBuilder, sketches: Belt[ClipDraft]) -> None:
         self._bench, self._heard, self._insight, self._sketches = bench, heard, insight, sketches
         self._end = bench.film.info.duration
         moments = credit_moments(self._end - UNSURE_END) if bench.config.slots.find_credits else []
@@ -97,6 +97,6 @@ def _readable(frames: Frames, until: float) -> float:
     return until - UNREAD if filled is None else min(until, filled)
 
 
-def _is_final(sketch: Sketch, ended: int, until: float) -> bool:
+def _is_final(sketch: ClipDraft, ended: int, until: float) -> bool:
     """Whether all shots that the clip shows have ended, and all their frames can be read."""
     return all(piece.shot.index < ended and piece.shot.interval.end <= until for piece in sketch.context)

@@ -1,7 +1,7 @@
 """Stage I as a room of its own: plans go in, records come out, each kept as soon as it is there.
 
-It may begin while the film's shots are still being found (`Looking.begin_early`). What is asked then is kept
-under its usual key: where the film turns out otherwise the question is another one, and is put as ever.
+It may begin while the film's shots are still being found (`Stage1Runner.begin_early`). What is asked then is
+kept under its usual key: where the film turns out otherwise the question is another one, and is put as ever.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from shotad.core.types import Clip
 from shotad.core.workfolder import key_of
 from shotad.description import stage1
 from shotad.description.ask import identity_record
-from shotad.description.clip_builder import Insight, Outline, Sketch
+from shotad.description.clip_builder import ClipBuilder, ClipDraft, ClipPlans
 from shotad.description.converse import Named, Rooms, Who, converse
 from shotad.description.prepare import Bench
 from shotad.description.slotplan import SlotPlan
@@ -74,7 +74,7 @@ def _of_other(record: Record, maker: Record) -> tuple[str, str] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class SlotStream:
     """The slots in order: their clips, the plans that are known from the start (None: not yet), and all plans
     as they come."""
 
@@ -83,18 +83,18 @@ class Course:
     plans: Iterable[SlotPlan]
 
     @staticmethod
-    def of(plans: Sequence[SlotPlan]) -> Course:
+    def of(plans: Sequence[SlotPlan]) -> SlotStream:
         """Plans that are all known."""
-        return Course(tuple(plans), tuple(plans), plans)
+        return SlotStream(tuple(plans), tuple(plans), plans)
 
     @staticmethod
-    def out_of(outline: Outline, insight: Insight) -> Course:
+    def out_of(outline: ClipPlans, insight: ClipBuilder) -> SlotStream:
         """Plans that are still being made."""
         sketches = tuple(sketch.plan for sketch in outline.sketches)
-        return Course(sketches, tuple(map(insight.known, outline.sketches)), insight.plans(outline))
+        return SlotStream(sketches, tuple(map(insight.known, outline.sketches)), insight.plans(outline))
 
 
-class Looking:
+class Stage1Runner:
     """Asks the engine of Stage I about each slot whose answer is missing.
 
     ``made`` are the records that this run made. ``early`` counts those that were asked for while shots were
@@ -107,10 +107,10 @@ class Looking:
         self._bench, self._engine, self._flow = bench, engine, flow
         self._pixels = key_of(bench.film_key, bench.frames.key)
         self._log = bench.folder.log_of_records("stage1")
-        self._course: Belt[Course] = flow.belt(maker="shots", taker="frames")
+        self._course: Belt[SlotStream] = flow.belt(maker="shots", taker="frames")
         self._news: Belt[str] = flow.belt()
-        self._sketches: Belt[Sketch] | None = None
-        self._insight: Insight | None = None
+        self._sketches: Belt[ClipDraft] | None = None
+        self._insight: ClipBuilder | None = None
         self._order: list[tuple[SlotPlan, str]] = []
         self._settled: set[str] = set()
         self._slots: dict[str, str] = {}
@@ -119,14 +119,14 @@ class Looking:
         self._counted: set[str] = set()
         self._task: Task = NoProgress().task("", None, "")
 
-    def begin_early(self, insight: Insight) -> Belt[Sketch]:
+    def begin_early(self, insight: ClipBuilder) -> Belt[ClipDraft]:
         """Begin to look, in a thread, at what is laid on the belt that is returned."""
-        sketches: Belt[Sketch] = self._flow.belt(maker="shots", taker="grammar")
+        sketches: Belt[ClipDraft] = self._flow.belt(maker="shots", taker="grammar")
         self._insight, self._sketches = insight, sketches
         self._flow.begin(self._look, name="stage1", asks=True)
         return sketches
 
-    def pairs(self, course: Course, *, beside: bool) -> Iterator[Pair]:
+    def pairs(self, course: SlotStream, *, beside: bool) -> Iterator[Pair]:
         """What Stage I says of each slot, in order: ``beside`` other work, as soon as it is there, or when
         all is. Raises what stops the run, after what can still be had."""
         self._course.put(course)
@@ -202,7 +202,7 @@ class Looking:
             self._asked_early.add(question.key)
             yield self._inquiry(question, clip)
 
-    def _all(self, course: Course) -> Iterator[Named]:
+    def _all(self, course: SlotStream) -> Iterator[Named]:
         """The inquiries of all slots whose answers are missing; of those that failed before last."""
         sure = self._surely_missing(course)
         read = _InOrder(
@@ -239,7 +239,7 @@ class Looking:
             yield self._inquiry(left.pop(name), clip)
         self._unread += left.values()
 
-    def _surely_missing(self, course: Course) -> list[SlotPlan]:
+    def _surely_missing(self, course: SlotStream) -> list[SlotPlan]:
         """The slots whose clips are wanted whatever their film grammar is: one pass reads them all. The
         clips of others are read one by one, if it turns out that they are wanted."""
         recorded = {str(record.get("slot")) for record in self._log.records()}
@@ -255,7 +255,7 @@ class Looking:
                 missing.append(sketch)
         return missing
 
-    def _announce(self, course: Course) -> None:
+    def _announce(self, course: SlotStream) -> None:
         """A task for the slots that are not settled yet, as far as that is known."""
         done = {plan.slot.id for plan in course.known if plan is not None and self._is_answered(plan)}
         self._counted = {sketch.slot.id for sketch in course.sketches} - done
@@ -265,7 +265,7 @@ class Looking:
     def _is_answered(self, plan: SlotPlan) -> bool:
         return is_done(self._log.get(self._question(plan).key))
 
-    def _flowing(self, course: Course) -> Iterable[SlotPlan]:
+    def _flowing(self, course: SlotStream) -> Iterable[SlotPlan]:
         """The plans, which are made while the clips of those before them are read and asked about."""
         if None not in course.known:
             return course.plans

@@ -63,7 +63,7 @@ class _Place:
     question: stage2.Question | None
 
 
-class LineDesk:
+class Stage2Runner:
     """Where Stage II is asked and cues are made, with what was said before at hand."""
 
     def __init__(

@@ -10,10 +10,10 @@ from shotad.core.engine import Reply, Request
 from shotad.core.errors import EngineError
 from shotad.core.progress import Progress
 from shotad.engines.openai.address import unhinted
-from shotad.engines.openai.client import Broken, Line
+from shotad.engines.openai.client import Broken, ChatClient
 from shotad.engines.openai.dialect import Dialect
-from shotad.engines.openai.rate_limiter import Gate, asked_pause, pauses
-from shotad.engines.openai.server_error import Raw, Trouble, shortened, trouble_in
+from shotad.engines.openai.rate_limiter import RateLimiter, asked_pause, pauses
+from shotad.engines.openai.server_error import Raw, ServerError, shortened, trouble_in
 from shotad.engines.openai.wire import Answer, Body, answer_in, body_of, seed_of
 
 _MOST_MISSES = 3
@@ -39,9 +39,9 @@ class Asking:
 
     def __init__(
         self,
-        line: Line,
+        line: ChatClient,
         dialect: Dialect,
-        gate: Gate,
+        gate: RateLimiter,
         settings: EndpointSettings,
         model: str,
         progress: Progress,
@@ -105,7 +105,7 @@ class Asking:
         self._gate.answered()
         return answer
 
-    def _judged(self, trouble: Trouble, raw: Raw, body: Body) -> Reply | _Passing:
+    def _judged(self, trouble: ServerError, raw: Raw, body: Body) -> Reply | _Passing:
         said = f"{self._server} says ({trouble.status}): {trouble.message.rstrip('.')}."
         match trouble.meaning:
             case "again":
@@ -124,7 +124,7 @@ class Asking:
                 return Reply("", "error", error=said)
         raise self._gate.stop(self._stopping(trouble, raw, said))
 
-    def _stopping(self, trouble: Trouble, raw: Raw, said: str) -> EngineError:
+    def _stopping(self, trouble: ServerError, raw: Raw, said: str) -> EngineError:
         name = self._settings.key_name
         match trouble.meaning:
             case "quota":
@@ -185,7 +185,7 @@ class Asking:
         return Reply("", "error", error=what)
 
 
-def _is_about_form(trouble: Trouble) -> bool:
+def _is_about_form(trouble: ServerError) -> bool:
     return trouble.status in (400, 422) and trouble.meaning == "slot"
 
 

@@ -44,7 +44,7 @@ class Broken(Exception):  # noqa: N818  a thing that passes, mostly, and never l
         self.reached = reached
 
 
-class Line:
+class ChatClient:
     """Calls to one server. Opens no connection before the first; may be used by several threads."""
 
     def __init__(self, address: Address, key_name: str, timeout: float) -> None:

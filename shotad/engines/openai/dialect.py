@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from shotad.engines.openai.server_error import Trouble
+from shotad.engines.openai.server_error import ServerError
 from shotad.engines.openai.wire import Body
 
 _REFUSAL = re.compile(
@@ -29,7 +29,7 @@ class _Change:
 
     name: str
     applies: Callable[[Body], bool]
-    blamed: Callable[[Trouble], bool]
+    blamed: Callable[[ServerError], bool]
     made: Callable[[Body], Body]
 
 
@@ -46,15 +46,15 @@ def _dropped(name: str) -> _Change:
     )
 
 
-def _names(said: Trouble, name: str) -> bool:
+def _names(said: ServerError, name: str) -> bool:
     return said.param == name or (name in said.words and _REFUSAL.search(said.words) is not None)
 
 
-def _about_schema(said: Trouble) -> bool:
+def _about_schema(said: ServerError) -> bool:
     return said.param.startswith("response_format") or _SCHEMA.search(said.words) is not None
 
 
-def _about_system(said: Trouble) -> bool:
+def _about_system(said: ServerError) -> bool:
     return _SYSTEM.search(said.words) is not None
 
 
@@ -126,7 +126,7 @@ class Dialect:
                 body = change.made(body)
         return body
 
-    def next_try(self, body: Body, tried: frozenset[str], trouble: Trouble) -> frozenset[str] | None:
+    def next_try(self, body: Body, tried: frozenset[str], trouble: ServerError) -> frozenset[str] | None:
         """``tried`` and the change that the refusal asks for; None where it asks for none."""
         said = self.said(body, tried)
         for change in self._changes:

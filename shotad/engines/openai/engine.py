@@ -11,9 +11,9 @@ from shotad.core.progress import NoProgress, Progress
 from shotad.engines.background import in_order
 from shotad.engines.openai.address import Address, address_of, key_from
 from shotad.engines.openai.asking import Asking
-from shotad.engines.openai.client import Line, need_client
+from shotad.engines.openai.client import ChatClient, need_client
 from shotad.engines.openai.dialect import Dialect
-from shotad.engines.openai.rate_limiter import Clock, Gate, Sleep
+from shotad.engines.openai.rate_limiter import Clock, RateLimiter, Sleep
 from shotad.engines.openai.tokens import tokens_per_image
 from shotad.engines.openai.wire import JPEG_QUALITY
 
@@ -43,8 +43,8 @@ class OpenAI:
         )
         self._settings = settings
         timing = {} if clock is None else {"clock": clock}
-        self._gate = Gate(settings.in_flight, settings.longest_pause, sleep=sleep, **timing)
-        self._line = Line(address, settings.key_name, settings.timeout)
+        self._gate = RateLimiter(settings.in_flight, settings.longest_pause, sleep=sleep, **timing)
+        self._line = ChatClient(address, settings.key_name, settings.timeout)
         self._dialect = Dialect(schema_is_wanted=settings.structured == "on")
         self._progress: Progress = NoProgress()
 

@@ -62,7 +62,7 @@ def _number(text: str | None) -> float | None:
     return max(0.0, value) if not math.isnan(value) else None
 
 
-class Gate:
+class RateLimiter:
     """What the threads of one engine share: places, a common pause, and the error that stops them all."""
 
     def __init__(

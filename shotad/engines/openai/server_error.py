@@ -61,7 +61,7 @@ class Raw:
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class ServerError:
     """An error as the server words it, in whatever of the usual forms. ``words`` are in small letters."""
 
     status: int
@@ -99,7 +99,7 @@ class Trouble:
         return "too long" if _TOO_LONG.search(self.words) else "slot"
 
 
-def trouble_in(raw: Raw) -> Trouble | None:
+def trouble_in(raw: Raw) -> ServerError | None:
     """The error in an answer; also in one with status 200 that holds nothing but an error."""
     document = raw.document
     if isinstance(document, list) and len(document) == 1:
@@ -111,19 +111,19 @@ def trouble_in(raw: Raw) -> Trouble | None:
         if held.get(name):
             inner = held if name == "message" else held[name]
             return _of(raw.status, inner, raw)
-    return Trouble(raw.status, shortened(raw.body.decode("utf-8", "replace")))
+    return ServerError(raw.status, shortened(raw.body.decode("utf-8", "replace")))
 
 
-def _of(status: int, error: Any, raw: Raw) -> Trouble:
+def _of(status: int, error: Any, raw: Raw) -> ServerError:
     if not isinstance(error, Mapping):
-        return Trouble(
+        return ServerError(
             _status(status, None), shortened(error if isinstance(error, str) else json.dumps(error))
         )
     message = error.get("message") or error.get("detail") or json.dumps(error, ensure_ascii=False)
     codes = [str(error[name]).lower() for name in ("code", "type") if error.get(name)]
     notable = _QUOTA | _UNWANTED | _UNKNOWN_MODEL | _TOO_LONG_CODES
     code = next((code for code in codes if code in notable), codes[0] if codes else "")
-    return Trouble(
+    return ServerError(
         _status(status, error.get("code")), shortened(str(message)), code, str(error.get("param") or "")
     )
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from shotad.core.observations import TextFact
 from shotad.core.types import Interval, Utterance
 from shotad.description.linting.check import DIALOGUE_WINDOW, Checker, each_line, in_time, lint
-from shotad.script.lint.interval_index import Along
+from shotad.script.lint.interval_index import IntervalIndex
 from shotad.script.lint.lines import Material, TrackLine
 from shotad.script.rules import Finding
 
@@ -32,16 +32,18 @@ class Nearby:
     """
 
     around: Material
-    speech: Along[Utterance] | None
-    texts: Along[TextFact] | None
+    speech: IntervalIndex[Utterance] | None
+    texts: IntervalIndex[TextFact] | None
 
     @staticmethod
     def of(material: Material) -> Nearby:
         """The surroundings of a material."""
         return Nearby(
             replace(material, lines=()),
-            None if material.speech is None else Along.of(material.speech, lambda spoken: spoken.interval),
-            None if material.texts is None else Along.of(material.texts, _shown),
+            None
+            if material.speech is None
+            else IntervalIndex.of(material.speech, lambda spoken: spoken.interval),
+            None if material.texts is None else IntervalIndex.of(material.texts, _shown),
         )
 
     def findings(
@@ -80,7 +82,7 @@ def reach_of(checker: Checker) -> int:
     return max(1, checker.limits.history)
 
 
-def _with_borders(speech: Along[Utterance], time: Interval, window: float) -> tuple[Utterance, ...]:
+def _with_borders(speech: IntervalIndex[Utterance], time: Interval, window: float) -> tuple[Utterance, ...]:
     """What is said near ``time``, and what comes just before and just after that: gaps end there."""
     first = bisect_left(speech.ends, time.start - window)
     last = bisect_right(speech.starts, time.end + window)

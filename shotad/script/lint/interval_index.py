@@ -14,7 +14,7 @@ Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
-class Along(Generic[Item]):
+class IntervalIndex(Generic[Item]):
     """Items in order of their starts, which are kept beside them with the latest end so far."""
 
     items: tuple[Item, ...]
@@ -22,11 +22,11 @@ class Along(Generic[Item]):
     ends: tuple[float, ...]
 
     @staticmethod
-    def of(items: Iterable[Item], when: Callable[[Item], Interval]) -> Along[Item]:
+    def of(items: Iterable[Item], when: Callable[[Item], Interval]) -> IntervalIndex[Item]:
         """The items, by when each is; those that begin together stay in order."""
         ordered = sorted(((when(item), item) for item in items), key=lambda pair: pair[0].start)
         ends = accumulate((time.end for time, _ in ordered), max)
-        return Along(
+        return IntervalIndex(
             tuple(item for _, item in ordered), tuple(time.start for time, _ in ordered), tuple(ends)
         )
 

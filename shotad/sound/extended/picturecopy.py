@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from shotad.core.errors import SoundError
 from shotad.film.colour import matrix_of
 from shotad.film.container import exact, only, packets_of
-from shotad.film.decoder import Reel
+from shotad.film.decoder import Decoder
 from shotad.film.probe import Probed
 from shotad.film.reader import TOLERANCE, Film
 from shotad.sound.extended.timemap import TimeMap
@@ -40,7 +40,7 @@ class PictureCopy:
     def __init__(self, out: OutputContainer, film: Film, probed: Probed, times: TimeMap, crf: int) -> None:
         assert film.media is not None
         self._times = times
-        self._reel = Reel(film.media, probed.stream, film.info.start, film.info.frame_rate)
+        self._reel = Decoder(film.media, probed.stream, film.info.start, film.info.frame_rate)
         self._rate = film.info.frame_rate or Fraction(25)
         self._frames = _Upright(self._reel, probed)
         first = self._frames.first()
@@ -125,7 +125,7 @@ class PictureKept:
 
 
 def _with_ends(
-    frames: Iterator[tuple[float, VideoFrame]], reel: Reel
+    frames: Iterator[tuple[float, VideoFrame]], reel: Decoder
 ) -> Iterator[tuple[float, float, VideoFrame]]:
     """Each frame with the second at which the next one comes, or it ends by its own account."""
     held: tuple[float, VideoFrame] | None = None
@@ -182,7 +182,7 @@ def _time_base(film: Film, probed: Probed) -> Fraction:
 class _Upright:
     """The frames of a reel as they are encoded: ``(film second, frame)``."""
 
-    def __init__(self, reel: Reel, probed: Probed) -> None:
+    def __init__(self, reel: Decoder, probed: Probed) -> None:
         self._reel, self._probed = reel, probed
         self._graph: Graph | None = None
         self._graph_of: tuple[int, int, str] | None = None

@@ -17,9 +17,9 @@ from typing import Any
 from shotad.core.config.sound import VoiceSettings
 from shotad.core.errors import ShotadError, VoiceError
 from shotad.engines.openai.address import Address, address_of, key_from
-from shotad.engines.openai.client import Broken, Line, need_client
+from shotad.engines.openai.client import Broken, ChatClient, need_client
 from shotad.engines.openai.rate_limiter import Clock, Sleep, asked_pause, pauses
-from shotad.engines.openai.server_error import Raw, Trouble, trouble_in
+from shotad.engines.openai.server_error import Raw, ServerError, trouble_in
 from shotad.sound.kinds import Samples, Take
 from shotad.sound.voices.base import ALL, EVERYTHING, Reading, VoiceInfo
 from shotad.sound.voices.takes import cleaned, decoded, decoded_pcm, need_words
@@ -42,7 +42,7 @@ _RATE = re.compile(r"rate=(\d+)")
 _FORMAT_WORDS = re.compile(r"response_format|\bformat\b|\bwav\b|\bflac\b|\bmp3\b|\bpcm\b")
 
 
-class _SpeechLine(Line):
+class _SpeechLine(ChatClient):
     """The line to a server, for another of its calls."""
 
     def say(self, body: dict[str, Any]) -> Raw:
@@ -140,7 +140,7 @@ class EndpointVoice:
             body["instructions"] = self._settings.instructions
         return body
 
-    def _asks_for_less(self, trouble: Trouble, body: dict[str, Any]) -> bool:
+    def _asks_for_less(self, trouble: ServerError, body: dict[str, Any]) -> bool:
         """Whether the same may be asked again without something that this server does not know."""
         if trouble.status not in (400, 415, 422, 500, 501):
             return False
@@ -160,7 +160,7 @@ class EndpointVoice:
             raise VoiceError(f"The speech endpoint {self._address.shown} {what.rstrip('.')}.", hint)
         self._sleep(max(pause, asked or 0.0))
 
-    def _final(self, trouble: Trouble) -> VoiceError:
+    def _final(self, trouble: ServerError) -> VoiceError:
         hints = {
             "key": f"Is the key in {KEY_NAME} right for this server?",
             "quota": "The account has nothing left.",
@@ -207,17 +207,17 @@ def _identity(name: str, address: Address, settings: VoiceSettings) -> str:
     return " ".join(part for part in (name, settings.model, address.shown, manner) if part)
 
 
-def _trouble(raw: Raw) -> Trouble | None:
+def _trouble(raw: Raw) -> ServerError | None:
     """What is wrong with an answer; sound that begins like JSON is no error."""
     if raw.status == 200 and raw.body.lstrip()[:1] != b"{":
         return None
     found = trouble_in(raw)
     if found is None and isinstance(raw.document, dict):
-        return Trouble(400, f"it sends no sound but {json.dumps(raw.document)[:100]}")
+        return ServerError(400, f"it sends no sound but {json.dumps(raw.document)[:100]}")
     return found
 
 
-def _said(trouble: Trouble) -> str:
+def _said(trouble: ServerError) -> str:
     return f"{trouble.message.rstrip('.') or 'nothing'} (status {trouble.status})"
 
 
