@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from shotad.core.clip_cast import NOBODY, Mark, Presence
-from shotad.core.config import PromptSettings, StorySettings
+from shotad.core.config import PromptSettings
 from shotad.core.types import Description, Grammar, Interval, Slot
 from shotad.description.castlist import Marks, as_called, enumerated, told_of
 from shotad.description.hints import Heard
@@ -260,7 +260,7 @@ def test_names_of_the_clip_come_first_and_hidden_ones_not_at_all() -> None:
     assert names_in_use(lines, "", people("ann nora")) == ("Ann", "Bo", "Max")
     assert names_in_use(lines, "") == ("Bo Ek", "Nora", "Max")
     slot = Slot("s00010000", Interval(10, 14), 9)
-    told = bare(story_text((), slot, (), names_in_use([], "", people("ann")), "", StorySettings(on=True)))
+    told = bare(story_text((), slot, (), names_in_use([], "", people("ann")), ""))
     assert "Names in use: Ann." in told
 
 

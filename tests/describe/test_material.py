@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shotad.core.clip_cast import Presence
-from shotad.core.config import PromptSettings, StorySettings, load_config
+from shotad.core.config import PromptSettings, load_config
 from shotad.core.config.languages import language_of
 from shotad.core.resources import prompt_text
 from shotad.core.types import Interval, Message, Slot, Utterance
@@ -43,7 +43,7 @@ def texts_of(messages: Sequence[Message]) -> str:
 def story() -> str:
     speech = (Utterance(Interval(9, 10), ATTACK), Utterance(Interval(15, 16), "Go!", speaker=ATTACK))
     slot = Slot("s00010000", Interval(10, 14), 9)
-    return story_text((ATTACK,), slot, speech, (ATTACK,), ATTACK, StorySettings(on=True))
+    return story_text((ATTACK,), slot, speech, (ATTACK,), ATTACK)
 
 
 def presence(called: str = ATTACK) -> Presence:
@@ -69,7 +69,7 @@ def prompts() -> dict[str, Sequence[Message]]:
         "stage 2": stage2_messages(
             replace(DESCRIBED, steps={"Actions": f"{ATTACK} runs."}), 9, settings, seed=1, story=story(), presence=presence()
         ).messages,
-        "story": renewal_messages(ATTACK, [ATTACK], [Utterance(Interval(1, 2), ATTACK)], StorySettings(on=True)),
+        "story": renewal_messages(ATTACK, [ATTACK], [Utterance(Interval(1, 2), ATTACK)]),
         "second look": verify_messages(["A cat sleeps."], [1], settings, presence=presence())[0],
         "choice": ByEngine(_unasked, _unasked, _unasked, load_config(None, ())).question(
             [], Situation(Slot("s00010000", Interval(10, 14), 9), (ATTACK,), seen, Around([], []))
