@@ -19,7 +19,7 @@ from shotad.core.members import Cast, Member
 from shotad.core.progress import NoProgress
 from shotad.core.runsettings import Given
 from shotad.core.workfolder import WorkFolder
-from shotad.description.casting.face_matching import FaceMatcher
+from shotad.description.casting.recognise import FaceMatcher
 from shotad.description.clip_builder import understand
 from shotad.description.prepare import Bench, prepare
 from shotad.film.opening import open_film

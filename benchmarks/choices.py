@@ -32,7 +32,7 @@ import pysubs2
 from shotad.core.types import Interval, Slot, slot_id
 from shotad.description.choice import Around, ByRules, Chooser, Line, Situation
 from shotad.description.sequence import BySequence, Embed, body_of
-from shotad.film.captions import strip_tags
+from shotad.film.cues import strip_tags
 from shotad.script.english.fit import Fitted
 from shotad.script.rules import Finding, check_line
 

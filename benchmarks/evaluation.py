@@ -40,8 +40,8 @@ from shotad.evaluation.measure.metric import make_metric
 from shotad.evaluation.measure.rows import Result
 from shotad.evaluation.measure.store import Store
 from shotad.evaluation.predictions.joining import corpus_of
+from shotad.evaluation.recall.metrics import neighbours_of
 from shotad.evaluation.recall.pairs import PairScores
-from shotad.evaluation.recall.windows import neighbours_of
 from shotad.evaluation.running import measure
 from shotad.script.language.tokenvectors import TokenEncoder, locate
 

@@ -20,7 +20,7 @@ import pysubs2
 
 from shotad.core.config import SlotSettings, SpeechSettings
 from shotad.core.types import Interval
-from shotad.film.captions import strip_tags
+from shotad.film.cues import strip_tags
 from shotad.film.gaps import free_time, union
 from shotad.film.slots import plan_slots
 from shotad.film.subtitles import read_subtitles

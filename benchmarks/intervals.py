@@ -30,8 +30,8 @@ import numpy.typing as npt
 from scipy import stats
 
 from shotad.evaluation.measure.rows import Figure, Result, Row
+from shotad.evaluation.report.comparing import paired
 from shotad.evaluation.report.intervals import spans
-from shotad.evaluation.report.paired import paired
 
 Floats = npt.NDArray[np.float64]
 FILMS = (3, 5, 10, 40, 98)

@@ -31,9 +31,8 @@ from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.scoring import score
 from shotad.evaluation.measure.store import Store
 from shotad.evaluation.recall.bertscore import f_scores
-from shotad.evaluation.recall.metrics import Recall
+from shotad.evaluation.recall.metrics import Recall, neighbours_of
 from shotad.evaluation.recall.pairs import AT_ONCE, Pair, PairScores
-from shotad.evaluation.recall.windows import neighbours_of
 from shotad.script.language.tokenvectors import TokenEncoder, locate
 
 TOGETHER = 64

@@ -12,7 +12,7 @@ from shotad.core.errors import ScriptError
 from shotad.core.printable import on_terminal, printable, seen
 from shotad.core.types import Interval
 from shotad.description.blocks import material
-from shotad.film.captions import read_caption
+from shotad.film.cues import read_caption
 from shotad.script.cue import LONGEST, Cue, ScriptCue, clean_text
 from shotad.sight.cast.files.entries import tidy
 

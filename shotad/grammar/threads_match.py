@@ -33,7 +33,7 @@ class Matching:
     both_ways: bool = False
     """True: the mean of both directions, as in the published code; False: the paper's equation 4."""
     mend_flat: bool = False
-    """True lets two flat frames match by their likeness (`shotad.grammar.threads_flat`)."""
+    """True lets two flat frames match by their likeness (`shotad.grammar.threads`)."""
     flat: float = 0.3
     """A frame is flat if it scores no more than this with itself: best the threshold in use."""
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shotad.sight.cast.found.clusters import Appearance, agglomerate, group, together
+from shotad.sight.cast.found.people import Appearance, agglomerate, group, together
 
 Rows = npt.NDArray[np.float32]
 
@@ -88,7 +88,7 @@ def test_more_rows_than_are_compared_at_once_make_the_same_groups(monkeypatch: p
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     none: list[set[int]] = [set() for _ in rows]
     whole = agglomerate(rows, none, 0.5)
-    monkeypatch.setattr("shotad.sight.cast.found.clusters._BLOCK", 7)
+    monkeypatch.setattr("shotad.sight.cast.found.people._BLOCK", 7)
     assert as_sets(agglomerate(rows, none, 0.5)) == as_sets(whole)
     assert as_sets(whole) == {frozenset(range(12 * k, 12 * k + 12)) for k in range(8)}
 

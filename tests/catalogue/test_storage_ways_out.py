@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from shotad.batch.storage.keeping import Keeper
 from shotad.batch.storage.lease import NAME, Lease
 from shotad.batch.storage.mirror import Mirror
-from shotad.batch.storage.staging import staged
+from shotad.batch.storage.staging import Keeper, staged
 from shotad.batch.storage.store import Store
 from shotad.core.errors import InUse, ScriptError, StorageError
 from shotad.core.progress import NoProgress

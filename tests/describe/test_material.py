@@ -21,7 +21,7 @@ from shotad.description.hints import Heard
 from shotad.description.lines import Around
 from shotad.description.prompts import stage2_messages
 from shotad.description.sequence import ByEngine
-from shotad.description.shorter import _messages
+from shotad.description.shortener import _messages
 from shotad.description.story import renewal_messages, story_text
 from shotad.description.translating.prompt import Around as AroundLines
 from shotad.description.translating.prompt import Task

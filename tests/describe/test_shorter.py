@@ -13,7 +13,7 @@ from shotad.core.engine import Abilities, Identity, Reply, Request
 from shotad.core.errors import EngineError
 from shotad.core.recordlog import RecordLog
 from shotad.core.resources import data_root
-from shotad.description.shorter import TEMPLATES, Shortener, make_shortener
+from shotad.description.shortener import TEMPLATES, Shortener, make_shortener
 from shotad.description.templates import check_templates
 from shotad.engines.fake import FakeEngine
 from shotad.script.shortening import Answer, Wish

@@ -11,7 +11,7 @@ import pytest
 
 from shotad.core.records import utterance_rows, utterances_of
 from shotad.core.types import Interval, SpeechKind, Utterance
-from shotad.film.captions import read_caption, read_turns
+from shotad.film.cues import read_caption, read_turns
 from shotad.film.speakers import of_actor, speaker_of
 from shotad.film.subtitles import embedded_track, parse_subtitles, read_subtitles
 

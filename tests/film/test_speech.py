@@ -18,9 +18,8 @@ from shotad.core.weights import weights_file
 from shotad.film import speech
 from shotad.film.audio import SoundBlock, sound_blocks
 from shotad.film.gaps import union
-from shotad.film.hearing import LEVELS, Leveller
 from shotad.film.opening import open_film
-from shotad.film.speech import LEAD, find_speech, speech_intervals
+from shotad.film.speech import LEAD, LEVELS, Leveller, find_speech, speech_intervals
 from shotad.film.vad import RATE, STEP, WINDOW, Signal, Vad
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"

@@ -14,7 +14,7 @@ from av.stream import Disposition
 
 from shotad.core.errors import FilmError, SubtitleError
 from shotad.core.types import Interval, SpeechKind, Utterance
-from shotad.film.captions import read_caption
+from shotad.film.cues import read_caption
 from shotad.film.subtitles import (
     embedded_subtitles,
     embedded_track,

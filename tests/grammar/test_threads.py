@@ -21,13 +21,15 @@ from shotad.grammar.threads import (
     Matching,
     Place,
     ShotFeatures,
+    flat_frames,
+    likeness,
     match_scores,
     places,
+    self_scores,
     shot_scores,
     threads_of,
     whole_scores,
 )
-from shotad.grammar.threads_flat import flat_frames, likeness, self_scores
 from shotad.grammar.threads_match import CPU_SIZES, _parts, _rectangles
 
 Floats = npt.NDArray[Any]

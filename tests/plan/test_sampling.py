@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from shotad.core.config import ContextSettings, FrameSettings, load_config
 from shotad.core.types import ContextShot, FramePlan, Interval, Role, Seconds, Shot
 from shotad.film.context import context_shots
-from shotad.film.sampling import apportion, even_positions, plan_frames
-from shotad.film.snapping import margin_share, reference_moments, snap
+from shotad.film.sampling import apportion, even_positions, margin_share, plan_frames, reference_moments, snap
 from tests.cmdad import cmdad, tvad
 
 CINEMA = Fraction(24000, 1001)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from shotad.core.profiling import counted, in_room, profiled, recording, span, waiting
+from shotad.core.profiling.keeping import MEMORY, watched
 from shotad.core.profiling.report import lines
-from shotad.core.profiling.sampling import MEMORY, watched
 from shotad.core.profiling.table import Level, Row, Table
 from shotad.core.system import memory_of
 

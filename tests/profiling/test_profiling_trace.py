@@ -13,7 +13,7 @@ import pytest
 from shotad.core.profiling import counted, recording, span, waiting
 from shotad.core.profiling.counter import Counter, highest
 from shotad.core.profiling.lane import Lane, Piece
-from shotad.core.profiling.trace import trace_of
+from shotad.core.profiling.recorder import trace_of
 
 
 def checked(trace: dict[str, Any]) -> list[dict[str, Any]]:

@@ -21,8 +21,8 @@ from shotad.core.types import Interval, Shot, Slot, slot_id
 from shotad.core.workfolder import WorkFolder
 from shotad.film.opening import open_film
 from shotad.review.editing.session import Session
+from shotad.review.working.castnaming import names, renamed
 from shotad.review.working.people import People
-from shotad.review.working.renaming import names, renamed
 from shotad.script.cue import Cue, LineState
 from shotad.script.track import FilmId, Track, load_track
 from shotad.script.tracking import save_track

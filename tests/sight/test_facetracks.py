@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 from shotad.core.types import Box, Image
-from shotad.sight.facelinks import Look, parted
 from shotad.sight.facemodels import BORDERS
 from shotad.sight.faces import Face
-from shotad.sight.facetracks import FaceTrack, from_row, to_row, tracks_of_shot
+from shotad.sight.facetracks import FaceTrack, Look, from_row, parted, to_row, tracks_of_shot
 from tests.sight.face_makers import KnownFaces, Seen, face, person, scene
 
 ANNA, BEN = person(0), person(1)

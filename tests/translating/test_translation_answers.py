@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from shotad.core.config.languages import language_of
 from shotad.core.errors import RefusalError, ScriptError
 from shotad.core.types import Interval
-from shotad.description.translating.answers import read_answer, unwrapped
+from shotad.description.translating.asking import read_answer, unwrapped
 from shotad.description.translating.judging import faults_of
 from shotad.description.translating.prompt import Around, Task, messages
 from shotad.description.translating.wanted import Wanted

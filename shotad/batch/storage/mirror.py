@@ -4,10 +4,13 @@ What was last alike is remembered of each file: its mark in the store, and its s
 from that was changed: here by the run, there by others. What others changed is never written over: it comes
 down where this run has not changed the same file, lines of records are laid together, a track that a person
 edited keeps the edits, and anything else is refused.
+
+What was seen of a work folder when its two sides were last alike, kept in a file from run to run.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -22,13 +25,42 @@ from shotad.batch.storage.merging import lines_of_others, merge_track, with_line
 from shotad.batch.storage.places import join, shown
 from shotad.batch.storage.room import check_room
 from shotad.batch.storage.scriptsets import in_order, is_as_written
-from shotad.batch.storage.seen import Seen, State, read_seen, write_seen
 from shotad.batch.storage.store import Store
 from shotad.batch.storage.trouble import Refused
 from shotad.core.errors import EditConflict, ShotadError, StorageError
 from shotad.core.progress import Progress, reported
-from shotad.core.wholefiles import write_bytes
+from shotad.core.wholefiles import write_bytes, write_text
 from shotad.script.tracking import TRACK, track_lock
+
+State = tuple[int, int]
+"""Size in bytes and time of writing in ns, by which a file here is known to be untouched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """How a file was when both sides were last alike: None where a side had none."""
+
+    mark: str | None
+    state: State | None
+
+
+def read_seen(notes: Path) -> dict[str, Seen]:
+    """What was written down, by the name of the file; nothing where it cannot be read."""
+    try:
+        rows = json.loads(notes.read_text(encoding="utf-8"))
+        return {
+            str(name): Seen(mark, None if state is None else (int(state[0]), int(state[1])))
+            for name, (mark, state) in rows.items()
+        }
+    except (OSError, ValueError, TypeError, AttributeError, IndexError):
+        return {}
+
+
+def write_seen(notes: Path, seen: Mapping[str, Seen]) -> None:
+    """Write it down."""
+    rows = {name: [one.mark, one.state] for name, one in sorted(seen.items())}
+    write_text(notes, json.dumps(rows))
+
 
 _LARGE = 32 << 20
 """Bytes from which on a file is sent in parts, from the disk."""

@@ -2,16 +2,236 @@
 
 The published actions come from LLaMA3.1-70B in the same two steps. Rules know no films and no gender of most
 names, and split by grammar alone: how near they come is measured in ``benchmarks/actions.py``.
+
+A text into sentences of one verb each, by rules over its parse.
+
+Verbs that are coordinated get the subject of the first; clauses with ``as`` and ``while`` and participles
+(``holding a gun``) become sentences of their own. What hangs closer (``starts to run``, ``a man who runs``)
+stays.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from shotad.evaluation.action.removing import without_characters
-from shotad.evaluation.action.splitting import single_actions
+from shotad.evaluation.action.removing import UNKNOWN, gender_of, without_characters
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.texts import parser_of
+from shotad.script.english.verbs import third
+from shotad.script.language.parsing import Parse
+from shotad.script.names.words import PERSON_NOUNS
+
+_SUBJECTS = ("nsubj", "nsubjpass", "expl")
+_UNSEEN = ("npadvmod", "compound", "dep", "dobj", "nmod")
+"""What the parser may take a noun before a verb for that is its subject."""
+_HELPERS = ("aux", "auxpass", "neg")
+_MARKS = frozenset({"as", "while"})
+"""Conjunctions whose clause is an action beside the main one; they are left out."""
+_FINITE = ("VBZ", "VBP", "VBD")
+_RELATIVE = frozenset({"who", "which", "that"})
+_LATER = frozenset({"then", "still", "now"})
+"""Words left over where a verb that followed them has gone."""
+_LOOSE_SIGN = re.compile(r"(?: ?[,;])* ([,;.!?])")
+"""A blank, or another sign, before a sign, where words between have gone."""
+_PLURAL = frozenset({"they", "we", "you", "i"})
+_SUBJECT_OF = {word: word for word in ("he", "she", "it", "they", "we", "you", "i")} | {
+    "him": "he",
+    "her": "she",
+    "them": "they",
+    "himself": "he",
+    "herself": "she",
+}
+
+
+def single_actions(parse: Parse) -> tuple[str, ...]:
+    """The actions of a text, each a sentence, in the order of their verbs, each once; the text as it is
+    where it has no verb."""
+    verbs = sorted(_verbs(parse))
+    verbs = sorted({*verbs, *_verbless(parse, frozenset(verbs))})
+    found = [_sentence(parse, verb, frozenset(verbs)) for verb in verbs]
+    told = tuple(dict.fromkeys(sentence for sentence in found if sentence))
+    return told or tuple(filter(None, [_finished("".join(t.text + " " * t.space for t in parse.tokens))]))
+
+
+def _verbs(parse: Parse) -> set[int]:
+    """The places of verbs that get a sentence."""
+    found: set[int] = set()
+    waiting = [place for place, token in enumerate(parse.tokens) if token.head == place]
+    while waiting:
+        place = waiting.pop()
+        if _is_verb(parse, place) and _is_told(parse, place, found):
+            found.add(place)
+        waiting += parse.children[place]
+    return found
+
+
+def _verbless(parse: Parse, verbs: frozenset[int]) -> list[int]:
+    """Roots that the parser took for no verbs (``The crowd cheers``) beside verbs that it saw."""
+    roots = [place for place, token in enumerate(parse.tokens) if token.head == place and place not in verbs]
+    told = [root for root in roots if any(verb in parse.subtree(root) for verb in verbs)]
+    return [root for root in told if _says_something(parse, _own(parse, root, verbs))]
+
+
+def _says_something(parse: Parse, places: Sequence[int]) -> bool:
+    """Whether two words or more are left that carry meaning, one of them a noun or pronoun."""
+    kinds = [parse.tokens[place].pos for place in places]
+    full = [kind for kind in kinds if kind in ("NOUN", "PROPN", "PRON", "VERB", "ADJ", "ADV")]
+    return len(full) > 1 and bool({"NOUN", "PROPN", "PRON"} & set(full))
+
+
+def _is_verb(parse: Parse, place: int) -> bool:
+    token = parse.tokens[place]
+    return token.pos in ("VERB", "AUX") and token.dep not in _HELPERS
+
+
+def _is_told(parse: Parse, place: int, found: set[int]) -> bool:
+    """Whether a verb tells of an action of its own; ``found`` are those above it that do."""
+    token = parse.tokens[place]
+    subjects = [c for c in parse.children[place] if parse.tokens[c].dep in _SUBJECTS]
+    finite = token.tag in _FINITE or bool(subjects)
+    if token.head == place:
+        return True
+    if token.dep in ("conj", "parataxis", "dep"):
+        return token.head in found or (finite and token.dep != "parataxis")
+    if token.dep == "ccomp":
+        return place < token.head and bool(subjects) and not _marks(parse, place)
+    if token.dep == "relcl":
+        return any(parse.tokens[c].text.lower() in _RELATIVE for c in subjects)
+    if token.dep == "acl":
+        return token.tag == "VBG"
+    marks = _marks(parse, place)
+    return token.dep == "advcl" and (marks <= _MARKS if finite else token.tag == "VBG" and marks <= _MARKS)
+
+
+def _marks(parse: Parse, verb: int) -> set[str]:
+    """The conjunctions that begin a verb's clause."""
+    words = (parse.tokens[c] for c in parse.children[verb] if c < verb)
+    return {t.text.lower() for t in words if t.dep == "mark" or t.tag == "WRB" or t.text.lower() in _MARKS}
+
+
+def _sentence(parse: Parse, verb: int, verbs: frozenset[int]) -> str:
+    """The verb's own words, with the subject of the verb that it hangs on where it has none."""
+    own = _own(parse, verb, verbs)
+    if any(_is_subject(parse, place, verb) for place in own) or not _is_verb(parse, verb):
+        return _finished(parse.text(own))
+    subject, plural = _subject(parse, verb, verbs)
+    helpers = _helpers(parse, verb, verbs)
+    before = [place for place in own if place < verb]
+    after = [place for place in own if place > verb]
+    form = _form(parse, verb, plural, bool(helpers))
+    parts = [subject, helpers, parse.text(before), form]
+    return _finished(" ".join(part for part in parts if part) + _gap(parse, after) + parse.text(after))
+
+
+def _is_subject(parse: Parse, place: int, verb: int) -> bool:
+    token = parse.tokens[place]
+    if token.head != verb or token.text.lower() in _RELATIVE:
+        return False
+    unseen = token.dep in _UNSEEN and place < verb and token.pos in ("NOUN", "PROPN", "PRON")
+    return token.dep in _SUBJECTS or unseen
+
+
+def _own(parse: Parse, verb: int, verbs: frozenset[int]) -> list[int]:
+    """The places of a verb's subtree without those of other verbs with a sentence, and without links."""
+    tree = list(parse.subtree(verb))
+    others = {place for other in verbs - {verb} if other in tree for place in parse.subtree(other)}
+    own = [place for place in tree if place not in others and not _is_link(parse, place, verb, others)]
+    while own and _is_loose(parse, own[-1]):
+        own.pop()
+    while own and parse.tokens[own[0]].dep in ("cc", "punct"):
+        own.pop(0)
+    return own
+
+
+def _is_loose(parse: Parse, place: int) -> bool:
+    token = parse.tokens[place]
+    return token.dep in ("cc", "punct") or token.text.lower() in _LATER
+
+
+def _is_link(parse: Parse, place: int, verb: int, others: set[int]) -> bool:
+    """A conjunction or relative word that joined what stands alone now, or a comma beside what has gone."""
+    token = parse.tokens[place]
+    if token.dep in _SUBJECTS and token.text.lower() in _RELATIVE and token.head == verb:
+        return parse.tokens[verb].dep == "relcl"
+    if token.head != verb or place == verb:
+        return False
+    if token.dep in ("cc", "preconj"):
+        joined = [c for c in parse.children[verb] if parse.tokens[c].dep == "conj"]
+        return not joined or bool(others.intersection(joined))
+    if token.dep in ("mark", "advmod") and token.text.lower() in _MARKS:
+        return True
+    return token.dep == "punct" and token.text in (",", ";") and bool({place - 1, place + 1} & others)
+
+
+def _subject(parse: Parse, verb: int, verbs: frozenset[int]) -> tuple[str, bool]:
+    """The pronoun for whoever does what a verb without a subject says, and whether it is plural."""
+    token = parse.tokens[verb]
+    if token.dep in ("relcl", "acl") and parse.tokens[token.head].pos not in ("VERB", "AUX"):
+        return _pronoun(parse, token.head)
+    holder = _holder(parse, verb, verbs)
+    if holder is None:
+        return "", False
+    return _pronoun(parse, next(c for c in parse.children[holder] if parse.tokens[c].dep in _SUBJECTS))
+
+
+def _holder(parse: Parse, verb: int, verbs: frozenset[int]) -> int | None:
+    """The nearest verb above with a subject of its own, else the nearest before."""
+    held = {v for v in verbs if any(parse.tokens[c].dep in _SUBJECTS for c in parse.children[v])}
+    above = verb
+    while parse.tokens[above].head != above:
+        above = parse.tokens[above].head
+        if above in held:
+            return above
+    return max((other for other in held if other < verb), default=None)
+
+
+def _pronoun(parse: Parse, noun: int) -> tuple[str, bool]:
+    token = parse.tokens[noun]
+    text = token.text.lower()
+    if text in _SUBJECT_OF:
+        return _SUBJECT_OF[text], _SUBJECT_OF[text] in _PLURAL
+    if text in ("everyone", "someone", "another", "one", "everybody", "somebody"):
+        return text, False
+    if text == "person":
+        return UNKNOWN, False
+    several = any(parse.tokens[child].dep == "conj" for child in parse.children[noun])
+    who = "they" if several or token.tag in ("NNS", "NNPS") else gender_of(parse, noun)
+    somebody = token.lemma.lower() in PERSON_NOUNS
+    return who or (UNKNOWN if somebody else "it"), who == "they"
+
+
+def _helpers(parse: Parse, verb: int, verbs: frozenset[int]) -> str:
+    """Auxiliaries that the verb shares with the one it is coordinated with."""
+    token = parse.tokens[verb]
+    above = token.head
+    own = [c for c in parse.children[verb] if parse.tokens[c].dep in _HELPERS]
+    if token.dep != "conj" or own or above not in verbs or token.tag not in ("VB", "VBN", "VBG"):
+        return ""
+    if parse.tokens[above].tag != token.tag:
+        return ""
+    return " ".join(parse.tokens[c].text for c in parse.children[above] if parse.tokens[c].dep in _HELPERS)
+
+
+def _form(parse: Parse, verb: int, plural: bool, helped: bool) -> str:
+    """The verb as it is said of its subject: a participle alone becomes finite."""
+    token = parse.tokens[verb]
+    own = any(parse.tokens[c].dep in _HELPERS[:2] for c in parse.children[verb])
+    if token.tag != "VBG" or helped or own:
+        return token.text
+    return token.lemma if plural else third(token.lemma)
+
+
+def _gap(parse: Parse, after: Sequence[int]) -> str:
+    return "" if after and parse.tokens[after[0]].tag in ("POS", ",", ".") else " "
+
+
+def _finished(text: str) -> str:
+    words = _LOOSE_SIGN.sub(r"\1", " ".join(text.split())).strip(" ,;:")
+    if not any(map(str.isalnum, words)):
+        return ""
+    return words[:1].upper() + words[1:] + ("" if words[-1] in ".!?…" else ".")
+
 
 NAME = "rules"
 """What these actions are called in records."""

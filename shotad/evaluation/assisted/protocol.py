@@ -1,28 +1,172 @@
-"""Candidates scored, chosen from, and the choice measured, beside the first, a random and the best one."""
+"""Candidates scored, chosen from, and the choice measured, beside the first, a random and the best one.
+
+What was offered for each AD, and the dataset with one of it in the place of the prediction. Pure.
+
+Which candidate an expert takes, and what other ways of taking one come to. Pure.
+
+The expert is a rule: the candidate with the highest mean of CIDEr and action score, both as they are
+reported. It knows the human AD, so its choice says how good the best of the offer is, not how well a machine
+chooses.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from shotad.core.errors import EvaluationError
-from shotad.evaluation.assisted.candidates import Offers
-from shotad.evaluation.assisted.expert import (
-    EXPERT,
-    Choice,
-    best_of,
-    best_result,
-    expert_scores,
-    random_result,
-)
 from shotad.evaluation.measure.bench import Bench
-from shotad.evaluation.measure.items import Corpus
+from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.metric import ENGINE_METRICS, make_metric
-from shotad.evaluation.measure.rows import Result, Row
+from shotad.evaluation.measure.rows import Json, Result, Row
 from shotad.evaluation.measure.scoring import score
 from shotad.evaluation.report.inputs import base_name
 from shotad.evaluation.running import WHOLE, Measured, measure
+
+EXPERT = ("cider", "action")
+"""The metrics whose mean the expert goes by (Shot-by-Shot, section 5.8)."""
+
+Rows = Sequence[Row]
+"""The rows of one item's candidates by one metric, in the order of the candidates: at least one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What the expert took for an item: ``number`` counts its candidates from 0, None where it has none.
+
+    ``scores`` are the candidates' means of the expert's metrics.
+    """
+
+    id: str
+    number: int | None
+    scores: tuple[float, ...]
+    text: str | None
+
+    def record(self) -> Json:
+        """As JSON."""
+        return {"id": self.id, "chosen": self.number, "text": self.text, "scores": list(self.scores)}
+
+
+def expert_scores(values: Sequence[Rows]) -> tuple[float, ...]:
+    """The mean of the metrics for each candidate; ``values`` has each metric's rows of the same candidates.
+
+    A metric that says nothing of the item (the action score, where no human actions are known) is left
+    out; without any, all candidates are equal.
+    """
+    told = [[row.value for row in rows] for rows in values]
+    known = [column for column in told if all(value is not None for value in column)]
+    candidates = len(told[0]) if told else 0
+    if not known:
+        return (0.0,) * candidates
+    return tuple(sum(column[k] or 0.0 for column in known) / len(known) for k in range(candidates))
+
+
+def best_of(scores: Sequence[float]) -> int | None:
+    """The first of the highest; None of none."""
+    return max(range(len(scores)), key=lambda k: (scores[k], -k)) if scores else None
+
+
+def best_result(ranks: Sequence[Result], higher: bool | None = None) -> Result:
+    """Of each item the candidate that is best by this very metric: what no choice can surpass, where the
+    metric is a mean over items. BLEU and METEOR are figures of the whole corpus, in which lines that are each
+    the best may be beaten together.
+
+    ``ranks`` are the results of the first, second … candidates; the first has a row of every item.
+    """
+    upwards = ranks[0].higher_is_better if higher is None else higher
+
+    def best(rows: Rows) -> Row:
+        known = [row for row in rows if row.value is not None]
+        sign = 1.0 if upwards else -1.0
+        return max(known, key=lambda row: sign * (row.value or 0.0)) if known else rows[0]
+
+    return _by_item(ranks, best, "best")
+
+
+def random_result(ranks: Sequence[Result]) -> Result:
+    """What a random choice comes to on average, exactly: of each item the mean of its candidates' sums.
+
+    For metrics of a whole corpus (BLEU) it is the figure of the mean sums.
+    """
+    return _by_item(ranks, _mean_row, "random")
+
+
+def _mean_row(rows: Rows) -> Row:
+    sums = tuple(sum(column) / len(rows) for column in zip(*(row.sums for row in rows), strict=True))
+    known = [row.value for row in rows if row.value is not None]
+    failure = next((row.failure for row in rows if row.failure), "")
+    return Row(rows[0].id, sums, sum(known) / len(known) if known else None, failure)
+
+
+def _by_item(ranks: Sequence[Result], take: Callable[[Rows], Row], role: str) -> Result:
+    first = ranks[0]
+    others: list[Mapping[str, Row]] = [{row.id: row for row in result.rows} for result in ranks[1:]]
+    rows = tuple(take([row, *(rank[row.id] for rank in others if row.id in rank)]) for row in first.rows)
+    return replace(
+        first,
+        rows=rows,
+        identity={**first.identity, "choice": role},
+        fresh=sum(result.fresh for result in ranks),
+        seconds=sum(result.seconds for result in ranks),
+    )
+
+
+NONE_OFFERED = "no candidate"
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """``lines[place]`` are the candidates of ``corpus.items[place]``, in the order of the offer.
+
+    An item without candidates is offered its prediction alone, and nothing where that failed.
+    """
+
+    corpus: Corpus
+    lines: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> Offers:
+        """Those of a corpus that was joined with its predictions."""
+        return cls(corpus, tuple(map(_offered, corpus.items)))
+
+    @property
+    def most(self) -> int:
+        """The largest number of candidates of an item."""
+        return max(map(len, self.lines), default=0)
+
+    def sizes(self, places: Sequence[int]) -> Mapping[int, int]:
+        """How many items have how many candidates, the largest number first."""
+        counted = Counter(len(self.lines[place]) for place in places)
+        return {size: counted[size] for size in sorted(counted, reverse=True)}
+
+    def rank(self, number: int) -> Corpus:
+        """The corpus in which every item has its candidate ``number``, from 0, as the prediction; those with
+        fewer have none."""
+        return self.chosen([number if number < len(lines) else None for lines in self.lines])
+
+    def having(self, number: int, places: Sequence[int]) -> list[int]:
+        """Those of ``places`` whose items have a candidate ``number``."""
+        return [place for place in places if number < len(self.lines[place])]
+
+    def chosen(self, numbers: Sequence[int | None]) -> Corpus:
+        """The corpus with the candidate of this number for each item; with none where it is None."""
+        pairs = zip(self.corpus.items, self.lines, numbers, strict=True)
+        return replace(self.corpus, items=tuple(_with(item, lines, number) for item, lines, number in pairs))
+
+
+def _offered(item: Item) -> tuple[str, ...]:
+    if item.candidates:
+        return item.candidates
+    return () if item.prediction is None else (item.prediction,)
+
+
+def _with(item: Item, lines: Sequence[str], number: int | None) -> Item:
+    if number is None:
+        return replace(item, prediction=None, failure=item.failure or NONE_OFFERED)
+    return replace(item, prediction=lines[number], failure="")
+
 
 Role = Literal["chosen", "first", "random", "best"]
 ROLES: tuple[Role, ...] = ("chosen", "first", "random", "best")

@@ -1,21 +1,56 @@
 """CRITIC: whom the human AD means, and whom the prediction means, as intersection over union of the names.
 
 Han et al., AutoAD III (CVPR 2024), and the code published with it; as reported in Shot-by-Shot.
+
+Resolvers by name.
 """
 
 from __future__ import annotations
 
+import difflib
+import importlib
 import json
 from collections.abc import Iterator, Sequence
 from typing import Self
 
 from shotad.core.errors import EvaluationError
 from shotad.core.workfolder import key_of
-from shotad.evaluation.critic.document import Document, People
-from shotad.evaluation.critic.resolvers import make_resolver
+from shotad.evaluation.critic.document import Document, People, Resolver
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.rows import Figure, Json, Row
+
+RESOLVERS = {
+    "plain": "shotad.evaluation.critic.plain:PlainResolver",
+    "fastcoref": "shotad.evaluation.critic.coref:FastCoref",
+    "lingmess": "shotad.evaluation.critic.coref:LingMess",
+}
+"""Name → ``module:Class``; imported when it is asked for, and made with the `Bench`."""
+
+
+def make_resolver(name: str, bench: Bench) -> Resolver:
+    """The resolver ``name``, or of a class that is written out as ``module:Class``.
+
+    Raises EvaluationError for one that is unknown, or that cannot run here.
+    """
+    where = RESOLVERS.get(name, name)
+    module, colon, attribute = where.partition(":")
+    if not colon:
+        near = difflib.get_close_matches(name, RESOLVERS, 1)
+        meant = f"Did you mean {near[0]}? " if near else ""
+        raise EvaluationError(
+            f"There is no resolver {name!r} for CRITIC.",
+            f"{meant}Known: {', '.join(RESOLVERS)}, or a class of your own as module:Class.",
+        )
+    try:
+        made: Resolver = getattr(importlib.import_module(module), attribute)(bench)
+    except (ImportError, AttributeError) as error:
+        raise EvaluationError(
+            f"The resolver {where} of CRITIC cannot be loaded: {error}.",
+            "Name a class that can be imported, as module:Class.",
+        ) from None
+    return made
+
 
 _VERSION = 1
 _NOT_A_NUMBER = "nan"

@@ -1,20 +1,203 @@
-"""The resolver that is built in: names by rules, pronouns by gender and recency. No model, English only."""
+"""The resolver that is built in: names by rules, pronouns by gender and recency. No model, English only.
+
+Whom pronouns mean: those in focus, by gender, and by how lately and in which place they were spoken of.
+Pure logic.
+
+In the spirit of Lappin and Leass (1994): candidates are weighed by distance and place, those whom grammar
+rules out are left aside. Somebody in focus may be nobody of the cast (``the man``, another film's Mike): then
+the pronoun means nobody of the cast either.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from shotad.evaluation.critic.clauses import Place, places
+from shotad.evaluation.critic.clauses import Place, Role, places
 from shotad.evaluation.critic.document import Document, People
-from shotad.evaluation.critic.focus import PAUSE, Focus
-from shotad.evaluation.critic.genders import leads, learned
+from shotad.evaluation.critic.genders import Who, leads, learned, shared, suits, who_of
 from shotad.evaluation.critic.lines import Line
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.rows import Json
 from shotad.script.names.members import Member, members
 from shotad.script.names.mentions import Mention, book_of, mentions
 from shotad.script.names.tokens import Token, respelt, tokens_of
+from shotad.script.names.words import REFLEXIVES
+
+REACH = 4
+"""Lines after which somebody is out of focus."""
+PAUSE = 60.0
+"""Seconds without AD after which nobody is in focus any more."""
+_GROUP_REACH = 2
+_WEIGHT: dict[Role, float] = {"subject": 1.0, "owner": 0.6, "object": 0.3, "oblique": 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Somebody in focus: where they were spoken of last, and how."""
+
+    who: Who
+    pronoun: str
+    line: int
+    at: int
+    role: Role
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Several who were spoken of together; ``people`` is empty where they are nobody that one knows.
+    ``clause`` is the one in which they act, None where they do not."""
+
+    people: tuple[Who, ...]
+    line: int
+    clause: int | None
+
+
+class Focus:
+    """Who is in focus, line after line of one film."""
+
+    def __init__(self, pronouns: Mapping[Who, str], leads: Mapping[str, Who], groups: bool = True) -> None:
+        self._pronouns = pronouns
+        self._leads = leads
+        self._with_groups = groups
+        self._standing: dict[Who, Standing] = {}
+        self._groups: list[Group] = []
+        self._number = -1
+        self._someone = 0
+        self._acted: tuple[Who, ...] = ()
+
+    def forget(self) -> None:
+        """Nobody is in focus."""
+        self._standing.clear()
+        self._groups.clear()
+        self._acted = ()
+
+    def read(self, line: Line) -> frozenset[int]:
+        """Whom of the cast a line means; they are in focus then."""
+        self._number += 1
+        for at, mention in enumerate(line.found):
+            people = self._people(at, mention, line)
+            line.note(at, people)
+            if len(people) == 1:
+                self._note(people[0], mention, line.where[at])
+            self._note_row(at, line)
+        self._acted = line.last_subject()
+        return frozenset(int(who[1]) for people in line.meant for who in people if who[0] == "cast")
+
+    def _people(self, at: int, mention: Mention, line: Line) -> tuple[Who, ...]:
+        if mention.kind == "cast":
+            return (self._owner(mention),)
+        if mention.kind == "group":
+            self._groups.append(Group((), self._number, line.acts_in(at)))
+            return ()
+        if mention.kind != "pronoun":
+            return ((mention.kind, mention.key),)
+        if mention.pronoun == "they":
+            return self._they(at, mention, line) if self._with_groups else ()
+        return (self._ahead(at, mention, line) or self._one(at, mention, line),)
+
+    def _owner(self, mention: Mention) -> Who:
+        """Whose a shared name is: theirs who is she or he as the title or the film's lines say; of several,
+        theirs who was spoken of last, by that name or otherwise."""
+        owners: list[Who] = [("cast", place) for place in mention.members]
+        pronoun = mention.pronoun or self._pronouns.get(shared(mention), "")
+        if pronoun and len(owners) > 1:
+            told = [who for who in owners if self._pronouns.get(who) == pronoun]
+            owners = told or [who for who in owners if not self._pronouns.get(who)]
+        if len(owners) == 1:
+            return owners[0]
+        near = [one for who, one in self._standing.items() if who in owners and self._far(one) <= REACH]
+        last = max(near, key=lambda one: (one.line, one.at), default=None)
+        return last.who if last else ("name", mention.key)
+
+    def _far(self, one: Standing) -> int:
+        return self._number - one.line
+
+    def _ahead(self, at: int, mention: Mention, line: Line) -> Who | None:
+        """``Wiping his brow, Tony …``: who acts behind the comma."""
+        subject = line.behind_comma(at) if mention.key in ("his", "her") else None
+        who = who_of(subject) if subject is not None else None
+        named = subject is not None and subject.kind in ("cast", "name")
+        return who if who and named and suits(mention.pronoun, self._gender(who, "")) else None
+
+    def _gender(self, who: Who, said: str) -> str:
+        standing = self._standing.get(who)
+        return self._pronouns.get(who, "") or (standing.pronoun if standing else "") or said
+
+    def _one(self, at: int, mention: Mention, line: Line) -> Who:
+        """Whom ``he`` or ``she`` means; where nobody is in focus, the lead or a new somebody."""
+        acting = line.acting(at, self._acted)
+        near = [
+            one
+            for one in self._standing.values()
+            if self._far(one) <= REACH and suits(mention.pronoun, one.pronoun)
+        ]
+        if mention.key in REFLEXIVES:
+            near = [one for one in near if one.who in acting] or near
+        else:
+            others = line.others(at, acting)
+            near = [one for one in near if one.who not in others]
+        best = max(near, key=lambda one: (self._weight(one, at, mention, line, acting), one.at), default=None)
+        if best is not None:
+            return best.who
+        lead = self._leads.get(mention.pronoun)
+        if lead is not None and lead not in line.named():
+            return lead
+        self._someone += 1
+        return ("someone", self._someone)
+
+    def _weight(self, one: Standing, at: int, mention: Mention, line: Line, acting: tuple[Who, ...]) -> float:
+        role = line.where[at].role
+        weight = _WEIGHT[one.role] - self._far(one)
+        weight += 0.4 if one.pronoun == mention.pronoun else -0.3
+        weight += 0.15 * min(math.log2(one.times), 3)
+        if one.who in acting:
+            weight += -2.0 if role == "owner" and line.upon_others(at) else 1.5 if role == "owner" else 1.0
+        if role == "object" and one.role in ("object", "oblique"):
+            weight += 0.3
+        return weight
+
+    def _they(self, at: int, mention: Mention, line: Line) -> tuple[Who, ...]:
+        """The last row or group; else, for those who act, everybody of the line before."""
+        them = mention.key == "them"
+        near = [
+            group
+            for group in self._groups
+            if self._number - group.line <= _GROUP_REACH
+            and not (them and group.line == self._number and group.clause == line.where[at].clause)
+        ]
+        if near:
+            self._groups.append(Group(near[-1].people, self._number, line.acts_in(at)))
+            return near[-1].people
+        if mention.key != "they":
+            return ()
+        here = tuple(dict.fromkeys(who for people in line.meant for who in people))
+        before = tuple(one.who for one in self._standing.values() if self._far(one) == 1)
+        people = next((some for some in (here, before) if len(some) > 1), ())
+        self._groups.append(Group(people, self._number, line.acts_in(at)))
+        return people
+
+    def _note(self, who: Who, mention: Mention, place: Place) -> None:
+        old = self._standing.get(who)
+        role = place.role
+        if old is not None and old.line == self._number and _WEIGHT[old.role] > _WEIGHT[role]:
+            role = old.role
+        pronoun = self._gender(who, mention.pronoun)
+        times = old.times + 1 if old else 1
+        self._standing[who] = Standing(who, pronoun, self._number, mention.start, role, times)
+
+    def _note_row(self, at: int, line: Line) -> None:
+        """``Tony and Mark`` are who ``they`` are in what follows."""
+        row: list[Who] = []
+        for place, people in zip(reversed(line.where[: at + 1]), reversed(line.meant), strict=True):
+            row = [*people, *row]
+            if not place.joined:
+                break
+        if line.where[at].joined and len(set(row)) > 1:
+            self._groups.append(Group(tuple(dict.fromkeys(row)), self._number, line.acts_in(at)))
+
 
 _VERSION = 1
 

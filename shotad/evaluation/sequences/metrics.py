@@ -3,11 +3,20 @@
 What a system does not say repeats nothing and renames nobody: lines that are missing or without words are
 left out of all three and counted, and bring neither gain nor loss. The same measure of the human AD stands in
 the remarks: that is what a good one has, not nought.
+
+Lines along a film: which were heard before one, and what of it they said already. Pure logic.
+
+Whether people keep their names along a film. Pure logic.
+
+Somebody who is Tony in one line and Wendice in the next is two people to who cannot see. What a name is and
+whose is read as for CRITIC (`shotad.script.names.mentions`), from the film's cast list.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
@@ -16,8 +25,149 @@ from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.rows import Figure, Json, Row
 from shotad.evaluation.measure.texts import VectorService, vectors_of
-from shotad.evaluation.sequences.along import Said, before_of, human, predicted, repeated, words_of
-from shotad.evaluation.sequences.naming import Naming, namings
+from shotad.script.names.members import TITLES, members
+from shotad.script.names.mentions import Mention, book_of, mentions
+from shotad.script.names.tokens import Token, tokens_of
+
+_ARTICLES = frozenset(("the", "a", "an"))
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """Somebody of the cast in a line, and how. ``label`` is compared: without article and titles, unless it
+    has nothing else; ``last`` the label before, None where they are named for the first time; ``kept``: it
+    is the last one, or (behind a first mention by a longer name) a part of that."""
+
+    who: str
+    label: str
+    last: str | None
+    kept: bool
+
+
+def namings(lines: Sequence[str | None], cast: tuple[str, ...]) -> list[tuple[Naming, ...]]:
+    """Of each line of a film, in order, those of the cast who are named in it, each time.
+
+    Names that may be several people's are not counted.
+    """
+    people = members(cast)
+    tokens = [tokens_of(line or "") for line in lines]
+    book = book_of(people, tokens)
+    last: dict[str, str] = {}
+    settled: set[str] = set()
+    found = []
+    for line in tokens:
+        named = []
+        for mention in mentions(line, people, book):
+            if mention.kind == "cast" and len(mention.members) == 1:
+                who = people[mention.members[0]].name
+                named.append(_naming(who, _label(line, mention), last, settled))
+        found.append(tuple(named))
+    return found
+
+
+def _label(line: Sequence[Token], mention: Mention) -> str:
+    words = [token.key for token in line[mention.start : mention.end]]
+    bare = [word for word in words if word not in _ARTICLES]
+    return " ".join([word for word in bare if word not in TITLES] or bare or words)
+
+
+def _naming(who: str, label: str, last: dict[str, str], settled: set[str]) -> Naming:
+    """The naming, which becomes the last one; ``settled`` are those who were named more than once."""
+    before = last.get(who)
+    shortened = before is not None and who not in settled and set(label.split()) < set(before.split())
+    if before is not None:
+        settled.add(who)
+    last[who] = label
+    return Naming(who, label, before, before in (None, label) or shortened)
+
+
+Said = Callable[[Item], str | None]
+"""What is read along the film: the predictions, or the human ADs."""
+
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+
+
+def _listed(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+FUNCTION_WORDS = _listed(
+    """
+    a an the and or but as so than then that which who whom whose this these those there here not no nor
+    he him his himself she her hers herself it its itself they them their theirs themselves we us our you
+    your i me my one another other each both all some any
+    is are was were be been being am has have had having do does did can could will would may might must
+    at by for from in into of off on onto out over to up with without about above across after against along
+    around away back before behind below beneath beside between beyond down inside near outside past through
+    toward towards under until upon within while when where if because
+    """
+)
+"""Words that any line may share with any other: by themselves they repeat nothing (``out of the``)."""
+
+
+def predicted(item: Item) -> str | None:
+    """The line that a system says here."""
+    return item.prediction
+
+
+def human(item: Item) -> str | None:
+    """The line of the dataset's own AD."""
+    return item.reference
+
+
+def words_of(text: str | None) -> tuple[str, ...]:
+    """The words of a line in small letters.
+
+    >>> words_of("Ann's T-shirt: red!")
+    ("ann's", 't-shirt', 'red')
+    """
+    return tuple(word.lower().replace("’", "'") for word in _WORD.findall(text or ""))
+
+
+def before_of(corpus: Corpus, reach: int, said: Said) -> list[tuple[str, ...]]:
+    """For each item the last ``reach`` lines of its film before it, oldest first.
+
+    Lines without words are none: nobody hears them, and a system that falls silent is held against what it
+    said before.
+    """
+    found: list[tuple[str, ...]] = [()] * len(corpus.items)
+    for places in corpus.films().values():
+        heard: list[str] = []
+        for place in places:
+            found[place] = tuple(heard[-reach:])
+            line = said(corpus.items[place])
+            if line is not None and words_of(line):
+                heard.append(line)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """Runs of words of a line that were said before, out of all that count."""
+
+    runs: tuple[str, ...]
+    total: int
+
+
+def repeated(line: str, before: Sequence[str], order: int) -> Repeated:
+    """Which runs of ``order`` words of a line stand in a line before it.
+
+    A shorter line is one run of all its words. Runs of `FUNCTION_WORDS` alone do not count. A run that the
+    line says twice counts twice.
+
+    >>> repeated("She smiles at Bob.", ["He turns.", "Ann smiles at Bob again."], 3)
+    Repeated(runs=('smiles at bob',), total=2)
+    """
+    words = words_of(line)
+    size = min(order, len(words))
+    runs = [run for run in _runs(words, size) if not FUNCTION_WORDS.issuperset(run)]
+    heard = {run for other in before for run in _runs(words_of(other), size)}
+    return Repeated(tuple(" ".join(run) for run in runs if run in heard), len(runs))
+
+
+def _runs(words: Sequence[str], size: int) -> list[tuple[str, ...]]:
+    return [tuple(words[i : i + size]) for i in range(len(words) - size + 1)] if size else []
+
 
 _CHUNK = 1024
 """Lines whose vectors are asked for together."""

@@ -1,13 +1,23 @@
 """A matrix as a labelled picture: of confusion after training, of the matching scores of a clip's shots.
 
 All measures follow the size of the text; nothing is cut off, long names are broken or stand upright.
+
+Where the words and cells of a matrix stand in its picture (see `shotad.film.overlay.matrix`).
+
+A scale of colours for figures.
+
+From a light yellow (low) to a dark blue (high), evenly in lightness, so that the order stays in grey and for
+colour-blind people. Built in Oklab (B. Ottosson, "A perceptual color space for image processing", 2020).
 """
 
 from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +25,181 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw, PngImagePlugin
 
-from shotad.film.overlay.matrix_plan import TITLE, Plan, Words, drawn, extent, line_height, plan_of
+from shotad.film.overlay.letters import Lettering, lettering
 from shotad.film.overlay.palette import FAINT, INK, PAPER, Colour, ink_on
-from shotad.film.overlay.ramp import colour_of
+
+LIGHTNESS = (0.975, 0.30)
+"""At the low and at the high end, of Oklab's 0 to 1."""
+
+HUES = (105.0, 262.0)
+"""Degrees: from yellow over green to blue."""
+
+CHROMA = (0.04, 0.085)
+"""As much as sRGB holds all along the way, so that nothing is clipped."""
+
+_LAB_FROM_CONES = np.array(
+    [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+)
+_CONES_FROM_RGB = np.array(
+    [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+)
+
+
+def colour_of(share: float) -> Colour:
+    """The colour of a share from 0 (low) to 1 (high); what lies beyond is taken as the end.
+
+    Raises ValueError for what is no number.
+    """
+    if math.isnan(share):
+        raise ValueError("nan has no place on a scale of colours")
+    red, green, blue = _ramp()[round(min(1.0, max(0.0, share)) * 255)].tolist()
+    return red, green, blue
+
+
+@lru_cache(maxsize=1)
+def _ramp() -> npt.NDArray[np.uint8]:
+    """``uint8[256, 3]``, low to high."""
+    at = np.linspace(0, 1, 256)
+    lightness = LIGHTNESS[0] + (LIGHTNESS[1] - LIGHTNESS[0]) * at
+    hue = np.radians(HUES[0] + (HUES[1] - HUES[0]) * at)
+    chroma = CHROMA[0] + (CHROMA[1] - CHROMA[0]) * np.sin(np.pi / 2 * at)
+    lab = np.stack([lightness, chroma * np.cos(hue), chroma * np.sin(hue)], axis=-1)
+    cones = (lab @ np.linalg.inv(_LAB_FROM_CONES).T) ** 3
+    linear = np.clip(cones @ np.linalg.inv(_CONES_FROM_RGB).T, 0, 1)
+    coded = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+    ramp: npt.NDArray[np.uint8] = np.rint(255 * coded).astype(np.uint8)
+    ramp.flags.writeable = False
+    return ramp
+
+
+TITLE = 1.15
+"""The title's letters, as a multiple of the others'."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Everything that is written into the picture."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    title: str
+    row_title: str
+    column_title: str
+    cells: tuple[tuple[str, ...], ...] | None
+    note: str
+
+    def inside(self, i: int, j: int) -> str:
+        return self.cells[i][j] if self.cells is not None else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Where everything stands, in pixels. ``left`` and ``top`` are the corner of the first cell.
+
+    ``rows``, ``columns``, ``title`` and ``note`` are broken into lines; ``upright`` column names are turned.
+    ``ceiling`` is where the title ends, ``floor`` where the note begins.
+    """
+
+    text: int
+    gap: int
+    cell: tuple[int, int]
+    left: int
+    top: int
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    upright: bool
+    title: str
+    note: str
+    heads: int
+    ceiling: int
+    floor: int
+    ticks: tuple[str, str, str]
+    size: tuple[int, int]
+
+    @property
+    def right(self) -> int:
+        return self.left + self.cell[0] * len(self.columns)
+
+    @property
+    def bottom(self) -> int:
+        return self.top + self.cell[1] * len(self.rows)
+
+    def box(self, place: tuple[int, int]) -> tuple[int, int, int, int]:
+        """First and last pixels of a cell: left, top, right, bottom."""
+        left, top = self.left + place[1] * self.cell[0], self.top + place[0] * self.cell[1]
+        return left, top, left + self.cell[0] - 1, top + self.cell[1] - 1
+
+
+def plan_of(words: Words, ticks: tuple[str, str, str], text: int) -> Plan:
+    gap = max(4, text // 2)
+    rows = tuple(wrapped(name, 14 * text, text) for name in words.rows)
+    inside = [extent(cell, text) for line in words.cells or () for cell in line] or [(0, 0)]
+    high = max(
+        round(2.2 * text), *(h + gap for _, h in inside), *(extent(n, text)[1] + gap // 2 for n in rows)
+    )
+    wide = max(high, *(w + gap for w, _ in inside))
+    across = tuple(wrapped(name, max(wide - gap, 4 * text), text) for name in words.columns)
+    needed = max(extent(name, text)[0] for name in across) + gap
+    upright = needed > max(1.5 * wide, 6 * text)
+    columns = tuple(wrapped(name, 12 * text, text) for name in words.columns) if upright else across
+    thick = max(extent(name, text)[1] for name in columns)
+    wide = max(wide, thick + gap // 2 if upright else needed)
+    heads = max(extent(name, text)[0] for name in columns) if upright else thick
+    line = extent("", text)[1]
+    left = gap + (line + gap if words.row_title else 0) + max(extent(name, text)[0] for name in rows) + gap
+    bar = 2 * gap + text + gap // 2 + max(extent(tick, text)[0] for tick in ticks)
+    loose = max(extent(word, text)[0] for word in (*words.note.split(), words.column_title))
+    loose = max(loose, *(math.ceil(TITLE * extent(word, text)[0]) + 1 for word in (*words.title.split(), "")))
+    width = max(left + wide * len(columns) + bar, loose + gap, 10 * text) + gap
+    title = wrapped(words.title, math.floor((width - 2 * gap) / TITLE) - 1, text)
+    note = wrapped(words.note, width - 2 * gap, text)
+    ceiling = gap + (math.ceil(TITLE * extent(title, text)[1]) + gap if title else 0)
+    top = ceiling + (line + gap if words.column_title else 0) + heads + gap // 2
+    floor = max(top + high * len(rows), ceiling + extent(words.row_title, text)[0]) + gap
+    size = (width, floor + (extent(note, text)[1] + gap if note else 0))
+    return Plan(
+        text, gap, (wide, high), left, top, rows, columns, upright, title, note, heads, ceiling, floor,
+        ticks, size,
+    )  # fmt: skip
+
+
+def wrapped(words: str, width: int, text: int) -> str:
+    """The words in as many lines as the width asks for, broken at spaces and after hyphens."""
+    lines = [""]
+    for part in re.findall(r"[^\s-]+-?|-|\s+", words):
+        if lines[-1] and extent((lines[-1] + part).rstrip(), text)[0] > width:
+            lines.append("")
+        lines[-1] += part if lines[-1] else part.lstrip()
+    return "\n".join(line.rstrip() for line in lines)
+
+
+@lru_cache(maxsize=4096)
+def drawn(line: str, text: int) -> Lettering:
+    """One line as it can be drawn, in a font that has its letters."""
+    return lettering(line, text)
+
+
+@lru_cache(maxsize=4096)
+def extent(words: str, text: int) -> tuple[int, int]:
+    """Width and height in pixels of the words in their lines."""
+    lines = words.split("\n")
+    return max(math.ceil(drawn(line, text).width(drawn(line, text).text)) for line in lines), line_height(
+        text
+    ) * len(lines)
+
+
+def line_height(text: int) -> int:
+    """Pixels from one line to the next."""
+    return round(1.3 * text)
+
 
 UNKNOWN: Colour = (238, 238, 238)
 

@@ -3,6 +3,8 @@
 A line that changes is checked at once, with the lines around it, by the rules that look at no more than
 that and need no parser (`shotad.review.showing.nearby`). All rules are looked at a moment later, in a
 thread. What a person accepted with ``shotad lint --accept``, or on the page, stays accepted.
+
+What lines are checked by, and what a check came to.
 """
 
 from __future__ import annotations
@@ -11,23 +13,86 @@ import logging
 import threading
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+from shotad.core.config import Config
 from shotad.core.errors import ReviewError, ShotadError
 from shotad.core.types import Interval
 from shotad.description.linting.cache import Again
-from shotad.description.linting.check import lint
+from shotad.description.linting.check import Checker, lint
+from shotad.description.linting.load import rendered_findings, track_material
 from shotad.review.editing.session import Session
 from shotad.review.kinds import Hub
 from shotad.review.later import WhenQuiet
-from shotad.review.showing.checked import Checked, Known, Whole
-from shotad.review.showing.nearby import is_told_at_once, reach_of
+from shotad.review.showing.nearby import Nearby, is_told_at_once, reach_of
 from shotad.script.lint.accepted import accept, read_accepted, stamp_of, stamps
 from shotad.script.lint.lines import TrackLine, lines_of_track
 from shotad.script.lint.report import Report
 from shotad.script.lint.rules import hint_of, order_of, title_of
 from shotad.script.rules import Finding, Level
+from shotad.script.track import Track
+
+_SOURCES = (
+    "slots.json", "speech.json", "settings.json", "stage1.jsonl", "screen.json", "render.json",
+)  # fmt: skip
+"""Files of the work folder that lines are checked by."""
+
+Stamps = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """All that lines are checked by: what surrounds them, who checks, what a render found, what cannot be
+    looked at and why; and the state of the files that this comes from."""
+
+    nearby: Nearby
+    checker: Checker
+    rendered: tuple[Finding, ...]
+    skipped: tuple[str, ...]
+    stamps: Stamps
+
+    @staticmethod
+    def of(folder: Path, config: Config, track: Track, before: Known | None = None) -> Known:
+        """What is known by now; ``before`` itself where no file of it has changed. Raises ShotadError."""
+        now = _stamps(folder)
+        if before is not None and before.stamps == now:
+            return before
+        material, skipped = track_material(track, folder)
+        checker = before.checker if before is not None else Checker.of(config.lint, config.fit)
+        return Known(Nearby.of(material), checker, rendered_findings(folder), skipped, now)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A line as it was checked, and what was found."""
+
+    line: TrackLine
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """What a check of all lines came to beside findings of lines."""
+
+    others: tuple[Finding, ...] = ()
+    accepted: int = 0
+    notes: tuple[str, ...] = ()
+    looked: bool = False
+
+
+def _stamps(folder: Path) -> Stamps:
+    """The state of the files that lines are checked by: time of change and size, zeros without a file."""
+    found = []
+    for name in _SOURCES:
+        try:
+            state = (folder / name).stat()
+            found.append((state.st_mtime_ns, state.st_size))
+        except OSError:
+            found.append((0, 0))
+    return tuple(found)
+
 
 _LOG = logging.getLogger(__name__)
 

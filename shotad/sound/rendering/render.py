@@ -1,11 +1,17 @@
 """The fourth act: lines → takes → their places → mix → files. No engine is asked.
 
 Only what has changed is spoken again, and a file whose every part is as it was is left as it is.
+
+What a user should know of what went into a render, and would otherwise wonder at.
+
+Files beside the sound: the script as it was recorded, and where the film waits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,21 +19,89 @@ from shotad.core.config import Config
 from shotad.core.errors import FilmError, SoundError, WorkFolderError
 from shotad.core.profiling import in_room
 from shotad.core.progress import NoProgress, Progress
-from shotad.core.workfolder import WorkFolder
+from shotad.core.wholefiles import write_text
+from shotad.core.workfolder import WorkFolder, stem_of
+from shotad.film.audio import choose_track
 from shotad.film.reader import Film
+from shotad.script.dapt import write_dapt
+from shotad.script.dapt_sound import Recording
 from shotad.script.shortening import Shorten
+from shotad.script.translations import outdated_note
+from shotad.sound.extended.kinds import Extension
+from shotad.sound.extended.players import pauses_file, pauses_json, pauses_vtt
 from shotad.sound.rendering.ledger import Ledger
 from shotad.sound.rendering.making import Workshop
 from shotad.sound.rendering.materials import Materials, gather
-from shotad.sound.rendering.notes import notes_on
-from shotad.sound.rendering.outputs import OTHERWISE, Wanted, checked_apart
+from shotad.sound.rendering.outputs import OTHERWISE, Kind, Wanted, checked_apart
 from shotad.sound.rendering.proof import heard
 from shotad.sound.rendering.rendered import Failure, Rendered
-from shotad.sound.rendering.sidefiles import write_side_files
 from shotad.sound.rendering.validate import check_containers, check_wanted
-from shotad.sound.rendering.voicing import Voicing, speak
+from shotad.sound.rendering.voicing import Voicing, cast_is_gone, speak
 from shotad.sound.voices import make_voice
-from shotad.sound.voices.base import Speaker
+from shotad.sound.voices.base import Speaker, plain_language
+
+
+def write_side_files(workshop: Workshop, ledger: Ledger, made: list[Wanted]) -> tuple[Path, ...]:
+    """What goes with the files ``made``: beside the description alone its DAPT script ``asRecorded``, which
+    names that file and holds the ducking; beside a film that pauses, its pauses for players."""
+    return tuple(_files(workshop, ledger, made))
+
+
+def _files(workshop: Workshop, ledger: Ledger, made: list[Wanted]) -> Iterator[Path]:
+    voicing, materials = workshop.voicing, workshop.materials
+    if voicing is None:
+        return
+    alone = next((one.path for one in made if one.kind is Kind.AD), None)
+    if alone is not None and not voicing.pauses:
+        place = alone.with_name(f"{alone.stem}.recorded.dapt.xml")
+        if not ledger.has_beside(place, alone):
+            recording = Recording(os.path.basename(alone), workshop.mix(workshop.sounds_as).gains)
+            write_text(place, write_dapt(materials.track, recording))
+            ledger.add_beside(place, alone)
+        yield place
+    if voicing.pauses:
+        extension = Extension(voicing.fitting, voicing.pauses)
+        told = pauses_file(materials.film.info, extension, materials.track.language, voicing.voice)
+        stem = stem_of(materials.track.film.name)
+        for name, text in (
+            (f"{stem}.pauses.json", pauses_json(told)),
+            (f"{stem}.pauses.vtt", pauses_vtt(told)),
+        ):
+            place = materials.folder.path / name
+            write_text(place, text)
+            yield place
+
+
+def notes_on(materials: Materials, voicing: Voicing | None) -> tuple[str, ...]:
+    """Plain sentences on sound that is itself a description, on lines in another language than the voice's,
+    on a translation whose source was changed, on a cast that is gone, on edits that came too late."""
+    if voicing is None:
+        return ()
+    notes = [*_programme(materials), *_languages(materials, voicing)]
+    if (stale := outdated_note(materials.track, materials.folder)) is not None:
+        notes.append(stale)
+    if cast_is_gone(materials.folder.path):
+        notes.append("The cast of this run is gone, and with it how its names are said.")
+    if voicing.late:
+        notes.append(voicing.late)
+    return tuple(notes)
+
+
+def _programme(materials: Materials) -> Iterator[str]:
+    track = choose_track(materials.film.info, materials.config.film.audio_track)
+    if track is not None and track.descriptive:
+        yield f"The film's sound under the lines is itself an audio description: track {track}."
+
+
+def _languages(materials: Materials, voicing: Voicing) -> Iterator[str]:
+    own = materials.track.language
+    others = Counter(
+        cue.language for cue in materials.track.heard if plain_language(cue.language) != plain_language(own)
+    )
+    for language, count in sorted(others.items()):
+        lines = "1 line is" if count == 1 else f"{count} lines are"
+        yield f"{lines} in {language!r}; {voicing.voice} speaks all in the track's language, {own!r}."
+
 
 ROUNDS = 5
 """Times that a track is read which people change while its lines are spoken."""

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shotad.core.config.measures import ReportSettings
-from shotad.evaluation.agreement.correlation import correlations, kendall, pearson, spearman
+from shotad.evaluation.agreement.agreement import correlations, kendall, pearson, spearman
 
 stats = pytest.importorskip("scipy.stats")
 

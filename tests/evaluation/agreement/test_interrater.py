@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from shotad.core.config import load_config
 from shotad.core.errors import EvaluationError
 from shotad.core.types import Interval
-from shotad.evaluation.agreement.interrater import inter_rater
+from shotad.evaluation.agreement.interrater import inter_rater, pairs, tiou
 from shotad.evaluation.agreement.interrater_text import interrater_record, interrater_text
-from shotad.evaluation.agreement.pairing import pairs, tiou
 from shotad.evaluation.agreement.versions import Spoken, Version, at_rate, from_scripts, from_table
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.store import Store

@@ -11,9 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shotad.core.errors import EvaluationError
-from shotad.evaluation.assisted.candidates import Offers
-from shotad.evaluation.assisted.expert import best_of, expert_scores
-from shotad.evaluation.assisted.protocol import Assisted, Role, assist
+from shotad.evaluation.assisted.protocol import Assisted, Offers, Role, assist, best_of, expert_scores
 from shotad.evaluation.assisted.table import as_json, render
 from shotad.evaluation.measure import metric
 from shotad.evaluation.measure.items import Corpus, Item

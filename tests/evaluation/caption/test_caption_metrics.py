@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 
 from shotad.core.config import Config
 from shotad.core.types import Interval
-from shotad.evaluation.caption.bleu import bleu_sums
 from shotad.evaluation.caption.cider import cider_scores
-from shotad.evaluation.caption.metrics import FEW
-from shotad.evaluation.caption.rouge import longest_common, rouge_l
+from shotad.evaluation.caption.metrics import FEW, bleu_sums, longest_common, rouge_l
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.metric import make_metric

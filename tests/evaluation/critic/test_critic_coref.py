@@ -20,8 +20,8 @@ from shotad.core.errors import EvaluationError
 from shotad.core.types import Interval
 from shotad.evaluation.critic.clusters import layout, meant, meant_exactly, parts
 from shotad.evaluation.critic.document import Document
+from shotad.evaluation.critic.metrics import make_resolver
 from shotad.evaluation.critic.plain import named
-from shotad.evaluation.critic.resolvers import make_resolver
 from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.metric import make_metric

@@ -9,8 +9,7 @@ import pytest
 
 from shotad.core.errors import DatasetError, UsageError
 from shotad.core.types import Interval
-from shotad.evaluation.datasets.opening import open_dataset
-from shotad.evaluation.datasets.references import load_references
+from shotad.evaluation.datasets.opening import load_references, open_dataset
 from tests.evaluation.datasets import datasetfiles as files
 
 

@@ -10,8 +10,8 @@ import pytest
 from shotad.evaluation.action.paper import told_of
 from shotad.evaluation.caption.ptb import tokens
 from shotad.evaluation.measure.rows import Result
+from shotad.evaluation.report.comparing import paired
 from shotad.evaluation.report.intervals import spans
-from shotad.evaluation.report.paired import paired
 from tests.evaluation import naive
 from tests.evaluation.action.parsed import parse_of
 from tests.evaluation.every.allmetrics import (

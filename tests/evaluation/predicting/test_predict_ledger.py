@@ -11,8 +11,8 @@ import pytest
 
 from shotad.core.errors import WorkFolderError
 from shotad.core.types import Interval
-from shotad.evaluation.predicting.ledger import Ledger
 from shotad.evaluation.predicting.lines import PredictedLine, line_of
+from shotad.evaluation.predicting.run import Ledger
 
 IDS = ["a", "b", "c", "d"]
 

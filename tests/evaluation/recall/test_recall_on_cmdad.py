@@ -15,8 +15,7 @@ from shotad.evaluation.measure.bench import Bench
 from shotad.evaluation.measure.items import Corpus, Item
 from shotad.evaluation.measure.scoring import score
 from shotad.evaluation.measure.store import Store
-from shotad.evaluation.recall.metrics import Recall
-from shotad.evaluation.recall.windows import neighbours_of
+from shotad.evaluation.recall.metrics import Recall, neighbours_of
 from tests.cmdad import DATA
 from tests.evaluation.recall.test_recall import Given, bench_of
 

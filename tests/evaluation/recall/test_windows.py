@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from shotad.core.types import Interval
 from shotad.evaluation.measure.items import Corpus, Item
-from shotad.evaluation.recall.windows import neighbours_of, rank_of, windows_of
+from shotad.evaluation.recall.metrics import neighbours_of, rank_of, windows_of
 
 
 def spans(count: int, size: int, rule: str) -> list[tuple[int, int]]:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shotad.evaluation.measure.rows import Figure, Result, Row
+from shotad.evaluation.report.comparing import Paired, paired
 from shotad.evaluation.report.intervals import Span, basis_words, quantile, spans, within
-from shotad.evaluation.report.paired import Paired, paired
 
 SHARE = Figure("share", 100.0)
 

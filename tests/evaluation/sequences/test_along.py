@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from shotad.core.types import Interval
 from shotad.evaluation.measure.items import Corpus, Item
-from shotad.evaluation.sequences.along import before_of, human, predicted, repeated, words_of
+from shotad.evaluation.sequences.metrics import before_of, human, predicted, repeated, words_of
 from tests.evaluation.measuring import corpus_of
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from shotad.core.types import Interval
+from shotad.evaluation.threads.evaluating import LISTED, PAPER, shown, table
 from shotad.evaluation.threads.labels import LabelledClip
 from shotad.evaluation.threads.results import TABLE, ClipScores, Setup, SetupResult, matrix_of, setup_result
-from shotad.evaluation.threads.table import LISTED, PAPER, shown, table
 from shotad.grammar.threads import threads_of
 
 

@@ -3,14 +3,17 @@
 AutoAD-Zero and Shot-by-Shot publish theirs in this form: ``id`` is the actor's and names the picture
 (``<id>.jpg``, or a folder ``<id>``), ``role`` is what the person is called in the film. ``{film: [role, …]}``
 is read too.
+
+JSON of which the place of each part is known, for errors with a line. Pure logic.
 """
 
 from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,9 +24,48 @@ from shotad.core.records import parse_json
 from shotad.sight.cast.files.checks import warnings
 from shotad.sight.cast.files.entries import tidy
 from shotad.sight.cast.files.ids import distinct_ids, id_of, is_id
-from shotad.sight.cast.files.jsonplaces import line_at, parts_of_array, parts_of_object
 from shotad.sight.cast.files.photofiles import is_photo, natural, photos_in
 from shotad.sight.cast.files.yamltext import Source, read_text
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_DECODER = json.JSONDecoder()
+
+Placed = tuple[str, Any, int]
+"""Key, value, and index of where the value begins."""
+
+
+def line_at(text: str, index: int) -> int:
+    """The line of an index, from 1."""
+    return text.count("\n", 0, index) + 1
+
+
+def parts_of_object(text: str, index: int = 0) -> Iterator[tuple[str, int]]:
+    """Each key of the object at ``index``, with where its value begins; the document must be sound JSON."""
+    index = _skip(text, _skip(text, index) + 1)
+    while text[index] != "}":
+        key, end = _DECODER.raw_decode(text, index)
+        start = _skip(text, _skip(text, end) + 1)
+        yield key, start
+        index = _next(text, _DECODER.raw_decode(text, start)[1])
+
+
+def parts_of_array(text: str, index: int) -> Iterator[tuple[Any, int]]:
+    """Each value of the array at ``index``, with where it begins."""
+    index = _skip(text, _skip(text, index) + 1)
+    while text[index] != "]":
+        value, end = _DECODER.raw_decode(text, index)
+        yield value, index
+        index = _next(text, end)
+
+
+def _next(text: str, end: int) -> int:
+    index = _skip(text, end)
+    return _skip(text, index + 1) if text[index] == "," else index
+
+
+def _skip(text: str, index: int) -> int:
+    found = _SPACE.match(text, index)
+    return found.end() if found else index
 
 
 @dataclass(frozen=True, slots=True)
