@@ -187,6 +187,8 @@ def test_what_was_a_setting_once_is_good_at_the_value_that_it_had_and_no_other(t
     assert load_config(old) == load_config(None, ["slots.minimum=5"])
     with pytest.raises(ConfigError, match=r"slots.breath = 0.7 cannot be set any more: it is always 0.5"):
         load_config(old, ["slots.breath=0.7"])
+    with pytest.raises(ConfigError, match=r"There is no setting text.foo"):
+        load_config(None, ("text.foo=3",))
 
 
 def test_keys_of_records_hold_what_was_a_setting_once() -> None:

@@ -61,12 +61,16 @@ class Settings(BaseModel):
         return {key: value for key, value in tree.items() if out.get(key) is not True}
 
 
+_NEVER = object()
+"""In place of a former value: there never was such a setting."""
+
+
 def _odd(given: Any, was: Any, key: str) -> tuple[str, Any, Any] | None:
     """The first key that is given otherwise than it was, the value given, and the one that it had."""
     if not (isinstance(was, Mapping) and isinstance(given, Mapping)):
         same = given == was or (isinstance(given, tuple) and list(given) == was)
         return None if same else (key, given, was)
-    odd = (_odd(value, was.get(inner), f"{key}.{inner}") for inner, value in given.items())
+    odd = (_odd(value, was.get(inner, _NEVER), f"{key}.{inner}") for inner, value in given.items())
     return next((one for one in odd if one), None)
 
 
@@ -286,6 +290,8 @@ def _explain(model: type[Settings], error: Mapping[str, Any]) -> tuple[str, str]
     if error["type"] == "former_setting":
         context = error["ctx"]
         dotted = ".".join([*map(str, error["loc"]), context["key"]])
+        if context["was"] is _NEVER:
+            return f"There is no setting {dotted}.", "Take it out of the settings."
         what = f"{dotted} = {context['value']!r} cannot be set any more: it is always {context['was']!r}."
         return what, "Take it out of the settings."
     if error["type"] == "extra_forbidden":
