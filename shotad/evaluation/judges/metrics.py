@@ -1,4 +1,4 @@
-"""Metrics by a judge on single ADs: LLM-AD-Eval and the LLM action metric. Story recall is in `story`.
+"""Metrics by a judge on single ADs: LLM-AD-Eval and the LLM action metric.
 
 Story recall: how much of the human AD's story a run of predicted lines conveys, by a judge.
 

@@ -2,7 +2,7 @@
 
 All measures follow the size of the text; nothing is cut off, long names are broken or stand upright.
 
-Where the words and cells of a matrix stand in its picture (see `shotad.film.overlay.matrix`).
+Where the words and cells of a matrix stand in its picture.
 
 A scale of colours for figures.
 
