@@ -13,26 +13,17 @@ import sys
 import tomllib
 from pathlib import Path
 
-from pydantic import BaseModel
-
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from shotad.core.config import Config  # noqa: E402
+from shotad.core.settings import setting_names  # noqa: E402
 
 
 def size_of(folder: Path) -> tuple[int, int]:
     """Lines and files of the Python below a folder."""
     files = list(folder.rglob("*.py"))
     return sum(file.read_bytes().count(b"\n") for file in files), len(files)
-
-
-def settings_in(model: type[BaseModel]) -> int:
-    """How many keys a group of settings has, groups in it and all."""
-    kinds = [field.annotation for field in model.model_fields.values()]
-    return sum(
-        settings_in(kind) if isinstance(kind, type) and issubclass(kind, BaseModel) else 1 for kind in kinds
-    )
 
 
 def main() -> int:
@@ -52,7 +43,7 @@ def main() -> int:
         ]
     lines, files = size_of(package)
     print(f"{'all':<14}{lines:>8,}{'':>9}{files:>8,}")
-    settings = settings_in(Config)
+    settings = len(setting_names(Config))
     print(f"settings: {settings}, at most {budget['settings']}")
     if settings > budget["settings"]:
         above.append(f"there are {settings} settings, at most {budget['settings']}")

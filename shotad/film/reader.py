@@ -1,4 +1,4 @@
-"""Opening a film, and the interface that every reader keeps.
+"""The interface that every reader of film keeps, and what readers share.
 
 Time zero is the container's start time; a frame's second comes from its own timestamp, never from
 ``index / rate`` (numbered stills excepted, which have nothing else).

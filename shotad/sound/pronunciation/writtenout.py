@@ -1,10 +1,7 @@
 """What is said for what is written: all rules in their order. Pure but for the language's words.
 
-Abbreviations and Roman numerals as words. Pure logic.
-
-Words in capitals: titles are read as words, initials by their letters. Pure logic.
-
-Signs that are no words: dashes, brackets, markup, addresses, symbols. Pure logic.
+Abbreviations and Roman numerals become words; titles in capitals are read as words, initials by their
+letters; dashes, brackets, markup, addresses and symbols are said or left out.
 """
 
 from __future__ import annotations
